@@ -1,0 +1,58 @@
+//! `POST /hooks/{path}`: a platform's webhook.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use nightdesk_desk::Desk;
+use nightdesk_desk::inbound::{Answer, TakeError, take};
+use nightdesk_port::SignedRequest;
+use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
+use tokio::time::timeout;
+
+pub(crate) fn route(desk: Arc<Desk>) -> Router {
+    Router::new().route("/hooks/{path}", post(hook)).with_state(desk)
+}
+
+async fn hook(
+    State(desk): State<Arc<Desk>>,
+    Path(path): Path<String>,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    // What was signed is the plain bytes.
+    if head.headers.contains_key(header::CONTENT_ENCODING) {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send it uncompressed").into_response();
+    }
+    let body = match timeout(WEBHOOK_READ_WAIT, to_bytes(body, WEBHOOK_BYTES_MAX)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+    };
+    // A platform that hangs up does not stop the work: what was stored must be rung for.
+    let tasks = desk.tasks.clone();
+    let taken = tasks.spawn(taken(desk, path, head.headers, body)).await;
+    taken.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
+    let request = SignedRequest { headers: &headers, body: &body };
+    match take(&desk, &path, &request).await {
+        Ok(Answer::Taken) => StatusCode::OK.into_response(),
+        Ok(Answer::Challenge(answer)) => answer.into_response(),
+        Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
+        Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
+        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
+            tracing::warn!(
+                error = &error as &dyn Error,
+                "a platform's request could not be stored"
+            );
+            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The listener: a connection has its bounds before anything of it is read.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+/// What the heads of a request may hold, and so what a connection may buffer.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// Headers one request may have.
+const HEADERS_MAX: usize = 64;
+
+/// How long a client may take to send the head of a request.
+const HEAD_WAIT: Duration = Duration::from_secs(5);
+
+/// How long to wait when no connection can be accepted, as when descriptors run out.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// Serves until this node stops. Each connection runs as a task of `connections`.
+pub async fn serve(
+    listener: TcpListener,
+    routes: Router,
+    connections: TaskTracker,
+    drain: CancellationToken,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = drain.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, from)) => {
+                connections.spawn(connection(stream, from, routes.clone(), drain.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "no connection could be accepted");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, from: SocketAddr, routes: Router, drain: CancellationToken) {
+    // Small frames must not wait for each other. A socket that cannot is served all the same.
+    drop(stream.set_nodelay(true));
+    let routes = routes.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(from));
+        request
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WAIT)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes))
+        .with_upgrades();
+    let mut served = std::pin::pin!(served);
+    tokio::select! {
+        // How a client ends its connection is its own business.
+        _ = served.as_mut() => {}
+        () = drain.cancelled() => {
+            served.as_mut().graceful_shutdown();
+            drop(served.await);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Accounts: our bots, and who speaks for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moka::sync::Cache;
+use nightdesk_port::{Bot, Deliver, Platform};
+use nightdesk_register::{Register, RegisterError};
+use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
+use nightdesk_types::{BotId, StoreError};
+
+/// The adapters this desk has, by name.
+pub type Adapters = HashMap<String, Arc<dyn Platform>>;
+
+/// A bot with its key, and its adapter.
+#[derive(Clone)]
+pub struct Account {
+    /// The bot.
+    pub bot: Arc<Bot>,
+    /// Who speaks for it.
+    pub platform: Arc<dyn Platform>,
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Account({})", self.bot.id)
+    }
+}
+
+/// Finds accounts. What the register said is kept for a moment.
+pub struct Accounts {
+    register: Arc<Register>,
+    adapters: Adapters,
+    by_path: Cache<String, Account>,
+    by_id: Cache<BotId, Account>,
+}
+
+impl std::fmt::Debug for Accounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Accounts")
+    }
+}
+
+impl Accounts {
+    /// Accounts of the register, spoken for by these adapters.
+    pub fn new(register: Arc<Register>, adapters: Adapters) -> Self {
+        Self { register, adapters, by_path: kept(), by_id: kept() }
+    }
+
+    /// The account whose webhook has this path.
+    pub async fn at(&self, path: &str) -> Result<Option<Account>, RegisterError> {
+        if let Some(account) = self.by_path.get(path) {
+            return Ok(Some(account));
+        }
+        let found = self.register.bot_at(path).await?.and_then(|found| self.account_of(found));
+        if let Some(account) = &found {
+            self.by_path.insert(path.to_owned(), account.clone());
+        }
+        Ok(found)
+    }
+
+    /// The account of a bot.
+    pub async fn of(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
+        if let Some(account) = self.by_id.get(&id) {
+            return Ok(Some(account));
+        }
+        let found = self.register.bot(id).await?.and_then(|found| self.account_of(found));
+        if let Some(account) = &found {
+            self.by_id.insert(id, account.clone());
+        }
+        Ok(found)
+    }
+
+    fn account_of(&self, (bot, adapter): (Bot, String)) -> Option<Account> {
+        let Some(platform) = self.adapters.get(&adapter) else {
+            tracing::warn!(bot.id = %bot.id, adapter, "bot {} has an adapter this build lacks: {adapter}", bot.id);
+            return None;
+        };
+        Some(Account { bot: Arc::new(bot), platform: Arc::clone(platform) })
+    }
+}
+
+#[async_trait]
+impl nightdesk_egress::Accounts for Accounts {
+    async fn account(&self, bot: BotId) -> Result<Option<(Bot, Arc<dyn Deliver>)>, StoreError> {
+        let found = self.of(bot).await.map_err(store_error)?;
+        Ok(found.map(|account| {
+            let platform: Arc<dyn Deliver> = account.platform;
+            (Bot::clone(&account.bot), platform)
+        }))
+    }
+}
+
+/// A register's error as a store's: what cannot be opened will not open later either.
+pub(crate) fn store_error(error: RegisterError) -> StoreError {
+    match error {
+        RegisterError::Store(error) => error,
+        sealed @ RegisterError::Sealed(_) => StoreError::broken("open what is sealed", sealed),
+    }
+}
+
+fn kept<K, V>() -> Cache<K, V>
+where
+    K: std::hash::Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    Cache::builder().max_capacity(ACCOUNTS_KEPT_MAX).time_to_live(ACCOUNT_KEPT_FOR).build()
+}

@@ -1,0 +1,116 @@
+//! The way in, from a platform's request to the agent's inbox.
+//!
+//! Each line is a stop; each hands the next a value only it can make. The source is told
+//! "ok" when this returns, and not before.
+
+use nightdesk_bus::Ring;
+use nightdesk_gate::{AdmitError, Admitted, Refusal, RefusalNote};
+use nightdesk_inbox::{Put, Quarantine, Stored};
+use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
+use nightdesk_port::SignedRequest;
+use nightdesk_register::RegisterError;
+use nightdesk_types::{Event, StoreError};
+
+use crate::Desk;
+
+/// How often an event is decided anew because what it was decided on has changed.
+const DECISIONS_MAX: usize = 4;
+
+/// What the platform is told.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Everything is stored, was stored before, or is nobody's.
+    Taken,
+    /// The answer to a question of the platform.
+    Challenge(Vec<u8>),
+}
+
+/// Why a request was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeError {
+    /// There is no bot at that path.
+    #[error("no bot has this path")]
+    NoBot,
+    /// It is not the platform's.
+    #[error("not the platform's request")]
+    Verify(#[from] VerifyError),
+    /// It could not be stored; the platform should come again.
+    #[error("could not be stored")]
+    Store(#[from] StoreError),
+    /// The register could not be asked.
+    #[error("could not find the bot")]
+    Register(#[from] RegisterError),
+}
+
+/// Takes a platform's request.
+pub async fn take(
+    desk: &Desk,
+    path: &str,
+    request: &SignedRequest<'_>,
+) -> Result<Answer, TakeError> {
+    let account = desk.accounts.at(path).await?.ok_or(TakeError::NoBot)?;
+    match verify(&*account.platform, &account.bot, request)? {
+        Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
+        Intake::Events(events) => {
+            for event in events {
+                match event {
+                    Ok(event) => put(desk, event).await?,
+                    Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
+                }
+            }
+            Ok(Answer::Taken)
+        }
+    }
+}
+
+/// Puts a verified event into the inboxes of all who may see it.
+async fn put(desk: &Desk, event: Verified<Event>) -> Result<(), StoreError> {
+    let mut admitted = desk.gate.admit(event).await;
+    for _ in 0..DECISIONS_MAX {
+        let event = match admitted {
+            Ok(event) => event,
+            Err((event, AdmitError::Refused(refusal))) => {
+                desk.refusals.note(refused(&event, refusal));
+                return Ok(());
+            }
+            Err((_, AdmitError::Store(error))) => return Err(error),
+        };
+        match desk.inbox.put(&event, None).await? {
+            Put::Stored(stored) => {
+                ring(desk, &stored).await;
+                return Ok(());
+            }
+            Put::Duplicate => return Ok(()),
+            Put::Stale => admitted = desk.gate.admit_again(event).await,
+            Put::Fenced => return Err(fenced(&event)),
+        }
+    }
+    Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
+}
+
+async fn ring(desk: &Desk, stored: &[Stored]) {
+    for Stored { agent, seq, .. } in stored.iter().copied() {
+        desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+    }
+}
+
+fn refused(event: &Verified<Event>, refusal: Refusal) -> RefusalNote {
+    RefusalNote {
+        scope: event.operator(),
+        bot: event.bot(),
+        event_key: event.get().key().to_owned(),
+        refusal,
+    }
+}
+
+/// A webhook has no cursor, so nobody can have taken it over.
+fn fenced(event: &Admitted<Event>) -> StoreError {
+    let bot = event.verified().bot();
+    StoreError::broken("put an event", format!("bot {bot} has no source to be fenced"))
+}
+
+async fn quarantine(desk: &Desk, unreadable: Quarantined, body: &[u8]) -> Result<(), StoreError> {
+    let Quarantined { bot, operator, problem } = unreadable;
+    let quarantine = Quarantine { operator, bot, problem, body: body.to_vec() };
+    desk.inbox.store().quarantine(&quarantine).await
+}

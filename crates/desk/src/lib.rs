@@ -1,0 +1,54 @@
+//! Desk: the only crate that knows two stops at once.
+//!
+//! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`].
+//! [`line`] is what the lines ask for, [`sweep`] finds what the bell missed.
+
+pub mod inbound;
+pub mod outbound;
+pub mod line;
+pub mod sweep;
+mod accounts;
+mod refusals;
+
+use std::sync::Arc;
+
+use nightdesk_bus::Bell;
+use nightdesk_egress::Egress;
+use nightdesk_gate::Gate;
+use nightdesk_inbox::Inbox;
+use nightdesk_register::Register;
+use tokio_util::task::TaskTracker;
+
+pub use accounts::{Account, Accounts, Adapters};
+pub use refusals::Refusals;
+
+/// Every stop and room, as the pages of this crate use them.
+#[derive(Debug)]
+pub struct Desk {
+    /// Who is who.
+    pub register: Arc<Register>,
+    /// Our bots and who speaks for them.
+    pub accounts: Arc<Accounts>,
+    /// Who may reach whom.
+    pub gate: Gate,
+    /// What the gate refused lately.
+    pub refusals: Refusals,
+    /// What waits for agents.
+    pub inbox: Arc<Inbox>,
+    /// The way out.
+    pub egress: Egress,
+    /// The bell.
+    pub bell: Ringer,
+    /// Work that goes on when nobody waits for it.
+    pub tasks: TaskTracker,
+}
+
+/// The bell, as anything that can be rung.
+#[derive(Clone)]
+pub struct Ringer(pub Arc<dyn Bell>);
+
+impl std::fmt::Debug for Ringer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ringer")
+    }
+}

@@ -1,0 +1,122 @@
+//! What the lines ask of the desk.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use nightdesk_bus::Ring;
+use nightdesk_line::session::Greeted;
+use nightdesk_line::{Caller, Desk, Greeting};
+use nightdesk_port::{Capabilities, LengthUnit};
+use nightdesk_protocol::action::Action;
+use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
+use nightdesk_protocol::frame::{Interrupt, Outbound};
+use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::upgrade_token::AtTheDoor;
+use nightdesk_register::{Gateway, GreetedBot, Proof};
+use nightdesk_types::{BotId, StoreError};
+use tokio::sync::oneshot;
+
+use crate::accounts::store_error;
+use crate::outbound;
+
+/// The desk as the lines see it.
+#[derive(Clone, Debug)]
+pub struct Counter(pub Arc<crate::Desk>);
+
+#[async_trait]
+impl Desk for Counter {
+    async fn identify(&self, token: &AtTheDoor) -> Result<Greeting, StoreError> {
+        Ok(match self.0.register.identify(token).await.map_err(store_error)? {
+            Some(Proof::Valid(gateway)) => Greeting::Welcome(caller(gateway)),
+            Some(Proof::Revoked(_)) => Greeting::Revoked,
+            None => Greeting::Unknown,
+        })
+    }
+
+    async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError> {
+        let bots = self.0.register.store().bots_of(caller.scope, caller.agent).await?;
+        let bots: Vec<BotId> =
+            bots.iter().filter(|bot| is_meant(hello, bot)).map(|bot| bot.id).collect();
+        let first = match bots.first() {
+            Some(bot) => self.0.accounts.of(*bot).await.map_err(store_error)?,
+            None => None,
+        };
+        let descriptor = match first {
+            Some(account) => {
+                describe(&hello.platform, &account.platform.capabilities(&account.bot))
+            }
+            None => Descriptor::new(&hello.platform, &hello.platform, MESSAGE_LENGTH_DEFAULT),
+        };
+        Ok(Greeted { descriptor, bots })
+    }
+
+    fn send(
+        &self,
+        caller: Caller,
+        greeted: Vec<BotId>,
+        outbound: Outbound,
+    ) -> BoxFuture<'static, Outcome> {
+        let desk = Arc::clone(&self.0);
+        // The place in the lane is taken now, so that sends stay in the order they came.
+        let turn = match &outbound.action {
+            Action::Send(send) => Some(desk.egress.lanes().enter(caller.agent, &send.chat_id)),
+            Action::FollowUp(_) | Action::Unknown { .. } | Action::Malformed { .. } => None,
+        };
+        let (tell, told) = oneshot::channel();
+        let tasks = desk.tasks.clone();
+        tasks.spawn(async move {
+            let mut turn = turn;
+            if let Some(turn) = &mut turn {
+                turn.come().await;
+            }
+            let outcome = outbound::send(&desk, caller, &greeted, outbound).await;
+            // The line may have ended; what was done is written down all the same.
+            drop(tell.send(outcome));
+        });
+        told.map(|told| told.unwrap_or_else(|_| Outcome::ambiguous())).boxed()
+    }
+
+    async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
+        let stop = Ring::Stop {
+            agent: caller.agent,
+            session_key: interrupt.session_key.as_str().to_owned(),
+            chat_id: String::new(),
+        };
+        self.0.bell.0.ring(stop).await;
+    }
+}
+
+const fn caller(gateway: Gateway) -> Caller {
+    let Gateway { scope, id, agent, acks } = gateway;
+    Caller { scope, agent, gateway: id, acks }
+}
+
+/// Which of the agent's bots a hello speaks for. A client that was not told its platform
+/// names `relay`, and means all of them.
+fn is_meant(hello: &Hello, bot: &GreetedBot) -> bool {
+    let platform = hello.platform == RELAY_PLATFORM || hello.platform == bot.platform;
+    platform && (hello.bot_handle.is_empty() || hello.bot_handle == bot.handle)
+}
+
+const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4_096).unwrap();
+
+fn describe(platform: &str, can: &Capabilities) -> Descriptor {
+    let length = NonZeroU32::new(can.message_length_max).unwrap_or(MESSAGE_LENGTH_DEFAULT);
+    let unit = match can.length_unit {
+        LengthUnit::Chars => LenUnit::Chars,
+        LengthUnit::Utf16 => LenUnit::Utf16,
+    };
+    let descriptor = Descriptor::new(platform, &can.label, length)
+        .counted_in(unit)
+        .marked_up_as(&can.markdown_dialect)
+        .hinting(&can.hint)
+        .taking(can.ops.iter().copied())
+        .with(Ability::Context);
+    let edits = can.ops.contains(&"edit");
+    let descriptor = if edits { descriptor.with(Ability::Edit) } else { descriptor };
+    if can.threads { descriptor.with(Ability::Threads) } else { descriptor }
+}

@@ -1,0 +1,56 @@
+//! The way out, from what an agent asks to what its platform answered.
+
+use nightdesk_egress::Settled;
+use nightdesk_gate::{AdmitError, Sender, Tag};
+use nightdesk_line::Caller;
+use nightdesk_port::Receipt;
+use nightdesk_protocol::action::Action;
+use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_types::BotId;
+
+use crate::Desk;
+
+/// Does what an agent asks on a platform, and says what came of it.
+pub async fn send(desk: &Desk, caller: Caller, greeted: &[BotId], outbound: Outbound) -> Outcome {
+    let Outbound { request_id, action, platform, bot_handle } = outbound;
+    let send = match action {
+        Action::Send(send) => send,
+        // Nothing binds capabilities yet, so none is ever there to be used.
+        Action::FollowUp(_) => return Outcome::failed("capability absent or expired"),
+        Action::Unknown { op } => return Outcome::unknown_op(&op),
+        Action::Malformed { op, missing } => {
+            return Outcome::failed(format!("{op} has no usable {missing}"));
+        }
+    };
+    let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
+    let tag = Tag { platform, handle: bot_handle };
+    let Caller { scope, agent, .. } = caller;
+    let sender = Sender { scope, agent, greeted, tag: &tag };
+    let admitted = match desk.gate.admit_send(sender, request_id, send).await {
+        Ok(admitted) => admitted,
+        Err(AdmitError::Refused(refusal)) => return Outcome::refused(&named, &refusal.to_string()),
+        // Nothing was done: this text lets the client try again by itself.
+        Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
+    };
+    match desk.egress.deliver(&admitted).await {
+        Ok(settled) => told(settled),
+        // It may be written down, and then it will be done.
+        Err(_) => Outcome::ambiguous(),
+    }
+}
+
+fn told(settled: Settled) -> Outcome {
+    match settled {
+        Settled::Delivered(Receipt { chat: Some(chat), .. }) => Outcome::chat(chat.name, chat.kind),
+        Settled::Delivered(Receipt { message_id, thread_id, chat: None }) => {
+            let outcome = Outcome::delivered(message_id);
+            match thread_id {
+                Some(thread) => outcome.in_thread(thread, None),
+                None => outcome,
+            }
+        }
+        Settled::Failed(why) => Outcome::failed(why),
+        Settled::Ambiguous => Outcome::ambiguous(),
+    }
+}

@@ -1,0 +1,55 @@
+//! Refusals: what the gate refused lately, on its way into the tenants' rings.
+
+use std::sync::{Mutex, PoisonError};
+
+use nightdesk_gate::RefusalNote;
+use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
+
+/// Refusals that are not written down yet. When there are too many, the newest are only
+/// counted.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    waiting: Mutex<(Vec<RefusalNote>, u64)>,
+}
+
+impl Refusals {
+    /// Notes one.
+    pub fn note(&self, note: RefusalNote) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.0.len() < REFUSAL_QUEUE_MAX {
+            waiting.0.push(note);
+        } else {
+            waiting.1 += 1;
+        }
+    }
+
+    /// Takes all that wait, and how many were only counted.
+    pub fn take(&self) -> (Vec<RefusalNote>, u64) {
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_gate::Refusal;
+    use nightdesk_types::{BotId, TenantId, TenantScope};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn over_the_limit_refusals_are_only_counted() {
+        let refusals = Refusals::default();
+        let note = RefusalNote {
+            scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+            bot: BotId::from_uuid(Uuid::nil()),
+            event_key: "k".to_owned(),
+            refusal: Refusal::UnboundAuthor,
+        };
+        (0..REFUSAL_QUEUE_MAX + 2).for_each(|_| refusals.note(note.clone()));
+
+        let (waiting, counted) = refusals.take();
+        assert_eq!((waiting.len(), counted), (REFUSAL_QUEUE_MAX, 2));
+        assert_eq!(refusals.take().0.len(), 0);
+    }
+}

@@ -1,0 +1,124 @@
+//! Sweeps: periodic looks that take no input and find what was missed.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_bus::{Bell, Ears, Ring};
+use nightdesk_inbox::Upkeep;
+use nightdesk_types::limits::{
+    REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY,
+    SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
+};
+use nightdesk_types::{AgentId, StoreError, TenantScope};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::Desk;
+
+/// Runs every sweep until this node stops.
+pub async fn run(
+    desk: Arc<Desk>,
+    ears: Arc<Ears>,
+    upkeep: Arc<dyn Upkeep>,
+    drain: CancellationToken,
+) {
+    let drain = &drain;
+    tokio::join!(
+        every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
+        every(REVOCATION_SWEEP_EVERY, "find revoked gateways", drain, || revoked(&desk, &ears)),
+        every(SEND_SWEEP_EVERY, "find forgotten sends", drain, || sends(&desk)),
+        every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
+        lines(&desk, &ears, drain),
+    );
+}
+
+/// Does something again and again. A failure is told, and the next round tries again.
+async fn every<F: Future<Output = Result<(), StoreError>>>(
+    span: Duration,
+    what: &'static str,
+    drain: &CancellationToken,
+    mut round: impl FnMut() -> F,
+) {
+    while !drain.is_cancelled() {
+        told(what, round().await);
+        pause(span, drain).await;
+    }
+}
+
+/// Waits, but not beyond the time this node stops.
+async fn pause(span: Duration, drain: &CancellationToken) {
+    // Either way it is time to look again.
+    drop(timeout(span, drain.cancelled()).await);
+}
+
+fn told(what: &'static str, done: Result<(), StoreError>) {
+    if let Err(error) = done {
+        tracing::warn!(error = &error as &dyn Error, "a sweep could not {what}");
+    }
+}
+
+async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
+    let swept = upkeep.keep().await?;
+    if swept.expired > 0 {
+        tracing::warn!(
+            entries = swept.expired,
+            "parked {} entries nobody took in time",
+            swept.expired
+        );
+    }
+    Ok(())
+}
+
+/// Closes the lines of gateways that were revoked, by whomever and wherever.
+async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
+    let revoked = desk.register.store().revoked_within(REVOKED_SEEN_WITHIN).await?;
+    for (_, gateway) in revoked {
+        ears.ring(Ring::Revoked { gateway }).await;
+    }
+    Ok(())
+}
+
+async fn sends(desk: &Desk) -> Result<(), StoreError> {
+    desk.egress.sweep().await.map(drop)
+}
+
+async fn refusals(desk: &Desk) -> Result<(), StoreError> {
+    let (notes, uncounted) = desk.refusals.take();
+    if uncounted > 0 {
+        tracing::warn!(refusals = uncounted, "{uncounted} refusals were only counted");
+    }
+    if notes.is_empty() {
+        return Ok(());
+    }
+    desk.gate.note_refusals(&notes).await
+}
+
+/// Looks at every inbox whose line is here, a share at a time, so that a lost ring costs at
+/// most a round.
+async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
+    while !drain.is_cancelled() {
+        let agents = ears.agents();
+        let shares: Vec<_> = agents.chunks(SWEEP_LINES_MAX).collect();
+        let span = SWEEP_EVERY / u32::try_from(shares.len().max(1)).unwrap_or(u32::MAX);
+        for share in &shares {
+            told("look at inboxes", look(desk, ears, share).await);
+            pause(span, drain).await;
+        }
+        if shares.is_empty() {
+            pause(span, drain).await;
+        }
+    }
+}
+
+async fn look(
+    desk: &Desk,
+    ears: &Ears,
+    share: &[(TenantScope, AgentId)],
+) -> Result<(), StoreError> {
+    let heads = desk.inbox.store().heads(share).await?;
+    for ((_, agent), seq) in share.iter().zip(heads) {
+        ears.ring(Ring::Entry { agent: *agent, seq }).await;
+    }
+    Ok(())
+}

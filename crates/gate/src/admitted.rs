@@ -1,0 +1,71 @@
+//! Admitted: proof that the gate let it through.
+
+use nightdesk_intake::Verified;
+use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
+
+/// An agent that may receive an event, and what that was decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Recipient {
+    /// Whose agent it is.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+    /// The version of who may reach it. The inbox refuses an old one.
+    pub version: i64,
+}
+
+/// An event with everyone who may see it.
+#[derive(Clone, Debug)]
+pub struct Admitted<T> {
+    pub(crate) recipients: Vec<Recipient>,
+    pub(crate) inner: Verified<T>,
+}
+
+impl Admitted<Event> {
+    /// Who receives it: at least one.
+    pub fn recipients(&self) -> &[Recipient] {
+        &self.recipients
+    }
+
+    /// The event, still with its proof.
+    pub const fn verified(&self) -> &Verified<Event> {
+        &self.inner
+    }
+}
+
+/// A send that may go out, and through which bot.
+#[derive(Clone, Debug)]
+pub struct AdmittedSend {
+    pub(crate) scope: TenantScope,
+    pub(crate) agent: AgentId,
+    pub(crate) bot: BotId,
+    pub(crate) request: RequestId,
+    pub(crate) send: Send,
+}
+
+impl AdmittedSend {
+    /// For whom it is done.
+    pub const fn scope(&self) -> TenantScope {
+        self.scope
+    }
+
+    /// Who asked for it.
+    pub const fn agent(&self) -> AgentId {
+        self.agent
+    }
+
+    /// Through which bot it goes.
+    pub const fn bot(&self) -> BotId {
+        self.bot
+    }
+
+    /// What the gateway calls it.
+    pub const fn request(&self) -> &RequestId {
+        &self.request
+    }
+
+    /// What is done.
+    pub const fn send(&self) -> &Send {
+        &self.send
+    }
+}

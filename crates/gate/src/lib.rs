@@ -1,0 +1,19 @@
+//! Gate: who may reach whom, both ways.
+//!
+//! # Promise
+//!
+//! An [`Admitted`] event names every agent that may see it and nobody else; what was decided
+//! on is a version that the inbox checks again. An [`Admitted`] send goes where its agent may
+//! write. Every no is a [`Refusal`] that says which layer said it.
+//!
+//! The decisions are pure functions in [`decide`]; begin there.
+
+pub mod decide;
+mod admit;
+mod admitted;
+mod store;
+
+pub use admit::{AdmitError, Gate, Sender};
+pub use admitted::{Admitted, AdmittedSend, Recipient};
+pub use decide::{Reach, Refusal, SendRefusal, Snapshot, Tag};
+pub use store::{RefusalNote, Store};

@@ -1,0 +1,38 @@
+//! What the gate asks of a store.
+
+use async_trait::async_trait;
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+
+use crate::{Reach, Refusal, Snapshot};
+
+/// One refusal, as it is kept for `explain`. It holds no text of the event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusalNote {
+    /// In whose ring it is kept: the bot's operator, when no other tenant is known.
+    pub scope: TenantScope,
+    /// The bot that heard it.
+    pub bot: BotId,
+    /// The platform's key of the event.
+    pub event_key: String,
+    /// Which layer said no.
+    pub refusal: Refusal,
+}
+
+/// What is known about who may reach whom.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// What is known about this author in this chat, over all tenants.
+    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError>;
+
+    /// Through which bots an agent may write to a chat: because an entry came from there in
+    /// the last 30 days, or because the chat was granted to it.
+    async fn reaches(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: &str,
+    ) -> Result<Vec<Reach>, StoreError>;
+
+    /// Writes refusals into their tenants' rings; the oldest fall out.
+    async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError>;
+}

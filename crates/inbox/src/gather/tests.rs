@@ -1,0 +1,98 @@
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+
+use super::*;
+
+/// Doubles numbers. Fails whenever it is given `poison`, and writes down what it was given.
+#[derive(Clone, Default)]
+struct Doubler {
+    batches: Arc<Mutex<Vec<Vec<u32>>>>,
+    poison: Option<u32>,
+}
+
+#[async_trait]
+impl Batch for Doubler {
+    type Ask = u32;
+    type Answer = u32;
+    type Key = u32;
+    type Stream = u32;
+
+    async fn run(&self, asks: &[u32]) -> Result<Vec<u32>, StoreError> {
+        self.batches.lock().unwrap().push(asks.to_vec());
+        tokio::task::yield_now().await;
+        if asks.iter().any(|ask| Some(*ask) == self.poison) {
+            return Err(StoreError::unavailable("double", "poison"));
+        }
+        Ok(asks.iter().map(|ask| ask * 2).collect())
+    }
+
+    fn key(ask: &u32) -> u32 {
+        *ask
+    }
+
+    // Numbers of one decade are a stream.
+    fn stream(ask: &u32) -> Option<u32> {
+        Some(ask / 10)
+    }
+}
+
+async fn answers(doubler: Doubler, asks: &[u32]) -> Vec<Result<u32, StoreError>> {
+    let (gather, work) = Gather::new(doubler, "double");
+    let asked: Vec<_> = asks.iter().map(|ask| gather.ask(*ask)).collect();
+    drop(gather);
+    let (answers, ()) = tokio::join!(join_all(asked), work);
+    answers
+}
+
+fn sizes(doubler: &Doubler) -> Vec<usize> {
+    doubler.batches.lock().unwrap().iter().map(Vec::len).collect()
+}
+
+#[tokio::test]
+async fn gathers_up_to_the_limit_and_no_further() {
+    let doubler = Doubler::default();
+    let asks: Vec<u32> = (0..).take(GATHER_MAX + 1).collect();
+
+    let answers = answers(doubler.clone(), &asks).await;
+    assert!(answers.into_iter().zip(asks).all(|(answer, ask)| answer.unwrap() == ask * 2));
+    assert_eq!(sizes(&doubler), [GATHER_MAX, 1]);
+}
+
+#[tokio::test]
+async fn two_asks_with_one_key_are_not_run_together() {
+    let doubler = Doubler::default();
+
+    assert_eq!(answers(doubler.clone(), &[1, 2, 1, 3]).await.len(), 4);
+    assert_eq!(*doubler.batches.lock().unwrap(), [vec![1, 2], vec![1, 3]]);
+}
+
+#[tokio::test]
+async fn one_failing_ask_does_not_take_the_others_down() {
+    let doubler = Doubler { poison: Some(20), ..Doubler::default() };
+
+    let answers = answers(doubler, &[10, 20, 30]).await;
+    let fine: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+    assert_eq!(fine, [true, false, true]);
+}
+
+#[tokio::test]
+async fn nothing_of_a_stream_is_run_after_a_failure() {
+    let doubler = Doubler { poison: Some(21), ..Doubler::default() };
+
+    let answers = answers(doubler, &[20, 21, 22, 30]).await;
+    let fine: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+    assert_eq!(fine, [true, false, false, true]);
+}
+
+#[tokio::test]
+async fn a_full_queue_says_come_again() {
+    let (gather, work) = Gather::new(Doubler::default(), "double");
+    let asks: Vec<_> = (0..).take(WRITER_QUEUE_MAX + 1).map(|ask| gather.ask(ask)).collect();
+    drop(gather);
+
+    let (answers, ()) = tokio::join!(join_all(asks), work);
+    let refused: Vec<_> = answers.iter().filter_map(|answer| answer.as_ref().err()).collect();
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].retryable);
+}

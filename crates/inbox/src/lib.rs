@@ -1,0 +1,24 @@
+//! Inbox: what was taken is held until it is acknowledged.
+//!
+//! # Promise
+//!
+//! An entry that [`Inbox::put`] reported as stored is handed over at least once, in the order
+//! of its agent's numbers, also across the death of any one node. It may be handed over
+//! twice; it is never handed to another tenant, and never after its ack was committed.
+//!
+//! Begin with [`Inbox`]; [`Store`] says what a backend must do, and the conformance suite in
+//! `testkit` what that means.
+
+mod accept;
+mod entry;
+mod gather;
+mod recent;
+mod stop;
+mod store;
+mod upkeep;
+
+pub use accept::{Accept, DedupeKey, SourceMark};
+pub use entry::{Entry, LineClaim, ParkReason, Stored};
+pub use stop::Inbox;
+pub use store::{Ack, AckOf, AckRange, Ask, Park, Put, Quarantine, Store, Waiting};
+pub use upkeep::{Swept, Upkeep};

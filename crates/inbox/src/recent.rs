@@ -1,0 +1,55 @@
+//! Recent: what this node has just stored.
+//!
+//! A line on the node that took an event need not read it back. This is only ever a short
+//! cut to what the table says: entries get here after their commit, and a gap sends the line
+//! to the table.
+
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+use nightdesk_types::limits::RECENT_BYTES_MAX;
+use nightdesk_types::{AgentId, Seq};
+
+use crate::{Accept, Entry, Stored};
+
+pub(crate) struct Recent {
+    entries: Cache<(AgentId, Seq), Entry>,
+}
+
+impl Recent {
+    pub(crate) fn new() -> Self {
+        const OVERHEAD_BYTES: usize = 200;
+        let weigh = |_: &(AgentId, Seq), entry: &Entry| {
+            let bytes = entry.json.as_ref().map_or(0, |json| json.as_bytes().len());
+            u32::try_from(bytes + OVERHEAD_BYTES).unwrap_or(u32::MAX)
+        };
+        let entries = Cache::builder()
+            .max_capacity(RECENT_BYTES_MAX)
+            .weigher(weigh)
+            .eviction_policy(EvictionPolicy::lru())
+            .build();
+        Self { entries }
+    }
+
+    pub(crate) fn remember(&self, accept: &Accept, stored: &Stored) {
+        let entry = Entry {
+            seq: stored.seq,
+            at: stored.at,
+            bot: accept.bot,
+            chat_id: accept.chat_id.clone(),
+            json: accept.json().cloned(),
+        };
+        self.entries.insert((stored.agent, stored.seq), entry);
+    }
+
+    /// The entries right after `after`, as far as none is missing.
+    pub(crate) fn run_after(&self, agent: AgentId, after: Seq, entries_max: usize) -> Vec<Entry> {
+        let mut run = Vec::new();
+        let mut next = after.next();
+        while run.len() < entries_max {
+            let Some(entry) = self.entries.remove(&(agent, next)) else { break };
+            run.push(entry);
+            next = next.next();
+        }
+        run
+    }
+}

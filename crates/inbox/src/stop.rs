@@ -1,0 +1,185 @@
+//! The stop itself: writers in front of the store.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_gate::Admitted;
+use nightdesk_types::limits::{SOURCE_REFUSED_WITHIN, WRITERS};
+use nightdesk_types::planted::{Bug, is_planted};
+use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::gather::{Batch, Gather};
+use crate::recent::Recent;
+use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
+use crate::{Accept, DedupeKey, SourceMark};
+
+/// Holds what was admitted, and gives it to the agent's line.
+pub struct Inbox {
+    store: Arc<dyn Store>,
+    accepts: Vec<Gather<Accepts>>,
+    reads: Gather<Reads>,
+    acks: Gather<Acks>,
+    recent: Recent,
+    hasher: RandomState,
+}
+
+impl std::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Inbox")
+    }
+}
+
+impl Inbox {
+    /// Starts the writers. They end when the inbox is dropped.
+    pub fn start(store: Arc<dyn Store>, tasks: &TaskTracker) -> Self {
+        let writer = |_| {
+            let (gather, work) = Gather::new(Accepts(Arc::clone(&store)), "put an event");
+            tasks.spawn(work);
+            gather
+        };
+        let accepts = (0..WRITERS).map(writer).collect();
+        let (reads, work) = Gather::new(Reads(Arc::clone(&store)), "read what waits");
+        tasks.spawn(work);
+        let (acks, work) = Gather::new(Acks(Arc::clone(&store)), "ack entries");
+        tasks.spawn(work);
+        Self { store, accepts, reads, acks, recent: Recent::new(), hasher: RandomState::new() }
+    }
+
+    /// What lies behind the writers, for what is not done in gathered statements.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Holds an admitted event for each of its recipients, once.
+    ///
+    /// The answer comes after the commit, or within [`SOURCE_REFUSED_WITHIN`] as an error. An
+    /// event whose answer got lost is found again by its key when it is put once more.
+    pub async fn put(
+        &self,
+        event: &Admitted<Event>,
+        mark: Option<SourceMark>,
+    ) -> Result<Put, StoreError> {
+        let accept = Accept::of(event, mark);
+        let answer = self.accepts[self.writer_of(&accept)].ask(accept.clone());
+        if is_planted(Bug::AckBeforeCommit) {
+            return Ok(answered_too_early(answer));
+        }
+        let put = timeout(SOURCE_REFUSED_WITHIN, answer)
+            .await
+            .map_err(|late| StoreError::unavailable("put an event", late))??;
+        if let Put::Stored(stored) = &put {
+            for stored in stored.iter().filter(|stored| !stored.parked) {
+                self.recent.remember(&accept, stored);
+            }
+        }
+        Ok(put)
+    }
+
+    /// By hash of agent; a source with a cursor has one writer for all its events, or a crash
+    /// between two writers' commits would lose the earlier one.
+    fn writer_of(&self, accept: &Accept) -> usize {
+        let pinned = accept.mark.as_ref().filter(|_| !is_planted(Bug::SourceOnTwoWriters));
+        let hash = match pinned {
+            Some(mark) => self.hasher.hash_one((accept.bot, &mark.source)),
+            None => self.hasher.hash_one(accept.recipients.first().map(|first| first.agent)),
+        };
+        let writers = u64::try_from(self.accepts.len()).unwrap_or(1);
+        usize::try_from(hash % writers).unwrap_or(0)
+    }
+
+    /// What comes after what a line has read.
+    pub async fn waiting(&self, ask: Ask) -> Result<Waiting, StoreError> {
+        if ask.after >= ask.taken_at {
+            let run = self.recent.run_after(ask.line.agent, ask.after, ask.entries_max);
+            if !run.is_empty() {
+                return Ok(Waiting::Entries(run));
+            }
+        }
+        self.reads.ask(ask).await
+    }
+
+    /// Moves a cursor, if its line still is the agent's.
+    pub async fn ack(&self, ack: AckOf) -> Result<Ack, StoreError> {
+        self.acks.ask(ack).await
+    }
+}
+
+/// The planted bug X1: says "stored" while the write has not even begun.
+fn answered_too_early(
+    answer: impl Future<Output = Result<Put, StoreError>> + Send + 'static,
+) -> Put {
+    drop(tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        answer.await
+    }));
+    Put::Stored(Vec::new())
+}
+
+struct Accepts(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Accepts {
+    type Ask = Accept;
+    type Answer = Put;
+    type Key = (TenantScope, DedupeKey);
+    type Stream = (BotId, String);
+
+    async fn run(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+        self.0.accept(events).await
+    }
+
+    fn key(event: &Accept) -> Self::Key {
+        (event.operator, event.key)
+    }
+
+    fn stream(event: &Accept) -> Option<Self::Stream> {
+        event.mark.as_ref().map(|mark| (event.bot, mark.source.clone()))
+    }
+}
+
+struct Reads(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Reads {
+    type Ask = Ask;
+    type Answer = Waiting;
+    type Key = AgentId;
+    type Stream = AgentId;
+
+    async fn run(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+        self.0.waiting(asks).await
+    }
+
+    fn key(ask: &Ask) -> AgentId {
+        ask.line.agent
+    }
+
+    fn stream(_: &Ask) -> Option<AgentId> {
+        None
+    }
+}
+
+struct Acks(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Acks {
+    type Ask = AckOf;
+    type Answer = Ack;
+    type Key = AgentId;
+    type Stream = AgentId;
+
+    async fn run(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+        self.0.ack(acks).await
+    }
+
+    fn key(ack: &AckOf) -> AgentId {
+        ack.line.agent
+    }
+
+    fn stream(_: &AckOf) -> Option<AgentId> {
+        None
+    }
+}

@@ -1,0 +1,10 @@
+//! Intake: bytes from a platform become verified events.
+//!
+//! # Promise
+//!
+//! A [`Verified`] event was signed by the platform its bot belongs to, and every client can
+//! take it. Nothing of an unsigned request is read.
+
+mod verified;
+
+pub use verified::{Intake, Quarantined, Verified, VerifyError, verify};

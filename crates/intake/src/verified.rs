@@ -1,0 +1,93 @@
+//! Verified: proof that a platform said this.
+
+use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest};
+use nightdesk_types::{BotId, Event, TenantScope};
+
+/// Proof that a platform's signature over these bytes checked out.
+///
+/// It names the bot and no tenant of its people: who may see the event is the gate's to say.
+#[derive(Clone, Debug)]
+pub struct Verified<T> {
+    bot: BotId,
+    operator: TenantScope,
+    handle: String,
+    inner: T,
+}
+
+impl<T> Verified<T> {
+    /// The bot that heard it.
+    pub const fn bot(&self) -> BotId {
+        self.bot
+    }
+
+    /// Who runs that bot.
+    pub const fn operator(&self) -> TenantScope {
+        self.operator
+    }
+
+    /// What the platform calls the bot.
+    pub fn handle(&self) -> &str {
+        &self.handle
+    }
+
+    /// What was said.
+    pub const fn get(&self) -> &T {
+        &self.inner
+    }
+}
+
+/// Something authentic that nobody can read. It is kept for a person to look at.
+#[derive(Debug)]
+pub struct Quarantined {
+    /// The bot that heard it.
+    pub bot: BotId,
+    /// Who runs that bot.
+    pub operator: TenantScope,
+    /// Why it cannot be read.
+    pub problem: String,
+}
+
+/// What a request held.
+#[derive(Debug)]
+pub enum Intake {
+    /// Events in the platform's order, and what could not be read.
+    Events(Vec<Result<Verified<Event>, Quarantined>>),
+    /// A question of the platform that wants this answer and nothing else.
+    Challenge(Vec<u8>),
+}
+
+/// The request is not the platform's.
+#[derive(Debug, thiserror::Error)]
+#[error("signature does not check out")]
+pub struct VerifyError;
+
+/// Checks a request and takes its events.
+pub fn verify(
+    platform: &dyn Receive,
+    bot: &Bot,
+    request: &SignedRequest<'_>,
+) -> Result<Intake, VerifyError> {
+    match platform.receive(bot, request) {
+        Ok(Received::Challenge(answer)) => Ok(Intake::Challenge(answer)),
+        Ok(Received::Events(drafts)) => {
+            let take = |draft: Result<_, ReceiveError>| {
+                let draft = draft.map_err(|error| quarantined(bot, &error))?;
+                let event = Event::normalise(draft).map_err(|error| quarantined(bot, &error))?;
+                Ok(proven(bot, event))
+            };
+            Ok(Intake::Events(drafts.into_iter().map(take).collect()))
+        }
+        Err(ReceiveError::BadSignature) => Err(VerifyError),
+        Err(error @ ReceiveError::Unreadable) => {
+            Ok(Intake::Events(vec![Err(quarantined(bot, &error))]))
+        }
+    }
+}
+
+fn proven(bot: &Bot, event: Event) -> Verified<Event> {
+    Verified { bot: bot.id, operator: bot.operator, handle: bot.handle.clone(), inner: event }
+}
+
+fn quarantined(bot: &Bot, problem: &dyn std::error::Error) -> Quarantined {
+    Quarantined { bot: bot.id, operator: bot.operator, problem: problem.to_string() }
+}

@@ -1,0 +1,44 @@
+//! What a line asks of the desk.
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use nightdesk_protocol::frame::{Interrupt, Outbound};
+use nightdesk_protocol::hello::Hello;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::upgrade_token::AtTheDoor;
+use nightdesk_types::{BotId, StoreError};
+
+use crate::session::Greeted;
+use crate::store::Caller;
+
+/// Which gateway a dial is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Greeting {
+    /// It is this gateway.
+    Welcome(Caller),
+    /// It was one, and was revoked: its own secret proves it.
+    Revoked,
+    /// No gateway's secret signed its token.
+    Unknown,
+}
+
+/// What stands behind the lines.
+#[async_trait]
+pub trait Desk: Send + Sync {
+    /// Says which gateway a dial is.
+    async fn identify(&self, token: &AtTheDoor) -> Result<Greeting, StoreError>;
+
+    /// Answers a hello: what the platform can do, and as which bots the line may speak.
+    async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError>;
+
+    /// Does something on a platform. The work goes on if the answer is not waited for.
+    fn send(
+        &self,
+        caller: Caller,
+        greeted: Vec<BotId>,
+        outbound: Outbound,
+    ) -> BoxFuture<'static, Outcome>;
+
+    /// Stops a turn of the caller's agent, wherever it runs.
+    async fn stop(&self, caller: &Caller, interrupt: Interrupt);
+}

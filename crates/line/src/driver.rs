@@ -1,0 +1,335 @@
+//! Driver: the hands of a session.
+//!
+//! It listens, asks the session, obeys, and decides nothing.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use nightdesk_bus::{Ear, Ears, Heard as Rung, Order};
+use nightdesk_inbox::{Ack, Ask, Inbox, LineClaim, Waiting};
+use nightdesk_protocol::FromGateway;
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::lines::Lines;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_types::limits::{CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, REPLACED_WAIT};
+use nightdesk_types::{Clock, Moment, RequestId, StoreError};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::acks::Acks;
+use crate::desk::Desk;
+use crate::session::{Client, Effect, Input, Now, Session};
+use crate::socket::{Broken, Heard, Socket};
+use crate::store::{Caller, Node, Store};
+
+/// What every line of a node shares.
+pub struct Room {
+    /// What stands behind the lines.
+    pub desk: Arc<dyn Desk>,
+    /// Where entries come from.
+    pub inbox: Arc<Inbox>,
+    /// Which line is an agent's.
+    pub store: Arc<dyn Store>,
+    /// Where lines listen.
+    pub ears: Arc<Ears>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where the lines are.
+    pub node: Node,
+    /// Cancelled when this node stops.
+    pub drain: CancellationToken,
+}
+
+impl std::fmt::Debug for Room {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Room")
+    }
+}
+
+type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
+
+/// One line, from its upgrade to its end.
+pub(crate) struct Driver<S> {
+    room: Arc<Room>,
+    caller: Caller,
+    socket: Socket<S>,
+    session: Session,
+    lines: Lines,
+    /// Where the line listens and by which right it speaks, once it is the agent's.
+    taken: Option<(Arc<Ear>, LineClaim)>,
+    reading: Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
+    acks: Acks,
+    sends: Sends,
+    controls: Controls,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
+    pub(crate) fn new(room: Arc<Room>, caller: Caller, socket: Socket<S>) -> Self {
+        let client = Client { agent: caller.agent, acks: caller.acks };
+        let session = Session::opened(now(&*room.clock), client);
+        let controls = Controls { since: room.clock.moment(), count: 0 };
+        Self {
+            room,
+            caller,
+            socket,
+            session,
+            lines: Lines::new(),
+            taken: None,
+            reading: None,
+            acks: Acks::default(),
+            sends: Sends::new(),
+            controls,
+        }
+    }
+
+    /// Runs the line to its end.
+    pub(crate) async fn run(mut self) {
+        while !self.session.is_closed() {
+            match self.happened().await {
+                Happened::Heard(heard) => self.heard(heard).await,
+                Happened::Rung(rung) => self.rung(rung).await,
+                Happened::Written(Some(Ack::LineReplaced)) => self.settle(Input::Replaced).await,
+                Happened::Written(_) => self.begin_acks(),
+                Happened::Other(input) => self.settle(input).await,
+            }
+        }
+        if let Some((ear, _)) = &self.taken {
+            self.room.ears.close(ear);
+        }
+    }
+
+    /// Waits for whatever comes first.
+    async fn happened(&mut self) -> Happened {
+        tokio::select! {
+            heard = self.socket.hear() => Happened::Heard(heard),
+            rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
+            read = read(&mut self.reading) => {
+                self.reading = None;
+                Happened::Other(read.map_or(Input::ReadFailed, Input::Read))
+            }
+            written = self.acks.written() => Happened::Written(written),
+            Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
+                Happened::Other(Input::Sent(request, Box::new(outcome)))
+            }
+            () = self.room.drain.cancelled() => Happened::Other(Input::Drain),
+            () = until(self.session.deadline(), &*self.room.clock) => Happened::Other(Input::Tick),
+        }
+    }
+
+    async fn heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Text(text) => self.heard_text(&text).await,
+            Heard::Ping => self.control(Input::Pinged).await,
+            Heard::Pong => self.control(Input::Pong).await,
+            Heard::Ended(code) => self.settle(Input::Ended { code }).await,
+            Heard::Misbehaved(close) => self.settle(Input::Misbehaved(close)).await,
+        }
+    }
+
+    async fn heard_text(&mut self, text: &[u8]) {
+        let mut lines = std::mem::take(&mut self.lines);
+        match lines.push(text) {
+            Ok(whole) => {
+                for line in whole {
+                    self.settle(Input::Heard(FromGateway::decode(&line))).await;
+                }
+            }
+            Err(_) => self.settle(Input::Misbehaved(Close::TooBig)).await,
+        }
+        self.lines = lines;
+    }
+
+    async fn control(&mut self, input: Input) {
+        let within = self.controls.count(self.room.clock.moment());
+        self.settle(if within { input } else { Input::Misbehaved(Close::Policy) }).await;
+    }
+
+    async fn rung(&mut self, rung: Rung) {
+        if let Some(seq) = rung.seq {
+            self.settle(Input::Rung(Some(seq))).await;
+        }
+        for order in rung.orders {
+            let input = match order {
+                Order::Replaced => Input::Replaced,
+                Order::Revoked => Input::Revoked,
+                Order::Stop { session_key, chat_id } => match SessionKey::new(session_key) {
+                    Some(session_key) => Input::Stop { session_key, chat_id },
+                    None => continue,
+                },
+            };
+            self.settle(input).await;
+        }
+    }
+
+    /// Asks the session, and does what it says. What comes of that is told it at once.
+    async fn settle(&mut self, input: Input) {
+        let mut inputs = vec![input];
+        while let Some(input) = inputs.pop() {
+            let effects = self.session.step(now(&*self.room.clock), input);
+            if effects.is_empty() {
+                continue;
+            }
+            for effect in effects {
+                match self.obey(effect).await {
+                    // The first hello is looked up and takes the line: both are told, in order.
+                    Ok(Some(answer)) => Box::pin(self.settle(answer)).await,
+                    Ok(None) => {}
+                    Err(Broken) => inputs.push(Input::Ended { code: BROKEN_CODE }),
+                }
+            }
+            if self.socket.flush().await.is_err() {
+                inputs.push(Input::Ended { code: BROKEN_CODE });
+            }
+        }
+        self.begin_acks();
+    }
+
+    async fn obey(&mut self, effect: Effect) -> Result<Option<Input>, Broken> {
+        match effect {
+            Effect::Greet(hello) => {
+                let greeted = self.room.desk.greet(&self.caller, &hello).await;
+                let greeted = self.or_lost("look a hello up", greeted);
+                return Ok(Some(
+                    greeted.map_or(Input::StoreLost, |greeted| Input::Greeted(Box::new(greeted))),
+                ));
+            }
+            Effect::Take => return Ok(Some(self.take().await)),
+            Effect::Say(frame) => self.socket.say(frame).await?,
+            Effect::Ping => self.socket.ping().await?,
+            Effect::Read { after, since, entries_max, taken_at } => {
+                let Some((_, line)) = self.taken else { return Ok(None) };
+                let inbox = Arc::clone(&self.room.inbox);
+                let ask = Ask { line, after, since, entries_max, taken_at };
+                self.reading = Some(Box::pin(async move { inbox.waiting(ask).await }));
+            }
+            Effect::Ack(range) => self.acks.add(range),
+            Effect::Park(seq, reason) => {
+                if let Some((_, line)) = &self.taken {
+                    let parked = self.room.inbox.store().park(line, seq, reason).await;
+                    self.or_lost("park an entry", parked);
+                }
+            }
+            Effect::Send(outbound) => self.send(*outbound),
+            Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
+            Effect::Close(close) => drop(self.socket.close(close).await),
+            Effect::End(end) => self.end(end).await,
+        }
+        Ok(None)
+    }
+
+    fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
+        let request = outbound.request_id.clone();
+        let greeted = self.session.greeted().to_vec();
+        let sent = self.room.desk.send(self.caller, greeted, outbound);
+        self.sends.push(Box::pin(async move { (request, sent.await) }));
+    }
+
+    /// Makes the line the agent's newest. An older one on this node is put away first, so
+    /// that what it has to say about its entries is known.
+    async fn take(&mut self) -> Input {
+        let Caller { scope, agent, gateway, acks: _ } = self.caller;
+        drop(timeout(REPLACED_WAIT, self.room.ears.replace(agent)).await);
+        let taken = self.room.store.take(&self.caller, &self.room.node).await;
+        let Some(taken) = self.or_lost("take a line", taken) else { return Input::StoreLost };
+        if let Some(seq) = taken.parked {
+            tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");
+        }
+        let line = LineClaim { scope, agent, generation: taken.generation };
+        // Before the first read: what comes later is rung for.
+        let ear = self.room.ears.open((scope, agent), gateway, taken.generation);
+        self.taken = Some((ear, line));
+        Input::Taken(taken)
+    }
+
+    async fn end(&mut self, end: crate::store::End) {
+        let Some((_, line)) = &self.taken else { return };
+        let line = *line;
+        self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
+        let closed = self.room.store.close(&line, end).await;
+        self.or_lost("note the end of a line", closed);
+    }
+
+    fn begin_acks(&mut self) {
+        if let Some((_, line)) = &self.taken {
+            self.acks.begin(&self.room.inbox, *line);
+        }
+    }
+
+    fn or_lost<T>(&self, what: &'static str, answer: Result<T, StoreError>) -> Option<T> {
+        answer
+            .inspect_err(|error| {
+                tracing::warn!(
+                    agent.id = %self.caller.agent,
+                    error = error as &dyn Error,
+                    "line of agent {} could not {what}", self.caller.agent
+                );
+            })
+            .ok()
+    }
+}
+
+/// What came first.
+enum Happened {
+    Heard(Heard),
+    Rung(Rung),
+    /// A write of acks ended.
+    Written(Option<Ack>),
+    Other(Input),
+}
+
+/// The code of a socket that cannot be written to any more.
+const BROKEN_CODE: u16 = 1006;
+
+/// Control frames of the last minute.
+struct Controls {
+    since: Moment,
+    count: u32,
+}
+
+impl Controls {
+    /// Counts one; whether it is within the limit.
+    fn count(&mut self, now: Moment) -> bool {
+        if now.since(self.since) >= CONTROL_WINDOW {
+            (self.since, self.count) = (now, 0);
+        }
+        self.count += 1;
+        self.count <= CONTROL_FRAMES_MAX
+    }
+}
+
+pub(crate) fn now(clock: &dyn Clock) -> Now {
+    Now { moment: clock.moment(), wall: clock.now() }
+}
+
+/// Waits until somebody rings; for ever while the line is nobody's.
+async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
+    match taken {
+        Some((ear, _)) => {
+            ear.rung().await;
+            ear.listen()
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn read(
+    reading: &mut Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
+) -> Result<Waiting, StoreError> {
+    match reading {
+        Some(reading) => reading.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(deadline: Option<Moment>, clock: &dyn Clock) {
+    match deadline {
+        Some(deadline) => sleep(deadline.since(clock.moment())).await,
+        None => sleep(Duration::MAX).await,
+    }
+}

@@ -1,0 +1,71 @@
+//! Failures: how often an address showed a token that nobody signed.
+//!
+//! Only failures count, and they only ever change the answer to another failure: a token
+//! that verifies is never refused for its address.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use nightdesk_types::Moment;
+use nightdesk_types::limits::{
+    FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
+};
+
+/// Failed dials by address, over the last minute.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
+}
+
+impl Failures {
+    /// Counts a failure. Answers whether the address is still within its limit.
+    pub(crate) fn count(&self, address: IpAddr, now: Moment) -> bool {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = |since: &Moment| now.since(*since) >= UPGRADE_FAILURES_WINDOW;
+        if counts.len() >= FAILING_ADDRESSES_MAX && !counts.contains_key(&address) {
+            counts.retain(|_, (since, _)| !is_over(since));
+            if counts.len() >= FAILING_ADDRESSES_MAX {
+                return false;
+            }
+        }
+        let (since, count) = counts.entry(address).or_insert((now, 0));
+        if is_over(since) {
+            (*since, *count) = (now, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= UPGRADE_FAILURES_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn at(secs: u64) -> Moment {
+        Moment::after_start(Duration::from_secs(secs))
+    }
+
+    #[test]
+    fn an_address_may_fail_up_to_its_limit() {
+        let failures = Failures::default();
+
+        assert!((0..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(0))));
+        assert!(!failures.count(ADDRESS, at(59)));
+        assert!(failures.count(ADDRESS, at(60)), "a new minute");
+    }
+
+    #[test]
+    fn the_table_of_addresses_has_a_bound() {
+        let failures = Failures::default();
+        let address = |number: usize| IpAddr::V6((number as u128).into());
+
+        assert!((0..FAILING_ADDRESSES_MAX).all(|number| failures.count(address(number), at(0))));
+        assert!(!failures.count(address(FAILING_ADDRESSES_MAX), at(1)));
+        assert!(failures.count(address(FAILING_ADDRESSES_MAX), at(61)), "old ones made room");
+    }
+}

@@ -1,0 +1,248 @@
+//! Live: entries go out, acks and sends come back.
+
+use nightdesk_inbox::{AckRange, Entry, ParkReason, Waiting};
+use nightdesk_protocol::action::Action;
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::{EntryJson, Frame, FromGateway};
+use nightdesk_types::limits::{
+    DEAD_LINE, HOLD_BACK, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
+    WINDOW_BYTES_MAX,
+};
+use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
+
+use super::window::Window;
+use super::{Client, Effect, IDLE_GRACE, Input, Now, READ_AGAIN, sooner};
+use crate::store::{End, Taken};
+
+/// A line that is its agent's.
+#[derive(Debug)]
+pub(super) struct Live {
+    client: Client,
+    window: Window,
+    since: Timestamp,
+    taken_at: Seq,
+    /// The highest number the inbox is known to have.
+    known: Seq,
+    reading: Option<Reading>,
+    /// The last read was cut off by its limits, or there was none yet.
+    maybe_more: bool,
+    /// Nothing is handed over before this: the client boots, goes idle, or the store failed.
+    held_back: Option<Moment>,
+    sends_in_flight: usize,
+    alive_at: Moment,
+    ping_at: Moment,
+}
+
+/// A read under way.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    entries_max: usize,
+    known: Seq,
+}
+
+impl Live {
+    pub(super) fn taken(
+        client: Client,
+        taken: Taken,
+        described: Moment,
+        boots_cleanly: bool,
+    ) -> Self {
+        let same_process = taken.ended_ago.is_some_and(|ago| ago < SAME_PROCESS);
+        let held_back = (!same_process && !boots_cleanly).then_some(described + HOLD_BACK);
+        Self {
+            client,
+            window: Window::after(taken.acked),
+            since: taken.since,
+            taken_at: taken.head,
+            known: taken.head,
+            reading: None,
+            maybe_more: true,
+            held_back,
+            sends_in_flight: 0,
+            alive_at: described,
+            ping_at: described + PING_EVERY,
+        }
+    }
+
+    pub(super) fn unacked_entries(&self) -> usize {
+        self.window.len()
+    }
+
+    pub(super) fn deadline(&self) -> Option<Moment> {
+        let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
+        let dead = sooner(Some(self.alive_at + DEAD_LINE), unacked);
+        let held_back = if self.wants_to_read() { self.held_back } else { None };
+        sooner(sooner(Some(self.ping_at), dead), held_back)
+    }
+
+    /// Takes in what happened. An answer is how the line ended.
+    pub(super) fn step(
+        &mut self,
+        now: Now,
+        input: Input,
+        effects: &mut Vec<Effect>,
+    ) -> Option<End> {
+        match input {
+            Input::Heard(frame) => self.heard(now, frame, effects),
+            Input::Pong => {
+                self.alive_at = now.moment;
+                effects.extend(self.window.alive(now.moment).into_iter().map(Effect::Ack));
+            }
+            Input::Pinged => self.alive_at = now.moment,
+            Input::Rung(seq) => self.known = self.known.max(seq.unwrap_or_default()),
+            Input::Read(Waiting::Entries(entries)) => self.hand_over(now, entries, effects),
+            Input::Read(Waiting::LineReplaced) | Input::Replaced => {
+                return Some(self.close(now, Close::Replaced, effects));
+            }
+            Input::ReadFailed => {
+                self.reading = None;
+                self.hold_back(now.moment + READ_AGAIN);
+            }
+            Input::Sent(request, outcome) => {
+                self.sends_in_flight = self.sends_in_flight.saturating_sub(1);
+                effects.push(Effect::Say(Frame::outbound_result(&request, &outcome)));
+            }
+            Input::Stop { session_key, chat_id } => {
+                effects.extend(Frame::interrupt_inbound(&session_key, &chat_id).map(Effect::Say));
+            }
+            Input::Revoked => return Some(self.close(now, Close::Revoked, effects)),
+            Input::Drain => return Some(self.close(now, Close::Restarting, effects)),
+            Input::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
+            Input::Misbehaved(close) => return Some(self.close(now, close, effects)),
+            Input::Ended { code } => return Some(self.end(now, code)),
+            Input::Tick => {
+                if self.is_dead(now) {
+                    return Some(self.close(now, Close::Internal, effects));
+                }
+                self.ping(now, effects);
+            }
+            Input::Greeted(_) | Input::Taken(_) => {}
+        }
+        self.read(now, effects);
+        None
+    }
+
+    fn heard(&mut self, now: Now, frame: FromGateway, effects: &mut Vec<Effect>) {
+        self.alive_at = now.moment;
+        match frame {
+            FromGateway::InboundAck { buffer_id } => {
+                effects.extend(self.acked(&buffer_id).into_iter().map(Effect::Ack));
+            }
+            FromGateway::Outbound(outbound) => self.outbound(outbound, effects),
+            FromGateway::Interrupt(interrupt) => effects.push(Effect::Stop(interrupt)),
+            FromGateway::GoingIdle => {
+                self.hold_back(now.moment + IDLE_GRACE);
+                effects.push(Effect::Say(Frame::going_idle_ack()));
+            }
+            // Hellos are the session's to answer; the rest is of a newer contract, or noise.
+            FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
+        }
+    }
+
+    /// Only an entry in flight on this very line can be acked.
+    fn acked(&mut self, buffer_id: &str) -> Vec<AckRange> {
+        match buffer_id.parse::<EntryId>() {
+            Ok(entry) if entry.agent == self.client.agent => self.window.acked(entry.seq),
+            _ => Vec::new(),
+        }
+    }
+
+    fn outbound(&mut self, outbound: Box<Outbound>, effects: &mut Vec<Effect>) {
+        if let Action::Send(send) = &outbound.action {
+            let answered = self.window.answered_in(&send.chat_id);
+            effects.extend(answered.into_iter().map(Effect::Ack));
+        }
+        if self.sends_in_flight == SENDS_IN_FLIGHT_MAX {
+            let outcome = Outcome::failed("too many sends at once; wait for their answers");
+            effects.push(Effect::Say(Frame::outbound_result(&outbound.request_id, &outcome)));
+            return;
+        }
+        self.sends_in_flight += 1;
+        effects.push(Effect::Send(outbound));
+    }
+
+    fn hand_over(&mut self, now: Now, entries: Vec<Entry>, effects: &mut Vec<Effect>) {
+        let Some(reading) = self.reading.take() else { return };
+        let bytes: usize = entries.iter().map(entry_bytes).sum();
+        self.maybe_more = entries.len() == reading.entries_max || bytes >= WINDOW_BYTES_MAX;
+        if entries.is_empty() {
+            self.window.skip_to(reading.known);
+        }
+        for entry in entries {
+            self.say(now, &entry, effects);
+        }
+    }
+
+    fn say(&mut self, now: Now, entry: &Entry, effects: &mut Vec<Effect>) {
+        let Some(json) = &entry.json else {
+            effects.push(Effect::Park(entry.seq, ParkReason::Unsendable));
+            self.window.skip_to(entry.seq);
+            return;
+        };
+        self.window.hold(entry, json.kind(), entry_bytes(entry), now);
+        effects.push(Effect::Say(Frame::entry(entry.id(self.client.agent), json)));
+        if !self.client.acks {
+            effects.extend(self.window.settle_newest().map(Effect::Ack));
+        }
+    }
+
+    fn wants_to_read(&self) -> bool {
+        let more = self.maybe_more || self.known > self.window.read();
+        more && self.reading.is_none() && self.window.room() > 0
+    }
+
+    fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if !self.wants_to_read() || self.held_back.is_some_and(|until| now.moment < until) {
+            return;
+        }
+        self.held_back = None;
+        let entries_max = self.window.room();
+        self.reading = Some(Reading { entries_max, known: self.known });
+        effects.push(Effect::Read {
+            after: self.window.read(),
+            since: self.since,
+            entries_max,
+            taken_at: self.taken_at,
+        });
+    }
+
+    fn hold_back(&mut self, until: Moment) {
+        self.held_back = self.held_back.max(Some(until));
+    }
+
+    fn ping(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if now.moment >= self.ping_at {
+            self.ping_at = now.moment + PING_EVERY;
+            effects.push(Effect::Ping);
+        }
+    }
+
+    fn is_dead(&self, now: Now) -> bool {
+        let silent = now.moment.since(self.alive_at) >= DEAD_LINE;
+        let unacked = self.window.head();
+        silent || unacked.is_some_and(|(_, said_at)| now.moment.since(said_at) >= DEAD_LINE)
+    }
+
+    fn close(&self, now: Now, close: Close, effects: &mut Vec<Effect>) -> End {
+        effects.push(Effect::Close(close));
+        self.end(now, close.code())
+    }
+
+    /// A try of the oldest entry counts only if the line had its time, or the client shows by
+    /// its close code or by dialling a second time that it choked on a frame.
+    fn end(&self, now: Now, code: u16) -> End {
+        let choked = code == Close::TooBig.code() || code == Close::Replaced.code();
+        let tried = self
+            .window
+            .head()
+            .filter(|(_, said_at)| choked || now.moment.since(*said_at) >= SUSPECT_ACK)
+            .map(|(seq, _)| seq);
+        End { code, tried }
+    }
+}
+
+fn entry_bytes(entry: &Entry) -> usize {
+    entry.json.as_deref().map_or(0, EntryJson::frame_len_bytes)
+}

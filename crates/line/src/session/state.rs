@@ -1,0 +1,192 @@
+//! The states a session goes through.
+
+use std::mem;
+
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::hello::Hello;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::{Frame, FromGateway};
+use nightdesk_types::limits::{HELLO_WAIT, HELLOS_MAX, WINDOW_ENTRIES_MAX};
+use nightdesk_types::{BotId, Moment};
+
+use super::live::Live;
+use super::{Client, Effect, Input, Now};
+use crate::store::End;
+
+/// The conversation on a line.
+#[derive(Debug)]
+pub struct Session {
+    client: Client,
+    hellos: usize,
+    /// A client newer than the one that loses what comes while it boots.
+    boots_cleanly: bool,
+    greeted: Vec<BotId>,
+    state: State,
+}
+
+/// Each state owns exactly its data.
+#[derive(Debug)]
+enum State {
+    /// Nobody said hello yet.
+    Greeting { until: Moment },
+    /// The line is being made the agent's. `described`: when its first descriptor was said.
+    Taking { until: Moment, described: Option<Moment> },
+    /// Entries go out, acks and sends come back.
+    Live(Box<Live>),
+    /// Over.
+    Closed,
+}
+
+impl Session {
+    /// A session on a line that was just opened.
+    pub fn opened(now: Now, client: Client) -> Self {
+        let until = now.moment + HELLO_WAIT;
+        Self {
+            client,
+            hellos: 0,
+            boots_cleanly: false,
+            greeted: Vec::new(),
+            state: State::Greeting { until },
+        }
+    }
+
+    /// Takes in what happened and says what to do about it.
+    pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Input::Heard(FromGateway::Hello(hello)) = input {
+            self.hello(hello, &mut effects);
+        } else if let Input::Greeted(greeted) = input {
+            self.greeted.extend(greeted.bots);
+            effects.push(Effect::Say(Frame::descriptor(&greeted.descriptor)));
+            self.described(now);
+        } else {
+            self.state_step(now, input, &mut effects);
+        }
+        debug_assert!(
+            self.unacked_entries() <= WINDOW_ENTRIES_MAX,
+            "a line never holds more than its window"
+        );
+        effects
+    }
+
+    /// When the session wants to be asked again, if nothing happens before.
+    pub fn deadline(&self) -> Option<Moment> {
+        match &self.state {
+            State::Greeting { until } | State::Taking { until, .. } => Some(*until),
+            State::Live(live) => live.deadline(),
+            State::Closed => None,
+        }
+    }
+
+    /// Whether the conversation is over.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// The bots the line said hello for, and may.
+    pub fn greeted(&self) -> &[BotId] {
+        &self.greeted
+    }
+
+    /// Entries handed over and not acknowledged.
+    pub fn unacked_entries(&self) -> usize {
+        match &self.state {
+            State::Live(live) => live.unacked_entries(),
+            State::Greeting { .. } | State::Taking { .. } | State::Closed => 0,
+        }
+    }
+
+    /// Each hello is answered with a descriptor, in order; the first also takes the line.
+    fn hello(&mut self, hello: Hello, effects: &mut Vec<Effect>) {
+        if self.hellos == HELLOS_MAX || self.is_closed() {
+            return;
+        }
+        self.hellos += 1;
+        self.boots_cleanly |= hello.commands.is_some() || hello.client.is_some();
+        effects.push(Effect::Greet(Box::new(hello)));
+        if let State::Greeting { until } = self.state {
+            self.state = State::Taking { until, described: None };
+            effects.push(Effect::Take);
+        }
+    }
+
+    fn described(&mut self, now: Now) {
+        if let State::Taking { described, .. } = &mut self.state {
+            described.get_or_insert(now.moment);
+        }
+    }
+
+    fn state_step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
+        let state = mem::replace(&mut self.state, State::Closed);
+        self.state = match state {
+            State::Greeting { until } => {
+                before_live(State::Greeting { until }, until, now, input, effects)
+            }
+            State::Taking { until, described } => {
+                if let Input::Taken(taken) = input {
+                    let described = described.unwrap_or(now.moment);
+                    let live = Live::taken(self.client, taken, described, self.boots_cleanly);
+                    stepped(live, now, Input::Rung(None), effects)
+                } else {
+                    before_live(State::Taking { until, described }, until, now, input, effects)
+                }
+            }
+            State::Live(live) => stepped(*live, now, input, effects),
+            State::Closed => State::Closed,
+        };
+    }
+}
+
+fn stepped(mut live: Live, now: Now, input: Input, effects: &mut Vec<Effect>) -> State {
+    match live.step(now, input, effects) {
+        Some(end) => {
+            effects.push(Effect::End(end));
+            State::Closed
+        }
+        None => State::Live(Box::new(live)),
+    }
+}
+
+/// What can happen before a line has its number. Most of it means nothing yet.
+fn before_live(
+    state: State,
+    until: Moment,
+    now: Now,
+    input: Input,
+    effects: &mut Vec<Effect>,
+) -> State {
+    let close = match input {
+        Input::Heard(FromGateway::Outbound(outbound)) => {
+            let outcome = Outcome::failed("say hello first");
+            effects.push(Effect::Say(Frame::outbound_result(&outbound.request_id, &outcome)));
+            return state;
+        }
+        Input::Heard(FromGateway::GoingIdle) => {
+            effects.push(Effect::Say(Frame::going_idle_ack()));
+            return state;
+        }
+        Input::Tick if now.moment >= until => Close::Policy,
+        Input::StoreLost | Input::ReadFailed => Close::TryLater,
+        Input::Replaced => Close::Replaced,
+        Input::Revoked => Close::Revoked,
+        Input::Drain => Close::Restarting,
+        Input::Misbehaved(close) => close,
+        Input::Ended { code } => {
+            effects.push(Effect::End(End { code, tried: None }));
+            return State::Closed;
+        }
+        Input::Heard(_)
+        | Input::Pong
+        | Input::Pinged
+        | Input::Greeted(_)
+        | Input::Taken(_)
+        | Input::Rung(_)
+        | Input::Read(_)
+        | Input::Sent(..)
+        | Input::Stop { .. }
+        | Input::Tick => return state,
+    };
+    effects.push(Effect::Close(close));
+    effects.push(Effect::End(End { code: close.code(), tried: None }));
+    State::Closed
+}

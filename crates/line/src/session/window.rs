@@ -1,0 +1,136 @@
+//! Window: what was handed over and is not acknowledged yet.
+
+use std::collections::VecDeque;
+
+use nightdesk_inbox::{AckRange, Entry};
+use nightdesk_protocol::event::EntryKind;
+use nightdesk_types::limits::{SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX};
+use nightdesk_types::{Moment, Seq, Timestamp};
+
+use super::Now;
+
+/// An entry on its way.
+#[derive(Debug)]
+struct Held {
+    seq: Seq,
+    /// The first number this entry's ack settles: those before it that are no entries were
+    /// set aside.
+    from: Seq,
+    at: Timestamp,
+    kind: EntryKind,
+    chat_id: String,
+    bytes: usize,
+    said_at: Moment,
+    handed_at: Timestamp,
+}
+
+impl Held {
+    fn range(&self) -> AckRange {
+        AckRange { from: self.from, to: self.seq, at: self.at, handed_at: self.handed_at }
+    }
+}
+
+/// What was handed over and is not acknowledged yet, in order.
+#[derive(Debug)]
+pub(super) struct Window {
+    held: VecDeque<Held>,
+    bytes: usize,
+    /// What was read, whether handed over or not.
+    read: Seq,
+    /// Whether the client was seen to ack a passthrough. If so, nothing is implied for it.
+    acks_passthroughs: bool,
+}
+
+impl Window {
+    pub(super) const fn after(read: Seq) -> Self {
+        Self { held: VecDeque::new(), bytes: 0, read, acks_passthroughs: false }
+    }
+
+    pub(super) const fn read(&self) -> Seq {
+        self.read
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// How many more entries fit. One always fits into an empty window.
+    pub(super) fn room(&self) -> usize {
+        if self.bytes >= WINDOW_BYTES_MAX { 0 } else { WINDOW_ENTRIES_MAX - self.held.len() }
+    }
+
+    /// Everything up to here was read, and nothing of it waits.
+    pub(super) fn skip_to(&mut self, seq: Seq) {
+        self.read = self.read.max(seq);
+    }
+
+    /// Holds an entry that is being handed over.
+    pub(super) fn hold(&mut self, entry: &Entry, kind: EntryKind, bytes: usize, now: Now) {
+        self.held.push_back(Held {
+            seq: entry.seq,
+            from: self.read.next(),
+            at: entry.at,
+            kind,
+            chat_id: entry.chat_id.clone(),
+            bytes,
+            said_at: now.moment,
+            handed_at: now.wall,
+        });
+        self.bytes += bytes;
+        self.read = entry.seq;
+    }
+
+    /// Settles an acked entry, and what its ack says of passthroughs before it: the client
+    /// handles frames strictly in order. An ack of anything that is not held changes nothing.
+    pub(super) fn acked(&mut self, seq: Seq) -> Vec<AckRange> {
+        let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
+            return Vec::new();
+        };
+        if self.held[index].kind == EntryKind::Passthrough {
+            self.acks_passthroughs = true;
+        }
+        let implied = !self.acks_passthroughs;
+        self.settle(|held| {
+            held.seq == seq || (implied && held.seq < seq && held.kind == EntryKind::Passthrough)
+        })
+    }
+
+    /// A send to a chat follows on the line: its passthroughs were handled.
+    pub(super) fn answered_in(&mut self, chat_id: &str) -> Vec<AckRange> {
+        self.settle_passthroughs(|held| held.chat_id == chat_id)
+    }
+
+    /// The line answers pings: passthroughs it had long enough were handled.
+    pub(super) fn alive(&mut self, now: Moment) -> Vec<AckRange> {
+        self.settle_passthroughs(|held| now.since(held.said_at) >= SUSPECT_ACK)
+    }
+
+    fn settle_passthroughs(&mut self, handled: impl Fn(&Held) -> bool) -> Vec<AckRange> {
+        if self.acks_passthroughs {
+            return Vec::new();
+        }
+        self.settle(|held| held.kind == EntryKind::Passthrough && handled(held))
+    }
+
+    fn settle(&mut self, done: impl Fn(&Held) -> bool) -> Vec<AckRange> {
+        let ranges: Vec<AckRange> =
+            self.held.iter().filter(|held| done(held)).map(Held::range).collect();
+        if !ranges.is_empty() {
+            self.held.retain(|held| !done(held));
+            self.bytes = self.held.iter().map(|held| held.bytes).sum();
+        }
+        ranges
+    }
+
+    /// Settles the newest entry, for a client that never acks: sent is done.
+    pub(super) fn settle_newest(&mut self) -> Option<AckRange> {
+        let newest = self.held.pop_back()?;
+        self.bytes -= newest.bytes;
+        Some(newest.range())
+    }
+
+    /// The oldest entry, and since when it is out.
+    pub(super) fn head(&self) -> Option<(Seq, Moment)> {
+        self.held.front().map(|held| (held.seq, held.said_at))
+    }
+}

@@ -1,0 +1,68 @@
+//! What a line asks of a store.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_inbox::LineClaim;
+use nightdesk_types::{
+    AgentId, GatewayId, Generation, NodeEpoch, Seq, StoreError, TenantScope, Timestamp,
+};
+
+/// A gateway that dialled in, as its secret proved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose it is.
+    pub scope: TenantScope,
+    /// The agent it speaks for.
+    pub agent: AgentId,
+    /// Which gateway.
+    pub gateway: GatewayId,
+    /// Whether its client acks at all.
+    pub acks: bool,
+}
+
+/// Where a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The node's name.
+    pub name: String,
+    /// Its life.
+    pub epoch: NodeEpoch,
+}
+
+/// What a line starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The line's number; every older line is fenced.
+    pub generation: Generation,
+    /// Everything up to here is acknowledged or set aside.
+    pub acked: Seq,
+    /// Nothing after that is older than this.
+    pub since: Timestamp,
+    /// The last number given out when the line was taken.
+    pub head: Seq,
+    /// How long ago the same gateway's previous line ended, if it did.
+    pub ended_ago: Option<Duration>,
+    /// The entry that was set aside because it was handed over often enough.
+    pub parked: Option<Seq>,
+}
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The close code.
+    pub code: u16,
+    /// The oldest waiting entry, if the line was in vain for it: one try of it counts.
+    pub tried: Option<Seq>,
+}
+
+/// Keeps which line is an agent's.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry
+    /// is set aside if it was tried often enough.
+    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError>;
+
+    /// Notes that a line ended.
+    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError>;
+}

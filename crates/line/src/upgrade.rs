@@ -1,0 +1,147 @@
+//! Upgrade: the door of the line.
+//!
+//! A bad token is answered 401 and a store that is down 503: the stock client comes again
+//! after both. Only a gateway whose own secret proves that it was revoked gets its upgrade
+//! and then 4401, which for that client is final.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::upgrade_token::{AtTheDoor, UpgradeToken};
+use nightdesk_types::limits::REVOKED_HELLO_WAIT;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_util::task::TaskTracker;
+
+use crate::desk::Greeting;
+use crate::driver::{Driver, Room};
+use crate::failures::Failures;
+use crate::meter::Metered;
+use crate::socket::Socket;
+use crate::store::Caller;
+
+/// What the door needs.
+struct Door {
+    room: Arc<Room>,
+    lines: TaskTracker,
+    failures: Failures,
+}
+
+/// The route that gateways dial. Every line runs as a task of `lines`.
+pub fn route(room: Arc<Room>, lines: TaskTracker) -> Router {
+    let door = Door { room, lines, failures: Failures::default() };
+    Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
+}
+
+async fn dial(
+    State(door): State<Arc<Door>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    mut request: Request,
+) -> Response {
+    let Some(token) = bearer(request.headers()).and_then(|token| door.at_the_door(token)) else {
+        return door.refused(from.ip());
+    };
+    let greeting = match door.room.desk.identify(&token).await {
+        Ok(Greeting::Unknown) => return door.refused(from.ip()),
+        Ok(greeting) => greeting,
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");
+            return try_later();
+        }
+    };
+    let accepted = accept_key(request.headers());
+    let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+    let Some((accepted, upgrade)) = accepted.zip(upgrade) else {
+        return (StatusCode::UPGRADE_REQUIRED, "this is a WebSocket").into_response();
+    };
+    let room = Arc::clone(&door.room);
+    door.lines.spawn(async move {
+        // An upgrade that fails has no line and no trace.
+        if let Ok(connection) = upgrade.await {
+            open(room, greeting, connection).await;
+        }
+    });
+    switching(accepted)
+}
+
+impl Door {
+    fn at_the_door(&self, token: &str) -> Option<AtTheDoor> {
+        UpgradeToken::peek(token)?.at_the_door(self.room.clock.now()).ok()
+    }
+
+    fn refused(&self, address: IpAddr) -> Response {
+        if self.failures.count(address, self.room.clock.moment()) {
+            (StatusCode::UNAUTHORIZED, "no gateway's secret signed this token").into_response()
+        } else {
+            let later = [(header::RETRY_AFTER, "60")];
+            (StatusCode::TOO_MANY_REQUESTS, later, "too many bad tokens").into_response()
+        }
+    }
+}
+
+async fn open(room: Arc<Room>, greeting: Greeting, connection: Upgraded) {
+    let socket = Socket::upgraded(Metered::new(TokioIo::new(connection))).await;
+    match greeting {
+        Greeting::Welcome(caller) => welcome(room, caller, socket).await,
+        Greeting::Revoked => turn_away(socket).await,
+        Greeting::Unknown => {}
+    }
+}
+
+async fn welcome(room: Arc<Room>, caller: Caller, socket: Socket<Metered<TokioIo<Upgraded>>>) {
+    Box::pin(Driver::new(room, caller, socket).run()).await;
+}
+
+/// The stock client takes a close before its first hello for a passing fault, so it is
+/// listened to for a moment.
+async fn turn_away(mut socket: Socket<Metered<TokioIo<Upgraded>>>) {
+    drop(timeout(REVOKED_HELLO_WAIT, socket.hear()).await);
+    drop(socket.close(Close::Revoked).await);
+    // Until the client has seen it and hung up, or for as long as a write may take.
+    drop(timeout(nightdesk_types::limits::WRITE_WAIT, socket.hear()).await);
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
+}
+
+/// The answer to the client's key, if the request asks for a WebSocket at all.
+fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
+    let says = |name, word: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|value| value.trim().eq_ignore_ascii_case(word))
+    };
+    let asked = says(header::CONNECTION, "upgrade")
+        && says(header::UPGRADE, "websocket")
+        && says(header::SEC_WEBSOCKET_VERSION, "13");
+    let key = headers.get(header::SEC_WEBSOCKET_KEY)?;
+    HeaderValue::try_from(derive_accept_key(key.as_bytes())).ok().filter(|_| asked)
+}
+
+fn switching(accepted: HeaderValue) -> Response {
+    let headers = [
+        (header::CONNECTION, HeaderValue::from_static("upgrade")),
+        (header::UPGRADE, HeaderValue::from_static("websocket")),
+        (header::SEC_WEBSOCKET_ACCEPT, accepted),
+    ];
+    (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
+}
+
+fn try_later() -> Response {
+    let later = [(header::RETRY_AFTER, "2")];
+    (StatusCode::SERVICE_UNAVAILABLE, later, "cannot tell who you are just now; come again")
+        .into_response()
+}

@@ -1,0 +1,130 @@
+//! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use nightdesk_vault::Vault;
+use serde::Deserialize;
+
+/// Everything an operator can set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Where the desk listens.
+    #[serde(default)]
+    pub(crate) listen: Listen,
+    /// Where the truth is kept.
+    pub(crate) database: Database,
+    /// Where keys are kept.
+    pub(crate) vault: VaultSection,
+    /// Which node this is.
+    #[serde(default)]
+    pub(crate) node: Node,
+}
+
+/// Where the desk listens. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listen {
+    /// The address for webhooks and gateways. Put TLS in front of any that is not loopback.
+    pub(crate) address: SocketAddr,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)) }
+    }
+}
+
+/// Where the truth is kept. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Database {
+    /// Where PostgreSQL is, and as whom the desk logs in: `postgres://nightdesk_app@host/db`.
+    /// It holds no password.
+    pub(crate) url: String,
+    /// The file that holds the password.
+    pub(crate) password_file: Option<PathBuf>,
+    /// As whom `migrate` logs in: somebody who may create roles, at least the first time.
+    pub(crate) migrate_url: Option<String>,
+    /// The file that holds that one's password.
+    pub(crate) migrate_password_file: Option<PathBuf>,
+}
+
+/// Where keys are kept. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VaultSection {
+    /// The file with the key that wraps every tenant's data key. Make it with
+    /// `nightdesk key new`, keep it out of the database and its backups, and do not lose it.
+    pub(crate) key_file: PathBuf,
+}
+
+/// Which node this is. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Node {
+    /// Its name: the same over restarts, another on each node.
+    pub(crate) name: String,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self { name: "desk-1".to_owned() }
+    }
+}
+
+impl Config {
+    /// Reads the file, and what the environment says over it.
+    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+        let sources = config::Config::builder()
+            .add_source(config::File::from(file).format(config::FileFormat::Toml))
+            .add_source(
+                config::Environment::with_prefix("NIGHTDESK")
+                    .separator("__")
+                    .prefix_separator("__"),
+            );
+        let built =
+            sources.build().with_context(|| format!("could not read {}", file.display()))?;
+        let config: Self = built
+            .try_deserialize()
+            .with_context(|| format!("{} is not a configuration of ours", file.display()))?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn validate(&self) -> anyhow::Result<()> {
+        ensure!(!self.node.name.is_empty(), "node.name is empty; give this node a name");
+        let urls = [Some(&self.database.url), self.database.migrate_url.as_ref()];
+        for url in urls.into_iter().flatten() {
+            let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
+            if user.is_some_and(|(user, _)| user.contains(':')) {
+                bail!(
+                    "a database URL holds a password; put it into a file and name that as password_file"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the vault with the key file.
+    pub(crate) fn vault(&self) -> anyhow::Result<Vault> {
+        let file = &self.vault.key_file;
+        let text = std::fs::read_to_string(file).with_context(|| {
+            format!(
+                "could not read the vault's key file {}; make one with `nightdesk key new > {0}`",
+                file.display()
+            )
+        })?;
+        Ok(Vault::from_key_file(&text)?)
+    }
+}
+
+/// The password a file holds, without the newline at its end.
+pub(crate) fn password(file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let Some(file) = file else { return Ok(None) };
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("could not read the password file {}", file.display()))?;
+    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}

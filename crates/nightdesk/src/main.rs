@@ -1,0 +1,51 @@
+//! Nightdesk: the desk that stays awake while your agents sleep.
+//!
+//! `serve` runs a node; the other commands are an operator's. Begin with [`wiring`] for how
+//! the stops are put together.
+
+mod command;
+mod config;
+mod lifecycle;
+mod ui;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::command::Arguments;
+
+// Ten thousand idle lines are ten thousand small allocations; this one keeps them small.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            ui::say_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
+    plant();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(command::run(arguments))
+}
+
+#[cfg(feature = "planted")]
+#[expect(clippy::disallowed_methods, reason = "not a setting: only builds for tests have it")]
+fn plant() {
+    if let Ok(number) = std::env::var("NIGHTDESK_PLANTED") {
+        let planted = nightdesk_types::planted::plant(&number);
+        ui::say(&format!("planted bug {number}: {planted}"));
+    }
+}
+
+#[cfg(not(feature = "planted"))]
+const fn plant() {}

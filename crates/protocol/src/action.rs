@@ -1,0 +1,129 @@
+//! Action: what a gateway wants done, read into our words.
+//!
+//! All ops of 0.19.0 and of the newest client are known here. Whether a platform can do one
+//! is not decided here but by its capabilities.
+
+use std::borrow::Cow;
+
+use nightdesk_types::Send;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+mod raw;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use raw::Raw;
+pub use raw::{CHUNKS_BYTES_MAX, METADATA_BYTES_MAX};
+
+use crate::session_key::SessionKey;
+
+/// What a gateway wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Something in a chat.
+    Send(Send),
+    /// Something with a capability that the desk keeps for a session.
+    FollowUp(FollowUp),
+    /// An op of a newer contract.
+    Unknown {
+        /// Its name, cut.
+        op: String,
+    },
+    /// A known op that lacks what it needs, or no op at all.
+    Malformed {
+        /// The op's name; empty if it has none.
+        op: String,
+        /// The field that is absent or unusable.
+        missing: &'static str,
+    },
+}
+
+/// A message sent with a capability, such as the token of an interaction, that never reaches
+/// the gateway. It names a session and no chat.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FollowUp {
+    /// The session whose capability is used.
+    pub session_key: SessionKey,
+    /// Which capability: `discord.interaction_token`.
+    pub kind: String,
+    /// The text.
+    pub content: String,
+    /// What the client said besides.
+    pub metadata: Map<String, Value>,
+}
+
+impl FollowUp {
+    /// The platform whose capability is meant, if its kind names one.
+    pub fn platform(&self) -> Option<&str> {
+        self.kind.split_once('.').map(|(platform, _)| platform)
+    }
+}
+
+impl Action {
+    /// A frame without a usable action.
+    pub(crate) const fn absent() -> Self {
+        Self::Malformed { op: String::new(), missing: "action" }
+    }
+}
+
+/// Writes what the SDK wants done. An action of no use is written as its op alone.
+impl Serialize for Action {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Send(send) => send.serialize(to),
+            Self::FollowUp(follow_up) => tagged(follow_up).serialize(to),
+            Self::Unknown { op } | Self::Malformed { op, missing: _ } => op_alone(op, to),
+        }
+    }
+}
+
+fn tagged(follow_up: &FollowUp) -> impl Serialize {
+    #[derive(Serialize)]
+    struct Tagged<'a> {
+        op: &'static str,
+        #[serde(flatten)]
+        follow_up: &'a FollowUp,
+    }
+    Tagged { op: "follow_up", follow_up }
+}
+
+fn op_alone<S: Serializer>(op: &str, to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(1))?;
+    map.serialize_entry("op", op)?;
+    map.end()
+}
+
+/// The scope a client says its chat belongs to. Clients before 0.19.0 call it a guild.
+pub fn scope(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
+    id(metadata, "scope_id").or_else(|| id(metadata, "guild_id"))
+}
+
+/// The thread a client means.
+pub fn thread(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
+    id(metadata, "thread_id")
+}
+
+/// The person a client says it answers.
+pub fn user(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
+    id(metadata, "user_id")
+}
+
+/// The profile a client says it speaks for.
+pub fn profile(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
+    id(metadata, "profile")
+}
+
+fn id<'a>(metadata: &'a Map<String, Value>, key: &str) -> Option<Cow<'a, str>> {
+    match metadata.get(key)? {
+        Value::String(id) if !id.is_empty() => Some(Cow::Borrowed(id)),
+        Value::Number(id) if !id.is_f64() => Some(Cow::Owned(id.to_string())),
+        Value::String(_)
+        | Value::Number(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Array(_)
+        | Value::Object(_) => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Descriptor: what a platform can do, told to a gateway in answer to its hello.
+
+use std::num::NonZeroU32;
+
+use nightdesk_types::limits::SHORT_TEXT_BYTES_MAX;
+use serde::Serialize;
+
+mod raw;
+
+pub(crate) use raw::Raw;
+
+use crate::text;
+use crate::version::CONTRACT_VERSION;
+
+/// Ops a descriptor may name.
+const OPS_MAX: usize = 64;
+
+/// The longest name of an op.
+const OP_NAME_BYTES_MAX: usize = 64;
+
+/// What clients show for a platform that has no emoji of its own.
+const EMOJI_DEFAULT: &str = "\u{1f50c}";
+
+/// What a platform can do.
+///
+/// Its texts are bounded, so its frame is too. The nine fields that clients cannot do
+/// without are always sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the contract has one field for each")]
+pub struct Descriptor {
+    contract_version: i64,
+    platform: String,
+    label: String,
+    max_message_length: NonZeroU32,
+    supports_draft_streaming: bool,
+    supports_edit: bool,
+    supports_threads: bool,
+    markdown_dialect: String,
+    len_unit: LenUnit,
+    emoji: String,
+    platform_hint: String,
+    pii_safe: bool,
+    supports_context: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    supported_ops: Vec<String>,
+    supports_inchannel_continuable: bool,
+    supports_block_formatting: bool,
+}
+
+/// What the length of a message is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LenUnit {
+    /// Unicode characters.
+    #[default]
+    Chars,
+    /// UTF-16 code units.
+    Utf16,
+}
+
+/// What some platforms can do and others cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// A reply can be shown while it is being written.
+    DraftStreaming,
+    /// Messages can be changed.
+    Edit,
+    /// Threads can be opened.
+    Threads,
+    /// What was said before comes with an event.
+    Context,
+    /// Nothing personal need be hidden from the model.
+    PiiSafe,
+    /// A conversation can go on in the channel without a thread.
+    InchannelContinuable,
+    /// Text may be laid out in blocks.
+    BlockFormatting,
+}
+
+impl Descriptor {
+    /// Describes a platform that can do nothing but take plain text.
+    pub fn new(platform: &str, label: &str, max_message_length: NonZeroU32) -> Self {
+        Self {
+            contract_version: CONTRACT_VERSION,
+            platform: short(platform),
+            label: short(label),
+            max_message_length,
+            supports_draft_streaming: false,
+            supports_edit: false,
+            supports_threads: false,
+            markdown_dialect: "plain".to_owned(),
+            len_unit: LenUnit::default(),
+            emoji: EMOJI_DEFAULT.to_owned(),
+            platform_hint: String::new(),
+            pii_safe: false,
+            supports_context: false,
+            supported_ops: Vec::new(),
+            supports_inchannel_continuable: false,
+            supports_block_formatting: false,
+        }
+    }
+
+    /// It can also do this.
+    #[must_use]
+    pub fn with(mut self, ability: Ability) -> Self {
+        *self.ability_mut(ability) = true;
+        self
+    }
+
+    /// Length is counted so.
+    #[must_use]
+    pub fn counted_in(mut self, unit: LenUnit) -> Self {
+        self.len_unit = unit;
+        self
+    }
+
+    /// Text is marked up so: `discord`, `markdown_v2`.
+    #[must_use]
+    pub fn marked_up_as(mut self, dialect: &str) -> Self {
+        self.markdown_dialect = short(dialect);
+        self
+    }
+
+    /// What agents should know about writing there.
+    #[must_use]
+    pub fn hinting(mut self, hint: &str) -> Self {
+        self.platform_hint = short(hint);
+        self
+    }
+
+    /// What clients show for it.
+    #[must_use]
+    pub fn shown_as(mut self, emoji: &str) -> Self {
+        self.emoji = short(emoji);
+        self
+    }
+
+    /// The ops it takes. Without them newer clients assume send, edit, typing and follow-up.
+    #[must_use]
+    pub fn taking<'a>(mut self, ops: impl IntoIterator<Item = &'a str>) -> Self {
+        let names = ops.into_iter().filter(|name| name.len() <= OP_NAME_BYTES_MAX);
+        self.supported_ops = names.take(OPS_MAX).map(str::to_owned).collect();
+        self
+    }
+
+    /// The platform's name.
+    pub fn platform(&self) -> &str {
+        &self.platform
+    }
+
+    /// What people call the platform.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// How long one message may be.
+    pub const fn max_message_length(&self) -> NonZeroU32 {
+        self.max_message_length
+    }
+
+    /// What length is counted in.
+    pub const fn len_unit(&self) -> LenUnit {
+        self.len_unit
+    }
+
+    /// How text is marked up.
+    pub fn markdown_dialect(&self) -> &str {
+        &self.markdown_dialect
+    }
+
+    /// What agents should know about writing there.
+    pub fn platform_hint(&self) -> &str {
+        &self.platform_hint
+    }
+
+    /// Whether it can do this.
+    pub fn can(&self, ability: Ability) -> bool {
+        match ability {
+            Ability::DraftStreaming => self.supports_draft_streaming,
+            Ability::Edit => self.supports_edit,
+            Ability::Threads => self.supports_threads,
+            Ability::Context => self.supports_context,
+            Ability::PiiSafe => self.pii_safe,
+            Ability::InchannelContinuable => self.supports_inchannel_continuable,
+            Ability::BlockFormatting => self.supports_block_formatting,
+        }
+    }
+
+    /// Whether it takes this op. A descriptor that names none means the four oldest.
+    pub fn takes(&self, op: &str) -> bool {
+        const ASSUMED: [&str; 4] = ["send", "edit", "typing", "follow_up"];
+        ASSUMED.contains(&op) || self.supported_ops.iter().any(|name| name == op)
+    }
+
+    const fn ability_mut(&mut self, ability: Ability) -> &mut bool {
+        match ability {
+            Ability::DraftStreaming => &mut self.supports_draft_streaming,
+            Ability::Edit => &mut self.supports_edit,
+            Ability::Threads => &mut self.supports_threads,
+            Ability::Context => &mut self.supports_context,
+            Ability::PiiSafe => &mut self.pii_safe,
+            Ability::InchannelContinuable => &mut self.supports_inchannel_continuable,
+            Ability::BlockFormatting => &mut self.supports_block_formatting,
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    text::cut(text, SHORT_TEXT_BYTES_MAX)
+}

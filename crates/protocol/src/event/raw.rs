@@ -1,0 +1,152 @@
+//! A message as it comes to the SDK.
+
+use nightdesk_types::event::{ContextLine, Media, Message, MessageKind, PromptResponse, ReplyTo};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
+
+use super::Inbound;
+use crate::{source, tolerant};
+
+/// The `event` of an `inbound` frame, none of it certain.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Raw {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    text: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    message_type: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    message_id: Option<String>,
+    #[serde(deserialize_with = "tolerant::object")]
+    source: Option<source::Raw>,
+    #[serde(deserialize_with = "tolerant::text")]
+    reply_to_message_id: Option<String>,
+    #[serde(deserialize_with = "tolerant::object")]
+    reply_to: Option<RawReply>,
+    #[serde(deserialize_with = "tolerant::texts")]
+    media_urls: Vec<String>,
+    #[serde(deserialize_with = "tolerant::objects")]
+    media: Vec<RawMedia>,
+    #[serde(deserialize_with = "tolerant::objects")]
+    context: Vec<RawSaid>,
+    #[serde(deserialize_with = "tolerant::object")]
+    prompt_response: Option<RawPressed>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawReply {
+    #[serde(deserialize_with = "tolerant::text")]
+    text: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    author: Option<String>,
+    #[serde(deserialize_with = "tolerant::truth")]
+    is_own: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawMedia {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    url: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    mime: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    kind: Option<String>,
+    #[serde(deserialize_with = "tolerant::count")]
+    size: Option<u64>,
+    #[serde(deserialize_with = "tolerant::text")]
+    filename: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    caption: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawSaid {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    text: String,
+    #[serde(deserialize_with = "tolerant::object")]
+    source: Option<RawSpeaker>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawSpeaker {
+    #[serde(deserialize_with = "tolerant::text")]
+    user_name: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    user_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawPressed {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    prompt_id: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    option_id: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    label: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    prompt_message_id: Option<String>,
+}
+
+impl From<Raw> for Inbound {
+    fn from(raw: Raw) -> Self {
+        let source = raw.source.unwrap_or_default();
+        let is_edit = source.message_is_edit;
+        let media = if raw.media.is_empty() {
+            raw.media_urls.into_iter().map(|url| Media { url, ..Media::default() }).collect()
+        } else {
+            raw.media.into_iter().map(Media::from).collect()
+        };
+        let message = Message {
+            text: raw.text,
+            kind: message_kind(raw.message_type.as_deref().unwrap_or_default()),
+            message_id: raw.message_id,
+            reply_to: reply_to(raw.reply_to_message_id, raw.reply_to),
+            media,
+            context: raw.context.into_iter().map(ContextLine::from).collect(),
+            prompt_response: raw.prompt_response.map(PromptResponse::from),
+            is_edit,
+        };
+        Self { source: source.into(), message }
+    }
+}
+
+fn reply_to(message_id: Option<String>, reply: Option<RawReply>) -> Option<ReplyTo> {
+    if message_id.is_none() && reply.is_none() {
+        return None;
+    }
+    let RawReply { text, author, is_own } = reply.unwrap_or_default();
+    Some(ReplyTo { message_id, text, author, is_own })
+}
+
+/// A kind that is not known is text, as every client has it.
+fn message_kind(name: &str) -> MessageKind {
+    let named: Result<_, Error> = MessageKind::deserialize(name.into_deserializer());
+    named.unwrap_or_default()
+}
+
+impl From<RawMedia> for Media {
+    fn from(raw: RawMedia) -> Self {
+        let RawMedia { url, mime, kind, size, filename, caption } = raw;
+        Self { url, mime, kind, size, filename, caption }
+    }
+}
+
+impl From<RawSaid> for ContextLine {
+    fn from(raw: RawSaid) -> Self {
+        let RawSpeaker { user_name, user_id } = raw.source.unwrap_or_default();
+        Self { text: raw.text, user_name, user_id }
+    }
+}
+
+impl From<RawPressed> for PromptResponse {
+    fn from(raw: RawPressed) -> Self {
+        let RawPressed { prompt_id, option_id, label, prompt_message_id } = raw;
+        Self { prompt_id, option_id, label, prompt_message_id }
+    }
+}

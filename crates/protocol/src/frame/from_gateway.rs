@@ -1,0 +1,202 @@
+//! From a gateway: hellos, acks, sends, interrupts.
+
+use std::borrow::Cow;
+
+use nightdesk_types::RequestId;
+use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, PLATFORM_ID_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
+use serde::{Deserialize, Serialize};
+
+use super::{Frame, Malformed, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
+use crate::action::{self, Action};
+use crate::hello::{self, Client, Hello, RawCommand};
+use crate::session_key::SessionKey;
+use crate::{text, tolerant};
+
+/// What a gateway said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FromGateway {
+    /// It speaks for a bot.
+    Hello(Hello),
+    /// It has an entry.
+    InboundAck {
+        /// The entry's name, as the gateway got it.
+        buffer_id: String,
+    },
+    /// It wants something done on a platform.
+    Outbound(Box<Outbound>),
+    /// It wants a turn stopped, wherever that runs.
+    Interrupt(Interrupt),
+    /// It is about to sleep or stop.
+    GoingIdle,
+    /// A frame of a newer contract.
+    Unknown {
+        /// The type it names, cut.
+        kind: String,
+    },
+    /// A line of no use.
+    Malformed(Malformed),
+}
+
+/// What a gateway wants done on a platform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outbound {
+    /// By which name the answer goes back.
+    pub request_id: RequestId,
+    /// What is to be done.
+    pub action: Action,
+    /// The platform, if the gateway knows it.
+    pub platform: Option<String>,
+    /// What the platform calls the bot, if the gateway knows it.
+    pub bot_handle: Option<String>,
+}
+
+/// A turn to be stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Interrupt {
+    /// The session the turn belongs to.
+    pub session_key: SessionKey,
+    /// Why, for people.
+    pub reason: Option<String>,
+}
+
+impl FromGateway {
+    /// Reads a line. It never fails: what is of no use is [`FromGateway::Malformed`].
+    pub fn decode(line: &[u8]) -> Self {
+        let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
+        read_line(line, read).unwrap_or_else(Self::Malformed)
+    }
+}
+
+/// Every field of every frame a gateway sends.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    platform: Option<String>,
+    #[serde(rename = "botId", default, deserialize_with = "tolerant::text")]
+    bot_handle: Option<String>,
+    #[serde(rename = "command_manifest", default, deserialize_with = "tolerant::some_objects")]
+    commands: Option<Vec<RawCommand>>,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    client: Option<Client>,
+    #[serde(rename = "bufferId", default, deserialize_with = "tolerant::text")]
+    buffer_id: Option<String>,
+    #[serde(rename = "requestId", default, deserialize_with = "tolerant::text")]
+    request_id: Option<String>,
+    #[serde(borrow, default, deserialize_with = "tolerant::object")]
+    action: Option<action::Raw<'a>>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    session_key: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    reason: Option<String>,
+}
+
+impl Envelope<'_> {
+    fn into_frame(mut self) -> FromGateway {
+        let Some(kind) = self.kind.take() else {
+            return FromGateway::Malformed(Malformed::NoType);
+        };
+        let frame = match kind.as_ref() {
+            "hello" => self.hello(),
+            "inbound_ack" => self.inbound_ack(),
+            "outbound" => self.outbound(),
+            "interrupt" => self.interrupt(),
+            "going_idle" => Ok(FromGateway::GoingIdle),
+            unknown => {
+                Ok(FromGateway::Unknown { kind: text::cut(unknown, UNKNOWN_NAME_BYTES_MAX) })
+            }
+        };
+        frame.unwrap_or_else(FromGateway::Malformed)
+    }
+
+    fn hello(self) -> Result<FromGateway, Malformed> {
+        let Self { platform, bot_handle, commands, client, .. } = self;
+        let hello = Hello::from(hello::Raw { platform, bot_handle, commands, client });
+        if hello.platform.len() > PLATFORM_ID_BYTES_MAX {
+            return Err(Malformed::Missing("platform"));
+        }
+        if hello.bot_handle.len() > PLATFORM_ID_BYTES_MAX {
+            return Err(Malformed::Missing("botId"));
+        }
+        Ok(FromGateway::Hello(hello))
+    }
+
+    fn inbound_ack(self) -> Result<FromGateway, Malformed> {
+        let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
+        let buffer_id = buffer_id.ok_or(Malformed::Missing("bufferId"))?;
+        Ok(FromGateway::InboundAck { buffer_id })
+    }
+
+    fn outbound(self) -> Result<FromGateway, Malformed> {
+        let request_id = self.request_id.and_then(RequestId::new);
+        let request_id = request_id.ok_or(Malformed::Missing("requestId"))?;
+        Ok(FromGateway::Outbound(Box::new(Outbound {
+            request_id,
+            action: self.action.map_or_else(Action::absent, action::Raw::into_action),
+            platform: self.platform.filter(|platform| is_tag(platform)),
+            bot_handle: self.bot_handle.filter(|handle| is_tag(handle)),
+        })))
+    }
+
+    fn interrupt(self) -> Result<FromGateway, Malformed> {
+        let session_key = self.session_key.and_then(SessionKey::new);
+        let session_key = session_key.ok_or(Malformed::Missing("session_key"))?;
+        let reason = self.reason.map(|reason| text::cut(reason, SHORT_TEXT_BYTES_MAX));
+        Ok(FromGateway::Interrupt(Interrupt { session_key, reason }))
+    }
+}
+
+/// Whether it can be the name of a platform or a bot at all.
+fn is_tag(name: &str) -> bool {
+    (1..=PLATFORM_ID_BYTES_MAX).contains(&name.len())
+}
+
+/// The frames a gateway sends, for the SDK.
+impl Frame {
+    /// For which bot a gateway speaks.
+    pub fn hello(hello: &Hello) -> Result<Self, TooLong> {
+        from_gateway("hello", hello)
+    }
+
+    /// That a gateway has an entry.
+    pub fn inbound_ack(buffer_id: &str) -> Result<Self, TooLong> {
+        #[derive(Serialize)]
+        struct Ack<'a> {
+            #[serde(rename = "bufferId")]
+            buffer_id: &'a str,
+        }
+        from_gateway("inbound_ack", &Ack { buffer_id })
+    }
+
+    /// What a gateway wants done on a platform.
+    pub fn outbound(outbound: &Outbound) -> Result<Self, TooLong> {
+        #[derive(Serialize)]
+        struct Asked<'a> {
+            #[serde(rename = "requestId")]
+            request_id: &'a RequestId,
+            action: &'a Action,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            platform: Option<&'a str>,
+            #[serde(rename = "botId", skip_serializing_if = "Option::is_none")]
+            bot_handle: Option<&'a str>,
+        }
+        let Outbound { request_id, action, platform, bot_handle } = outbound;
+        let (platform, bot_handle) = (platform.as_deref(), bot_handle.as_deref());
+        from_gateway("outbound", &Asked { request_id, action, platform, bot_handle })
+    }
+
+    /// A turn to be stopped.
+    pub fn interrupt(interrupt: &Interrupt) -> Result<Self, TooLong> {
+        from_gateway("interrupt", interrupt)
+    }
+
+    /// That a gateway is about to sleep or stop.
+    pub fn going_idle() -> Self {
+        Self("{\"type\":\"going_idle\"}\n".to_owned())
+    }
+}
+
+fn from_gateway<T: Serialize>(kind: &'static str, content: &T) -> Result<Frame, TooLong> {
+    Frame::within(FRAME_IN_BYTES_MAX, &super::Typed { kind, content })
+}

@@ -1,0 +1,188 @@
+//! To a gateway: descriptors, entries, answers, interrupts.
+
+use std::borrow::Cow;
+
+use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
+use nightdesk_types::{EntryId, RequestId};
+use serde::{Deserialize, Serialize};
+
+use super::{Frame, Malformed, TooLong, Typed, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
+use crate::descriptor::{self, Descriptor};
+use crate::event::{self, EntryJson, Inbound};
+use crate::outcome::{self, Outcome};
+use crate::passthrough::{self, Forward};
+use crate::session_key::SessionKey;
+use crate::{text, tolerant};
+
+/// The frames the desk sends.
+impl Frame {
+    /// What a platform can do.
+    pub fn descriptor(descriptor: &Descriptor) -> Self {
+        #[derive(Serialize)]
+        struct Described<'a> {
+            descriptor: &'a Descriptor,
+        }
+        Self::bounded(&Typed { kind: "descriptor", content: &Described { descriptor } })
+    }
+
+    /// An entry under its name, to be acked.
+    pub fn entry(entry: EntryId, json: &EntryJson) -> Self {
+        Self(json.line(entry))
+    }
+
+    /// An entry without a name, for clients that never ack.
+    pub fn entry_unnamed(json: &EntryJson) -> Self {
+        Self(json.line_unnamed())
+    }
+
+    /// What came of a gateway's request.
+    pub fn outbound_result(request_id: &RequestId, result: &Outcome) -> Self {
+        #[derive(Serialize)]
+        struct Answer<'a> {
+            #[serde(rename = "requestId")]
+            request_id: &'a RequestId,
+            result: &'a Outcome,
+        }
+        Self::bounded(&Typed { kind: "outbound_result", content: &Answer { request_id, result } })
+    }
+
+    /// A turn to be stopped.
+    pub fn interrupt_inbound(session_key: &SessionKey, chat_id: &str) -> Result<Self, TooLong> {
+        #[derive(Serialize)]
+        struct Stop<'a> {
+            session_key: &'a SessionKey,
+            chat_id: &'a str,
+        }
+        let content = &Stop { session_key, chat_id };
+        Self::within(FRAME_OUT_BYTES_MAX, &Typed { kind: "interrupt_inbound", content })
+    }
+
+    /// That nothing more comes live.
+    pub fn going_idle_ack() -> Self {
+        Self("{\"type\":\"going_idle_ack\"}\n".to_owned())
+    }
+}
+
+/// What the desk said, as the SDK reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToGateway {
+    /// What a platform can do.
+    Descriptor(Box<Descriptor>),
+    /// A message.
+    Inbound {
+        /// The message and where it comes from.
+        event: Box<Inbound>,
+        /// By which name it wants to be acked.
+        buffer_id: Option<String>,
+    },
+    /// What came of a request.
+    OutboundResult {
+        /// The request.
+        request_id: RequestId,
+        /// What came of it.
+        result: Box<Outcome>,
+    },
+    /// A turn to be stopped.
+    InterruptInbound {
+        /// The session the turn belongs to.
+        session_key: SessionKey,
+        /// The chat the session is held in.
+        chat_id: String,
+    },
+    /// A platform's own request.
+    PassthroughForward {
+        /// The request.
+        forward: Box<Forward>,
+        /// By which name it wants to be acked.
+        buffer_id: Option<String>,
+    },
+    /// Nothing more comes live.
+    GoingIdleAck,
+    /// A frame of a newer contract.
+    Unknown {
+        /// The type it names, cut.
+        kind: String,
+    },
+    /// A line of no use.
+    Malformed(Malformed),
+}
+
+impl ToGateway {
+    /// Reads a line. It never fails: what is of no use is [`ToGateway::Malformed`].
+    pub fn decode(line: &[u8]) -> Self {
+        let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
+        read_line(line, read).unwrap_or_else(Self::Malformed)
+    }
+}
+
+/// Every field of every frame the desk sends.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    descriptor: Option<descriptor::Raw>,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    event: Option<event::Raw>,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    forward: Option<passthrough::Raw>,
+    #[serde(rename = "bufferId", default, deserialize_with = "tolerant::text")]
+    buffer_id: Option<String>,
+    #[serde(rename = "requestId", default, deserialize_with = "tolerant::text")]
+    request_id: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    result: Option<outcome::Raw>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    session_key: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text_or_empty")]
+    chat_id: String,
+}
+
+impl Envelope<'_> {
+    fn into_frame(mut self) -> ToGateway {
+        let Some(kind) = self.kind.take() else {
+            return ToGateway::Malformed(Malformed::NoType);
+        };
+        let frame = match kind.as_ref() {
+            "descriptor" => self.descriptor(),
+            "inbound" => self.inbound(),
+            "outbound_result" => self.outbound_result(),
+            "interrupt_inbound" => self.interrupt_inbound(),
+            "passthrough_forward" => self.passthrough_forward(),
+            "going_idle_ack" => Ok(ToGateway::GoingIdleAck),
+            unknown => Ok(ToGateway::Unknown { kind: text::cut(unknown, UNKNOWN_NAME_BYTES_MAX) }),
+        };
+        frame.unwrap_or_else(ToGateway::Malformed)
+    }
+
+    fn descriptor(self) -> Result<ToGateway, Malformed> {
+        let descriptor = self.descriptor.and_then(descriptor::Raw::into_descriptor);
+        let descriptor = descriptor.ok_or(Malformed::Missing("descriptor"))?;
+        Ok(ToGateway::Descriptor(Box::new(descriptor)))
+    }
+
+    fn inbound(self) -> Result<ToGateway, Malformed> {
+        let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
+        let event = self.event.ok_or(Malformed::Missing("event"))?;
+        Ok(ToGateway::Inbound { event: Box::new(event.into()), buffer_id })
+    }
+
+    fn outbound_result(self) -> Result<ToGateway, Malformed> {
+        let request_id = self.request_id.and_then(RequestId::new);
+        let request_id = request_id.ok_or(Malformed::Missing("requestId"))?;
+        let result = self.result.ok_or(Malformed::Missing("result"))?;
+        Ok(ToGateway::OutboundResult { request_id, result: Box::new(result.into()) })
+    }
+
+    fn interrupt_inbound(self) -> Result<ToGateway, Malformed> {
+        let session_key = self.session_key.and_then(SessionKey::new);
+        let session_key = session_key.ok_or(Malformed::Missing("session_key"))?;
+        Ok(ToGateway::InterruptInbound { session_key, chat_id: self.chat_id })
+    }
+
+    fn passthrough_forward(self) -> Result<ToGateway, Malformed> {
+        let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
+        let forward = self.forward.ok_or(Malformed::Missing("forward"))?;
+        Ok(ToGateway::PassthroughForward { forward: Box::new(forward.into()), buffer_id })
+    }
+}

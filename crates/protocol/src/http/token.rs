@@ -1,0 +1,160 @@
+//! `POST …/oauth/token`: a gateway or agent asks for an access token.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::secret::Secret;
+use crate::tolerant;
+
+/// The header in which the stock client sends its refresh token.
+pub const REFRESH_TOKEN_HEADER: &str = "x-nous-refresh-token";
+
+/// By what right a token is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The client shows its own secret.
+    ClientCredentials {
+        /// Who asks.
+        client_id: String,
+        /// Its secret.
+        client_secret: Secret,
+        /// What for.
+        scope: Option<String>,
+    },
+    /// The client shows a refresh token, which it gets a new one for.
+    RefreshToken {
+        /// Who asks.
+        client_id: String,
+        /// The token, from the header or the form.
+        refresh_token: Secret,
+    },
+}
+
+impl Request {
+    /// Reads a form. `refresh_token` is what [`REFRESH_TOKEN_HEADER`] holds.
+    pub fn read(form: &[u8], refresh_token: Option<&str>) -> Result<Self, Refused> {
+        let field = |name| field(form, name);
+        let client_id = field("client_id").ok_or(Refused::InvalidRequest)?;
+        match field("grant_type").as_deref() {
+            Some("client_credentials") => Ok(Self::ClientCredentials {
+                client_id,
+                client_secret: field("client_secret")
+                    .map(Secret::new)
+                    .ok_or(Refused::InvalidClient)?,
+                scope: field("scope"),
+            }),
+            Some("refresh_token") => {
+                let shown = refresh_token.map(str::to_owned).or_else(|| field("refresh_token"));
+                let refresh_token = shown.map(Secret::new).ok_or(Refused::InvalidGrant)?;
+                Ok(Self::RefreshToken { client_id, refresh_token })
+            }
+            Some(_) => Err(Refused::UnsupportedGrantType),
+            None => Err(Refused::InvalidRequest),
+        }
+    }
+
+    /// Writes the form. A refresh token is not in it: it goes into the header.
+    pub fn form(&self) -> String {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        match self {
+            Self::ClientCredentials { client_id, client_secret, scope } => form
+                .append_pair("grant_type", "client_credentials")
+                .append_pair("client_id", client_id)
+                .append_pair("client_secret", client_secret.expose())
+                .extend_pairs(scope.iter().map(|scope| ("scope", scope))),
+            Self::RefreshToken { client_id, refresh_token: _ } => {
+                form.append_pair("grant_type", "refresh_token").append_pair("client_id", client_id)
+            }
+        };
+        form.finish()
+    }
+}
+
+fn field(form: &[u8], name: &str) -> Option<String> {
+    let mut fields = form_urlencoded::parse(form);
+    fields.find(|(key, _)| key == name).map(|(_, value)| Cow::into_owned(value))
+}
+
+/// The token that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The token to show from now on.
+    pub access_token: Secret,
+    /// How it is shown: `Bearer`.
+    #[serde(default, deserialize_with = "tolerant::text_or_empty")]
+    pub token_type: String,
+    /// For how long it is good. The stock client takes its absence for nought.
+    #[serde(rename = "expires_in")]
+    pub expires_in_secs: u64,
+    /// The next refresh token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<Secret>,
+    /// What the token is for.
+    #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+}
+
+/// Why no token is given, in the words of RFC 6749.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "error", rename_all = "snake_case")]
+pub enum Refused {
+    /// The form lacks something.
+    #[error("request is incomplete")]
+    InvalidRequest,
+    /// Nobody of that name and secret is known.
+    #[error("client is not known")]
+    InvalidClient,
+    /// The refresh token is not good any more. Clients forget it then.
+    #[error("grant is not valid")]
+    InvalidGrant,
+    /// We do not give tokens for that.
+    #[error("grant type is not supported")]
+    UnsupportedGrantType,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_lacks_something_is_refused_in_the_words_of_the_rfc() {
+        let cases = [
+            ("", Refused::InvalidRequest),
+            ("grant_type=client_credentials", Refused::InvalidRequest),
+            ("client_id=c", Refused::InvalidRequest),
+            ("grant_type=client_credentials&client_id=c", Refused::InvalidClient),
+            ("grant_type=refresh_token&client_id=c", Refused::InvalidGrant),
+            ("grant_type=password&client_id=c", Refused::UnsupportedGrantType),
+        ];
+        for (form, want) in cases {
+            assert_eq!(Request::read(form.as_bytes(), None).unwrap_err(), want, "{form}");
+        }
+        let body = serde_json::to_string(&Refused::InvalidGrant).unwrap();
+        assert_eq!(body, r#"{"error":"invalid_grant"}"#);
+    }
+
+    #[test]
+    fn a_refresh_token_may_stand_in_the_form() {
+        let form = b"grant_type=refresh_token&client_id=c&refresh_token=rt%2B1";
+
+        let refresh_token = Secret::new("rt+1");
+        let want = Request::RefreshToken { client_id: "c".to_owned(), refresh_token };
+        assert_eq!(Request::read(form, None).unwrap(), want);
+    }
+
+    #[test]
+    fn an_answer_says_all_a_client_wants() {
+        let answer = Answer {
+            access_token: Secret::new("at"),
+            token_type: "Bearer".to_owned(),
+            expires_in_secs: 3600,
+            refresh_token: Some(Secret::new("rt")),
+            scope: None,
+        };
+
+        let body = serde_json::to_string(&answer).unwrap();
+        insta::assert_snapshot!(body, @r#"{"access_token":"at","token_type":"Bearer","expires_in":3600,"refresh_token":"rt"}"#);
+        assert!(!format!("{answer:?}").contains("rt\""), "a token is not shown");
+    }
+}

@@ -1,0 +1,30 @@
+//! Protocol: every wire contract, in both directions.
+//!
+//! Tolerant in, exact out: what comes from a gateway is never an error, only a value that
+//! says what could not be read; what goes to a gateway can only be built in shapes that no
+//! client dies of. No I/O and no runtime, so the desk and the SDK share it.
+//!
+//! Begin with [`frame`] for what goes over the line, [`event`] for what an entry holds, and
+//! [`upgrade_token`] for how a gateway shows who it is.
+
+pub mod version;
+pub mod frame;
+pub mod hello;
+pub mod descriptor;
+pub mod event;
+pub mod source;
+pub mod passthrough;
+pub mod action;
+pub mod outcome;
+pub mod session_key;
+pub mod upgrade_token;
+pub mod close;
+pub mod lines;
+pub mod http;
+pub mod secret;
+mod text;
+mod tolerant;
+
+pub use event::EntryJson;
+pub use frame::{Frame, FromGateway, ToGateway, TooLong};
+pub use secret::Secret;

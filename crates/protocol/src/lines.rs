@@ -1,0 +1,93 @@
+//! Lines: what comes in pieces is put together, within a bound.
+
+use std::borrow::Cow;
+
+use nightdesk_types::limits::FRAME_IN_BYTES_MAX;
+
+use crate::frame::TooLong;
+
+/// Puts lines together that come over several messages, and takes apart those that come in
+/// one.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// The beginning of a line whose end has not come yet.
+    begun: Vec<u8>,
+}
+
+impl Lines {
+    /// Starts with nothing begun.
+    pub const fn new() -> Self {
+        Self { begun: Vec::new() }
+    }
+
+    /// Takes a message and gives the lines it ends, without their ends and without blank ones.
+    ///
+    /// # Errors
+    ///
+    /// A line is longer than [`FRAME_IN_BYTES_MAX`]. What was begun is lost then, and the
+    /// socket should be closed.
+    pub fn push<'m>(&mut self, message: &'m [u8]) -> Result<Whole<'m>, TooLong> {
+        let begun = std::mem::take(&mut self.begun);
+        check(&begun, message)?;
+        let Some(last_end) = message.iter().rposition(|byte| *byte == END) else {
+            self.begun = joined(begun, message);
+            return Ok(Whole { first: None, rest: &[] });
+        };
+        let (ended, rest) = message.split_at(last_end + 1);
+        self.begun = rest.to_vec();
+        if begun.is_empty() {
+            return Ok(Whole { first: None, rest: ended });
+        }
+        let first_end = message.iter().position(|byte| *byte == END).unwrap_or(last_end);
+        let first = joined(begun, &message[..first_end]);
+        Ok(Whole { first: Some(first), rest: &ended[first_end + 1..] })
+    }
+}
+
+fn check(begun: &[u8], message: &[u8]) -> Result<(), TooLong> {
+    // What is not too long as a whole has no part that is.
+    if begun.len() + message.len() <= FRAME_IN_BYTES_MAX {
+        return Ok(());
+    }
+    let mut pieces = message.split(|byte| *byte == END);
+    let first = pieces.next().map_or(0, <[u8]>::len);
+    let longest = pieces.map(<[u8]>::len).fold(begun.len() + first, usize::max);
+    TooLong::check(longest, FRAME_IN_BYTES_MAX)
+}
+
+const END: u8 = b'\n';
+
+fn joined(mut begun: Vec<u8>, piece: &[u8]) -> Vec<u8> {
+    begun.extend_from_slice(piece);
+    begun
+}
+
+/// Lines that are whole. Most are borrowed from the message they came in.
+#[derive(Debug)]
+pub struct Whole<'m> {
+    first: Option<Vec<u8>>,
+    rest: &'m [u8],
+}
+
+impl<'m> Iterator for Whole<'m> {
+    type Item = Cow<'m, [u8]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(first) = self.first.take().filter(|line| !line.trim_ascii().is_empty()) {
+            return Some(Cow::Owned(first.trim_ascii().to_vec()));
+        }
+        while !self.rest.is_empty() {
+            let end = self.rest.iter().position(|byte| *byte == END).unwrap_or(self.rest.len() - 1);
+            let (line, rest) = self.rest.split_at(end + 1);
+            self.rest = rest;
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return Some(Cow::Borrowed(line));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Outcome: what came of an action, as the gateway hears it.
+//!
+//! The texts matter: 0.19.0 sends again after an error that names the network, sends once
+//! more as plain text after most others, and leaves alone only what timed out.
+
+use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
+use serde::Serialize;
+
+mod raw;
+
+pub(crate) use raw::Raw;
+
+use crate::text;
+
+/// The code of a refusal that no other route would change.
+pub const EGRESS_DECLINED: &str = "egress_declined";
+
+/// What came of an action.
+///
+/// Its texts are bounded, so its frame is too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto_thread_name: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ambiguous: bool,
+    #[serde(rename = "chat_info", skip_serializing_if = "Option::is_none")]
+    chat: Option<Chat>,
+    /// The chat once more, for clients that look for it here.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    chat_again: Option<Chat>,
+}
+
+/// What a chat is called and what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Chat {
+    /// Its name.
+    pub name: String,
+    /// `dm`, `group`, `channel`, `thread` or `forum`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl Outcome {
+    /// It was done. Not everything that is done has an id.
+    pub fn delivered(message_id: Option<String>) -> Self {
+        Self { success: true, message_id: message_id.filter(|id| is_id(id)), ..Self::default() }
+    }
+
+    /// It landed in this thread, perhaps one that was opened for it under a name.
+    #[must_use]
+    pub fn in_thread(mut self, thread_id: String, opened_as: Option<String>) -> Self {
+        self.thread_id = Some(thread_id).filter(|id| is_id(id));
+        self.auto_thread_name = opened_as.map(short);
+        self
+    }
+
+    /// The agent may not do that there. Asking again gets the same answer.
+    pub fn refused(platform: &str, why: &str) -> Self {
+        let error = short(format!("{platform} egress declined: {why}"));
+        Self { code: Some(EGRESS_DECLINED.to_owned()), ..Self::failed(error) }
+    }
+
+    /// It was not done.
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { error: Some(short(why.into())), ..Self::default() }
+    }
+
+    /// It was begun, and nobody knows whether it was done.
+    ///
+    /// Of all words these alone keep 0.19.0 from sending it a second time, so nothing is
+    /// added to them.
+    pub fn ambiguous() -> Self {
+        let failed = Self::failed("delivery timed out; it may have arrived");
+        Self { ambiguous: true, ..failed }
+    }
+
+    /// What the chat is, in both places where clients look.
+    pub fn chat(name: String, kind: String) -> Self {
+        let chat = Chat { name: short(name), kind: short(kind) };
+        Self { success: true, chat: Some(chat.clone()), chat_again: Some(chat), ..Self::default() }
+    }
+
+    /// Nobody here knows such an op.
+    pub fn unknown_op(op: &str) -> Self {
+        Self::failed(format!("op not supported: {op}"))
+    }
+
+    /// The action lacks what it needs; nothing was done.
+    pub fn unusable(op: &str, missing: &str) -> Self {
+        Self::failed(format!("action {op:?} has no usable {missing}"))
+    }
+
+    /// Whether it was done.
+    pub const fn is_success(&self) -> bool {
+        self.success
+    }
+
+    /// Whether nobody knows if it was done.
+    pub const fn is_ambiguous(&self) -> bool {
+        self.ambiguous
+    }
+
+    /// The platform's id for what was made.
+    pub fn message_id(&self) -> Option<&str> {
+        self.message_id.as_deref()
+    }
+
+    /// Why it was not done.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// The code of a refusal.
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    /// The thread it landed in.
+    pub fn thread_id(&self) -> Option<&str> {
+        self.thread_id.as_deref()
+    }
+
+    /// The name of the thread that was opened for it.
+    pub fn auto_thread_name(&self) -> Option<&str> {
+        self.auto_thread_name.as_deref()
+    }
+
+    /// What the chat is, where that was asked.
+    pub const fn chat_asked(&self) -> Option<&Chat> {
+        self.chat.as_ref()
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    (1..=PLATFORM_ID_BYTES_MAX).contains(&id.len())
+}
+
+fn short(text: String) -> String {
+    text::cut(text, SHORT_TEXT_BYTES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What 0.19.0 takes for a reason to send again, besides what it takes for bad markup.
+    const RETRIED: [&str; 9] = [
+        "connecterror",
+        "connectionerror",
+        "connectionreset",
+        "connectionrefused",
+        "connecttimeout",
+        "network",
+        "broken pipe",
+        "remotedisconnected",
+        "eoferror",
+    ];
+
+    #[test]
+    fn what_may_have_arrived_is_not_sent_again() {
+        let ambiguous = Outcome::ambiguous();
+        let error = ambiguous.error().unwrap().to_lowercase();
+
+        assert!(error.contains("timed out"));
+        assert!(RETRIED.iter().all(|word| !error.contains(word)));
+        assert!(ambiguous.is_ambiguous() && !ambiguous.is_success());
+    }
+
+    #[test]
+    fn a_refusal_is_definite() {
+        let refused = Outcome::refused("discord", "never addressed there");
+
+        assert_eq!(refused.code(), Some("egress_declined"));
+        assert_eq!(refused.error(), Some("discord egress declined: never addressed there"));
+        assert!(!refused.is_ambiguous() && !refused.is_success());
+    }
+
+    #[test]
+    fn an_id_that_is_none_is_left_out() {
+        let max = "x".repeat(PLATFORM_ID_BYTES_MAX);
+
+        assert_eq!(Outcome::delivered(Some(max.clone())).message_id(), Some(max.as_str()));
+        assert_eq!(Outcome::delivered(Some(max + "x")).message_id(), None);
+        assert_eq!(Outcome::delivered(Some(String::new())).message_id(), None);
+    }
+
+    #[test]
+    fn a_chat_is_found_in_either_place() {
+        let read = |json| Outcome::from(serde_json::from_str::<Raw>(json).unwrap());
+        let chat = Chat { name: "general".to_owned(), kind: "channel".to_owned() };
+
+        for json in [
+            r#"{"success":1,"chat_info":{"name":"general","type":"channel"}}"#,
+            r#"{"success":"yes","name":"general","type":"channel"}"#,
+        ] {
+            assert!(read(json).is_success(), "{json}");
+            assert_eq!(read(json).chat_asked(), Some(&chat), "{json}");
+        }
+        assert_eq!(read(r#"{"success":0,"chat_info":[]}"#), Outcome::default());
+    }
+}

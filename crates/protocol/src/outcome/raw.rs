@@ -1,0 +1,58 @@
+//! An outcome as it comes to the SDK.
+
+use serde::Deserialize;
+
+use super::{Chat, Outcome, is_id, short};
+use crate::tolerant;
+
+/// An outcome, none of it certain.
+#[derive(Deserialize)]
+pub(crate) struct Raw {
+    #[serde(default, deserialize_with = "tolerant::truth")]
+    success: bool,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    message_id: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    error: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    code: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    thread_id: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    auto_thread_name: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::truth")]
+    ambiguous: bool,
+    #[serde(default, deserialize_with = "tolerant::object")]
+    chat_info: Option<RawChat>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    name: Option<String>,
+    #[serde(rename = "type", default, deserialize_with = "tolerant::text")]
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawChat {
+    #[serde(default, deserialize_with = "tolerant::text")]
+    name: Option<String>,
+    #[serde(rename = "type", default, deserialize_with = "tolerant::text")]
+    kind: Option<String>,
+}
+
+impl From<Raw> for Outcome {
+    fn from(raw: Raw) -> Self {
+        let flat = RawChat { name: raw.name, kind: raw.kind };
+        let RawChat { name, kind } = raw.chat_info.unwrap_or(flat);
+        let chat = name.zip(kind).map(|(name, kind)| Chat { name: short(name), kind: short(kind) });
+        Self {
+            success: raw.success,
+            message_id: raw.message_id.filter(|id| is_id(id)),
+            error: raw.error.map(short),
+            code: raw.code.map(short),
+            thread_id: raw.thread_id.filter(|id| is_id(id)),
+            auto_thread_name: raw.auto_thread_name.map(short),
+            ambiguous: raw.ambiguous,
+            chat_again: chat.clone(),
+            chat,
+        }
+    }
+}

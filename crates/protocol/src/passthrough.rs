@@ -1,0 +1,83 @@
+//! Passthrough: a platform's own request, forwarded to the agent without its credentials.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nightdesk_types::event::{Passthrough, Source};
+use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::tolerant;
+
+/// A forwarded request, as the SDK gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forward {
+    /// The platform's name.
+    pub platform: String,
+    /// What the platform calls the bot.
+    pub bot_handle: String,
+    /// Which of the agent's profiles is meant.
+    pub profile: Option<String>,
+    /// The request.
+    pub request: Passthrough,
+}
+
+/// A forwarded request as it goes out.
+#[derive(Serialize)]
+pub(crate) struct Wire<'a> {
+    platform: &'a str,
+    #[serde(rename = "botId")]
+    bot_handle: &'a str,
+    method: &'a str,
+    path: &'a str,
+    headers: &'a [(String, String)],
+    #[serde(rename = "bodyB64")]
+    body: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a str>,
+}
+
+impl<'a> Wire<'a> {
+    pub(crate) fn of(source: &'a Source, bot_handle: &'a str, request: &'a Passthrough) -> Self {
+        Self {
+            platform: &source.platform,
+            bot_handle,
+            method: &request.method,
+            path: &request.path,
+            headers: &request.headers,
+            body: STANDARD.encode(&request.body),
+            profile: source.profile.as_deref(),
+        }
+    }
+}
+
+/// A forwarded request as it comes to the SDK.
+#[derive(Deserialize)]
+pub(crate) struct Raw {
+    #[serde(default, deserialize_with = "tolerant::text_or_empty")]
+    platform: String,
+    #[serde(rename = "botId", default, deserialize_with = "tolerant::text_or_empty")]
+    bot_handle: String,
+    #[serde(default, deserialize_with = "tolerant::text_or_empty")]
+    method: String,
+    #[serde(default, deserialize_with = "tolerant::text_or_empty")]
+    path: String,
+    #[serde(default, deserialize_with = "tolerant::values::<_, FRAME_OUT_BYTES_MAX>")]
+    headers: Option<Vec<Value>>,
+    #[serde(rename = "bodyB64", default, deserialize_with = "tolerant::text_or_empty")]
+    body: String,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    profile: Option<String>,
+}
+
+impl From<Raw> for Forward {
+    fn from(raw: Raw) -> Self {
+        let headers = raw.headers.unwrap_or_default().into_iter();
+        let headers = headers.filter_map(|pair| serde_json::from_value(pair).ok()).collect();
+        // As the stock client: a body that is not base64 is an empty one.
+        let body = STANDARD.decode(raw.body).unwrap_or_default();
+        let request = Passthrough { method: raw.method, path: raw.path, headers, body };
+        let Raw { platform, bot_handle, profile, .. } = raw;
+        Self { platform, bot_handle, profile, request }
+    }
+}

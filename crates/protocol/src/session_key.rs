@@ -1,0 +1,172 @@
+//! Session key: by which name a gateway knows a conversation.
+//!
+//! Clients differ: [`stock`] is what 0.19.0 computes and [`newest`] what its successors do.
+//! Neither tells two servers or two odd ids apart, so a key a gateway sends is believed and
+//! never compared with another client's; what the desk itself keys on is [`DeskSession`].
+
+use std::fmt;
+
+use nightdesk_types::event::Source;
+use serde::{Deserialize, Serialize};
+
+mod part;
+mod platforms;
+mod whatsapp;
+mod stock;
+mod newest;
+mod desk_session;
+
+pub use desk_session::DeskSession;
+pub use newest::newest;
+pub use part::Part;
+pub use stock::stock;
+pub(crate) use whatsapp::WHATSAPP;
+
+/// The longest session key taken from a gateway or made for one.
+pub const SESSION_KEY_BYTES_MAX: usize = 4 * 1024;
+
+/// A gateway's name for a conversation. To the desk it is opaque.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct SessionKey(String);
+
+impl SessionKey {
+    /// Takes a key as it came, if it is not empty, of sane length and free of U+0000.
+    pub fn new(key: impl Into<String>) -> Option<Self> {
+        let key = key.into();
+        let fits = (1..=SESSION_KEY_BYTES_MAX).contains(&key.len()) && !key.contains('\0');
+        fits.then_some(Self(key))
+    }
+
+    /// The key as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn joined(parts: &[&str]) -> Result<Self, Unkeyable> {
+        Self::new(parts.join(":")).ok_or(Unkeyable)
+    }
+}
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The client would find no key, but die of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("source has no session key")]
+pub struct Unkeyable;
+
+/// What of a source goes into a key, as loosely typed as it is on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct KeySource<'a> {
+    /// The platform's name.
+    #[serde(borrow, default)]
+    pub platform: Part<'a>,
+    /// The chat.
+    #[serde(borrow, default)]
+    pub chat_id: Part<'a>,
+    /// What kind of chat it is. Where it is not said it is `dm`; null is not the same.
+    #[serde(borrow, default = "Part::dm")]
+    pub chat_type: Part<'a>,
+    /// The thread in the chat.
+    #[serde(borrow, default)]
+    pub thread_id: Part<'a>,
+    /// Who wrote it.
+    #[serde(borrow, default)]
+    pub user_id: Part<'a>,
+    /// A second, more lasting id of who wrote it.
+    #[serde(borrow, default)]
+    pub user_id_alt: Part<'a>,
+    /// The server the chat belongs to.
+    #[serde(borrow, default)]
+    pub scope_id: Part<'a>,
+    /// The thread a reply would open.
+    #[serde(borrow, default)]
+    pub prospective_thread_id: Part<'a>,
+}
+
+impl<'a> From<&'a Source> for KeySource<'a> {
+    fn from(source: &'a Source) -> Self {
+        Self {
+            platform: Part::text(&source.platform),
+            chat_id: Part::text(&source.chat_id),
+            chat_type: Part::text(source.chat_type.as_str()),
+            thread_id: Part::some(source.thread_id.as_deref()),
+            user_id: Part::some(source.user_id.as_deref()),
+            user_id_alt: Part::some(source.user_id_alt.as_deref()),
+            scope_id: Part::some(source.scope_id.as_deref()),
+            prospective_thread_id: Part::some(source.prospective_thread_id.as_deref()),
+        }
+    }
+}
+
+impl KeySource<'_> {
+    /// Who takes part, by the more lasting id.
+    const fn participant(&self) -> &Part<'_> {
+        if self.user_id_alt.is_truthy() { &self.user_id_alt } else { &self.user_id }
+    }
+}
+
+/// How a gateway is set up to share its sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// Whether people in one group have a session each.
+    pub group_sessions_per_user: bool,
+    /// Whether people in one thread have a session each.
+    pub thread_sessions_per_user: bool,
+    /// The profile, where a gateway serves several.
+    pub profile: Option<String>,
+}
+
+impl Default for Sharing {
+    fn default() -> Self {
+        Self { group_sessions_per_user: true, thread_sessions_per_user: false, profile: None }
+    }
+}
+
+impl Sharing {
+    /// The profile, if it is not the one that everybody has.
+    fn named_profile(&self) -> Option<&str> {
+        self.profile.as_deref().filter(|profile| !matches!(*profile, "" | "default"))
+    }
+
+    /// Whether each person has a session of their own.
+    const fn isolates(&self, in_thread: bool) -> bool {
+        self.group_sessions_per_user && (!in_thread || self.thread_sessions_per_user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_a_bound() {
+        let max = "x".repeat(SESSION_KEY_BYTES_MAX);
+
+        assert!(SessionKey::new(max.as_str()).is_some());
+        assert!(SessionKey::new(max + "x").is_none());
+        assert!(SessionKey::new("").is_none());
+        assert!(SessionKey::new("a\0b").is_none());
+    }
+
+    #[test]
+    fn a_source_of_ours_is_keyed_as_it_is_on_the_wire() {
+        let source = Source {
+            platform: "slack".to_owned(),
+            chat_id: "C1".to_owned(),
+            chat_type: nightdesk_types::event::ChatType::Channel,
+            user_id: Some("U1".to_owned()),
+            scope_id: Some("T1".to_owned()),
+            ..Source::default()
+        };
+        let (source, sharing) = (KeySource::from(&source), Sharing::default());
+
+        assert_eq!(stock(&source, &sharing).unwrap().as_str(), "agent:main:slack:channel:C1:U1");
+        let newest = newest(&source, &sharing).unwrap();
+        assert_eq!(newest.as_str(), "agent:main:slack:channel:T1:C1:U1");
+    }
+}

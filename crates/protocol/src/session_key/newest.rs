@@ -1,0 +1,62 @@
+//! The key of clients after 0.19.0.
+
+use std::borrow::Cow;
+
+use super::stock::{dm_parts, joined, participant};
+use super::{KeySource, Part, SessionKey, Sharing, Unkeyable, platforms};
+
+/// The key that the newest client makes of a source.
+///
+/// It differs from [`stock`](super::stock()) in three things: on Slack the scope stands before
+/// the chat; a message that will open a thread is filed under that thread already; and a
+/// profile called `main` is not the one that everybody has.
+///
+/// Before it looks for a key, the newest client also takes a Slack message that is in no
+/// thread for the first of its own. Whoever wants that key sets the thread accordingly.
+pub fn newest(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Unkeyable> {
+    let namespace = match sharing.named_profile() {
+        Some("main") => "main~",
+        Some(profile) => profile,
+        None => "main",
+    };
+    let platform = platforms::known(&source.platform);
+    let is_dm = source.chat_type.as_text() == Some("dm");
+    let chat_type = if is_dm { "dm" } else { chat_type(source)? };
+    let scope = if platform == "slack" { source.scope_id.written()? } else { None };
+    let rest =
+        if is_dm { dm_parts(source, platform)? } else { shared_parts(source, platform, sharing)? };
+    let mut parts = vec!["agent", namespace, platform, chat_type];
+    parts.extend(scope);
+    joined(&parts, &rest)
+}
+
+fn chat_type<'a>(source: &'a KeySource<'_>) -> Result<&'a str, Unkeyable> {
+    if opens_thread(source) {
+        return Ok("thread");
+    }
+    match &source.chat_type {
+        Part::Text(chat_type) => Ok(chat_type),
+        Part::Number(chat_type) => Ok(chat_type),
+        // It writes whatever it finds.
+        Part::None => Ok("None"),
+        Part::Falsy | Part::Other => Err(Unkeyable),
+    }
+}
+
+const fn opens_thread(source: &KeySource<'_>) -> bool {
+    !source.thread_id.is_truthy() && source.prospective_thread_id.is_truthy()
+}
+
+fn shared_parts<'a>(
+    source: &'a KeySource<'_>,
+    platform: &str,
+    sharing: &Sharing,
+) -> Result<Vec<Cow<'a, str>>, Unkeyable> {
+    let thread =
+        if opens_thread(source) { &source.prospective_thread_id } else { &source.thread_id };
+    let thread = thread.written()?;
+    let participant = participant(source, platform)?;
+    let participant = participant.filter(|_| sharing.isolates(thread.is_some()));
+    let chat = source.chat_id.written()?;
+    Ok(chat.into_iter().chain(thread).map(Cow::Borrowed).chain(participant).collect())
+}

@@ -1,0 +1,46 @@
+//! The platforms the stock client knows. Every other is `relay` to it.
+
+use super::Part;
+
+/// The platform under which a client files a source.
+pub(super) fn known(platform: &Part<'_>) -> &'static str {
+    let name = platform.as_text().unwrap_or_default();
+    let name = super::whatsapp::stripped(name).to_lowercase();
+    KNOWN.into_iter().find(|known| *known == name).unwrap_or("relay")
+}
+
+/// Those built into 0.19.0, and those that come with it as plugins.
+const KNOWN: [&str; 32] = [
+    "local",
+    "telegram",
+    "discord",
+    "whatsapp",
+    "whatsapp_cloud",
+    "slack",
+    "signal",
+    "mattermost",
+    "matrix",
+    "homeassistant",
+    "email",
+    "sms",
+    "dingtalk",
+    "api_server",
+    "webhook",
+    "msgraph_webhook",
+    "feishu",
+    "wecom",
+    "wecom_callback",
+    "weixin",
+    "bluebubbles",
+    "qqbot",
+    "yuanbao",
+    "relay",
+    "google_chat",
+    "irc",
+    "line",
+    "ntfy",
+    "photon",
+    "raft",
+    "simplex",
+    "teams",
+];

@@ -1,0 +1,62 @@
+//! WhatsApp addresses, reduced to what stays the same for a person.
+
+use super::Unkeyable;
+
+/// The platform whose addresses are reduced.
+pub(crate) const WHATSAPP: &str = "whatsapp";
+
+/// The lasting part of an address; empty if there is none.
+///
+/// The client also follows alias files of its own bridge, which behind a relay it does not
+/// have.
+pub(super) fn reduced(address: &str) -> Result<String, Unkeyable> {
+    let once = normalised(address);
+    if once.is_empty() {
+        return Ok(once);
+    }
+    // The client does it twice, and a second plus sign goes the second time.
+    let twice = normalised(&once);
+    // Python's `$` also matches before a last newline.
+    let plain = twice.strip_suffix('\n').unwrap_or(&twice);
+    let safe = |b: u8| b.is_ascii_alphanumeric() || b"@.+-".contains(&b);
+    let usable = !plain.is_empty() && plain.bytes().all(safe);
+    if usable { Ok(twice) } else { Err(Unkeyable) }
+}
+
+/// An address without its first plus sign, its device and its server.
+fn normalised(address: &str) -> String {
+    let mut address = stripped(address).replacen('+', "", 1);
+    let end = address.find([':', '@']).unwrap_or(address.len());
+    address.truncate(end);
+    address
+}
+
+/// As Python strips, which takes four control characters more for blanks.
+pub(super) fn stripped(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reduces_addresses_as_the_stock_client_was_seen_to() {
+        let cases = [
+            ("60123:47@s.whatsapp.net", Ok("60123")),
+            (" +60123@lid ", Ok("60123")),
+            ("++1", Ok("1")),
+            ("1+2", Ok("12")),
+            ("123\n:4@x", Ok("123")),
+            ("a\n++", Ok("a\n")),
+            ("+", Ok("")),
+            ("@lid", Ok("")),
+            ("++", Err(Unkeyable)),
+            ("a b", Err(Unkeyable)),
+            ("é", Err(Unkeyable)),
+        ];
+        for (address, want) in cases {
+            assert_eq!(reduced(address).as_deref(), want.as_ref().copied(), "{address:?}");
+        }
+    }
+}

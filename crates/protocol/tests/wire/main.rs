@@ -1,0 +1,10 @@
+//! What goes over the wire, checked against what real clients sent and computed.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot set up should stop")]
+
+mod strategies;
+mod session_keys;
+mod upgrade_tokens;
+mod hermes_frames;
+mod frames;
+mod poison;
+mod tolerance;

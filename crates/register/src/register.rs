@@ -1,0 +1,205 @@
+//! The room itself: what is sealed is opened here and nowhere else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::rand;
+use nightdesk_port::Bot;
+use nightdesk_protocol::upgrade_token::AtTheDoor;
+use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_vault::{DataKey, Key, Place, Vault};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::account::{NewBot, StoredBot};
+use crate::gateway::{self, Candidate, Proof};
+use crate::store::{NewSecret, Store, StoredSecret};
+
+const GATEWAY_SECRET: &str = "gateway-secret";
+const BOT_KEY: &str = "bot-key";
+
+/// What the register could not do.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// The store failed.
+    #[error("the register could not be read or written")]
+    Store(#[from] StoreError),
+    /// A sealed value does not open: another key file sealed it.
+    #[error("a sealed value does not open with this desk's key file")]
+    Sealed(#[from] nightdesk_vault::OpenError),
+}
+
+/// Knows who is who.
+pub struct Register {
+    store: Arc<dyn Store>,
+    vault: Vault,
+}
+
+impl std::fmt::Debug for Register {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Register")
+    }
+}
+
+impl Register {
+    /// A register over this store, which opens what it finds with this vault.
+    pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
+        Self { store, vault }
+    }
+
+    /// What lies behind it, for what needs no key.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Enters a tenant, with a data key of its own.
+    pub async fn create_tenant(&self, name: &str) -> Result<TenantId, RegisterError> {
+        let id = TenantId::from_uuid(random_id());
+        let (_, wrapped) = self.vault.new_data_key(id);
+        self.store.create_tenant(id, name, &wrapped).await?;
+        Ok(id)
+    }
+
+    /// Enters a gateway of an agent, and gives its first secret out.
+    pub async fn create_gateway(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+    ) -> Result<(GatewayId, Key), RegisterError> {
+        let (key_id, data_key) = self.data_key(scope).await?;
+        let secret = new_secret();
+        let new = sealed(&data_key, key_id, scope, &secret);
+        let id = self.store.create_gateway(scope, agent, name, &new).await?;
+        Ok((id, secret))
+    }
+
+    /// Gives a gateway another secret. Those it had are good for so much longer.
+    pub async fn rotate(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        overlap: Duration,
+    ) -> Result<Option<Key>, RegisterError> {
+        let (key_id, data_key) = self.data_key(scope).await?;
+        let secret = new_secret();
+        let new = sealed(&data_key, key_id, scope, &secret);
+        let found = self.store.rotate(scope, name, &new, overlap).await?;
+        Ok(found.map(|_| secret))
+    }
+
+    /// Which gateway a dial is. `None`: no gateway's secret signed its token.
+    pub async fn identify(&self, token: &AtTheDoor) -> Result<Option<Proof>, RegisterError> {
+        let stored = self.store.gateways_named(token.gateway()).await?;
+        let candidates: Result<Vec<_>, _> =
+            stored.iter().map(|stored| self.opened(stored)).collect();
+        Ok(gateway::decide(token, &candidates?).ok())
+    }
+
+    fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
+        let tenant = stored.gateway.scope.tenant();
+        let place = Place { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
+        let key = self.vault.unwrap(tenant, &stored.wrapped)?;
+        Ok(Candidate {
+            gateway: stored.gateway,
+            secret: key.open(&place, &stored.sealed)?,
+            revoked: stored.revoked,
+            expired: stored.expired,
+        })
+    }
+
+    /// Enters a bot with its key.
+    pub async fn create_bot(
+        &self,
+        scope: TenantScope,
+        bot: BotDraft,
+    ) -> Result<(BotId, String), RegisterError> {
+        let (key_id, data_key) = self.data_key(scope).await?;
+        let id = random_id();
+        let place = Place { tenant: scope.tenant(), kind: BOT_KEY, row: id };
+        let path = hex::encode(random_bytes::<16>());
+        let new = NewBot {
+            id,
+            platform: bot.platform,
+            adapter: bot.adapter,
+            handle: bot.handle,
+            path: path.clone(),
+            settings: bot.settings,
+            sealed: bot.key.map(|key| (data_key.seal(&place, &key), key_id)),
+        };
+        Ok((self.store.create_bot(scope, &new).await?, path))
+    }
+
+    /// The bot whose webhook has this path, and the name of its adapter.
+    pub async fn bot_at(&self, path: &str) -> Result<Option<(Bot, String)>, RegisterError> {
+        let stored = self.store.bot_at(path).await?;
+        stored.map(|stored| self.opened_bot(stored)).transpose()
+    }
+
+    /// The bot of this id, and the name of its adapter.
+    pub async fn bot(&self, id: BotId) -> Result<Option<(Bot, String)>, RegisterError> {
+        let stored = self.store.bot(id).await?;
+        stored.map(|stored| self.opened_bot(stored)).transpose()
+    }
+
+    fn opened_bot(&self, stored: StoredBot) -> Result<(Bot, String), RegisterError> {
+        let place = Place { tenant: stored.operator, kind: BOT_KEY, row: stored.id.uuid() };
+        let key = match &stored.sealed {
+            Some((sealed, wrapped)) => {
+                Some(self.vault.unwrap(stored.operator, wrapped)?.open(&place, sealed)?)
+            }
+            None => None,
+        };
+        let bot = Bot {
+            id: stored.id,
+            operator: TenantScope::of(stored.operator),
+            platform: stored.platform,
+            handle: stored.handle,
+            settings: stored.settings,
+            key,
+        };
+        Ok((bot, stored.adapter))
+    }
+
+    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, DataKey), RegisterError> {
+        let (id, wrapped) = self.store.data_key(scope).await?;
+        Ok((id, self.vault.unwrap(scope.tenant(), &wrapped)?))
+    }
+}
+
+/// A bot as an operator describes it.
+#[derive(Debug)]
+pub struct BotDraft {
+    /// The platform's name, as clients are told it.
+    pub platform: String,
+    /// Which of our adapters speaks for it.
+    pub adapter: String,
+    /// What the platform calls it.
+    pub handle: String,
+    /// What its adapter wants to know besides.
+    pub settings: Value,
+    /// The key to its account.
+    pub key: Option<Key>,
+}
+
+fn sealed(data_key: &DataKey, key: DataKeyId, scope: TenantScope, secret: &Key) -> NewSecret {
+    let id = random_id();
+    let place = Place { tenant: scope.tenant(), kind: GATEWAY_SECRET, row: id };
+    NewSecret { id, sealed: data_key.seal(&place, secret), key }
+}
+
+/// 256 bits, as the hex text that clients use for their HMAC key.
+fn new_secret() -> Key {
+    Key::new(hex::encode(random_bytes::<32>()))
+}
+
+fn random_id() -> Uuid {
+    uuid::Builder::from_random_bytes(random_bytes()).into_uuid()
+}
+
+#[expect(clippy::expect_used, reason = "without randomness nothing may be entered at all")]
+fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    rand::fill(&mut bytes).expect("the system gives random bytes");
+    bytes
+}

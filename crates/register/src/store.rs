@@ -1,0 +1,170 @@
+//! What the register asks of a store.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_types::{
+    AgentId, BotId, DataKeyId, GatewayId, NodeEpoch, StoreError, TenantId, TenantScope,
+};
+use nightdesk_vault::WrappedKey;
+use uuid::Uuid;
+
+use crate::account::{NewBot, StoredBot};
+use crate::gateway::Gateway;
+
+/// A secret to be entered, sealed for its row.
+#[derive(Clone, Debug)]
+pub struct NewSecret {
+    /// The id it gets.
+    pub id: Uuid,
+    /// The sealed secret.
+    pub sealed: Vec<u8>,
+    /// Which of the tenant's data keys sealed it.
+    pub key: DataKeyId,
+}
+
+/// One secret of one gateway of a name, still sealed.
+#[derive(Clone, Debug)]
+pub struct StoredSecret {
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The secret's row.
+    pub secret_id: Uuid,
+    /// The sealed secret.
+    pub sealed: Vec<u8>,
+    /// The tenant's wrapped data key.
+    pub wrapped: WrappedKey,
+    /// Whether the gateway was revoked.
+    pub revoked: bool,
+    /// Whether this secret's time is over.
+    pub expired: bool,
+}
+
+/// A bot an agent may speak as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GreetedBot {
+    /// Its id.
+    pub id: BotId,
+    /// Its platform's name.
+    pub platform: String,
+    /// What the platform calls it.
+    pub handle: String,
+}
+
+/// Enters who is who.
+#[async_trait]
+pub trait Entering: Send + Sync {
+    /// Enters a tenant with its first data key.
+    async fn create_tenant(
+        &self,
+        id: TenantId,
+        name: &str,
+        key: &WrappedKey,
+    ) -> Result<(), StoreError>;
+
+    /// The tenant's newest data key.
+    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, WrappedKey), StoreError>;
+
+    /// Enters an agent, with an empty inbox.
+    async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError>;
+
+    /// Enters a bot.
+    async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError>;
+
+    /// Binds a person on a platform to their agent.
+    async fn bind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError>;
+
+    /// Takes a binding back. Admits decided on it do not count any more.
+    async fn unbind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError>;
+
+    /// Gives a chat (`*`: every chat of the bot) to an agent, open to anyone or to its own
+    /// people only. Answers whether it was free.
+    async fn grant(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        grant: (&str, Access),
+    ) -> Result<bool, StoreError>;
+}
+
+/// Who may reach an agent in a chat that is granted to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Only people bound to it.
+    OwnerOnly,
+    /// Anyone.
+    Any,
+}
+
+/// Keeps gateways and their secrets.
+#[async_trait]
+pub trait Gateways: Send + Sync {
+    /// Enters a gateway with its first secret.
+    async fn create_gateway(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        secret: &NewSecret,
+    ) -> Result<GatewayId, StoreError>;
+
+    /// Gives a gateway another secret; those it had are good for so much longer. `None`: the
+    /// tenant has no such gateway, or it was revoked.
+    async fn rotate(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        secret: &NewSecret,
+        overlap: Duration,
+    ) -> Result<Option<GatewayId>, StoreError>;
+
+    /// Revokes a gateway. Answers whether the tenant has one of that name.
+    async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
+
+    /// Every secret of every gateway of that name, over all tenants.
+    async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
+
+    /// Gateways that were revoked within this time, over all tenants.
+    async fn revoked_within(
+        &self,
+        span: Duration,
+    ) -> Result<Vec<(TenantId, GatewayId)>, StoreError>;
+}
+
+/// Finds bots and nodes.
+#[async_trait]
+pub trait Bots: Send + Sync {
+    /// The bot whose webhook has this path.
+    async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError>;
+
+    /// The bot of this id, for who has a send to it.
+    async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError>;
+
+    /// The bots an agent may say hello for.
+    async fn bots_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<GreetedBot>, StoreError>;
+
+    /// Begins a new life of a node. Its epoch fences what an earlier one left behind.
+    async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError>;
+}
+
+/// Everything the register asks.
+pub trait Store: Entering + Gateways + Bots {}
+
+impl<T: Entering + Gateways + Bots> Store for T {}

@@ -1,0 +1,31 @@
+-- The second wall: row-level security, bound to the tenants a transaction works for.
+--
+-- One element everywhere but in the gathered accept, read and ack. An equality policy would
+-- let a gathered accept keep its dedupe row and lose the entry. The list is read once per
+-- statement (a subquery), not once per row. Unset, it is an error: the wall fails closed.
+do $$
+declare
+    walled text;
+begin
+    foreach walled in array array[
+        'tenants', 'tenant_keys', 'agents', 'gateways', 'gateway_secrets', 'bots', 'bindings',
+        'scope_grants', 'inbox_heads', 'inbox_cursors', 'inbox_entries', 'inbox_parked',
+        'inbox_acks', 'dedupe_keys', 'source_cursors', 'reached', 'quarantine_heads',
+        'quarantined', 'refusal_heads', 'refusals', 'lines', 'sends'
+    ]
+    loop
+        execute format('alter table %I enable row level security', walled);
+        execute format('alter table %I force row level security', walled);
+        execute format(
+            'create policy own_tenants on %I
+                 using (tenant_id = any ((select current_setting(''app.tenants'')::uuid[])::uuid[]))
+                 with check (tenant_id = any ((select current_setting(''app.tenants'')::uuid[])::uuid[]))',
+            walled
+        );
+        execute format(
+            'grant select, insert, update, delete on %I to nightdesk_app, nightdesk_doors', walled
+        );
+    end loop;
+end
+$$;
+grant select, insert, update on nodes to nightdesk_app;

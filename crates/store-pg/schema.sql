@@ -1,0 +1,1313 @@
+-- The schema after all migrations, without the partitions of single days.
+-- Made by `just gen`; do not edit.
+
+CREATE FUNCTION public.close_days(kept_days integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    oldest  date := (clock_timestamp() at time zone 'utc')::date - kept_days;
+    dropped bigint := 0;
+    old     record;
+begin
+    for old in
+        select child.relname, parent.relname as parent,
+            to_date(right(child.relname, 8), 'YYYYMMDD') as day
+        from pg_inherits i
+            join pg_class child on child.oid = i.inhrelid
+            join pg_class parent on parent.oid = i.inhparent
+        where parent.relname in ('inbox_entries', 'inbox_acks', 'dedupe_keys')
+          and parent.relkind = 'p'
+          and to_date(right(child.relname, 8), 'YYYYMMDD') < oldest
+    loop
+        if old.parent <> 'inbox_entries' or day_is_empty(old.day) then
+            execute format('drop table %I', old.relname);
+            dropped := dropped + 1;
+        end if;
+    end loop;
+    return dropped;
+end
+$$;
+
+ALTER FUNCTION public.close_days(kept_days integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) RETURNS record
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select m.seq, done - int8multirange(int8range(null, m.seq + 1))
+    from (
+        select case when lower(done) <= acked_seq + 1
+            then (select upper(r) - 1 from unnest(done) as r order by r limit 1)
+            else acked_seq
+        end as seq
+    ) as m
+$$;
+
+ALTER FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.day_is_empty(day date) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select not exists (
+        select from inbox_entries e join inbox_cursors c
+            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+        where e.at >= day::timestamp at time zone 'utc'
+          and e.at < (day + 1)::timestamp at time zone 'utc'
+          and e.seq > c.acked_seq and not e.seq <@ c.ahead
+    )
+$$;
+
+ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, b.sealed, k.wrapped,
+        b.key_id
+    from bots b left join tenant_keys k on k.tenant_id = b.tenant_id and k.key_id = b.key_id
+    where b.path = p_path or b.bot_id = p_bot
+$$;
+
+ALTER FUNCTION public.door_bot(p_path text, p_bot uuid) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(bot_id uuid, platform text, handle text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select b.bot_id, b.platform, b.handle from bots b
+    where b.bot_id in (
+        select i.bot_id from bindings i where i.tenant_id = p_tenant and i.agent_id = p_agent
+        union
+        select g.bot_id from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent
+    )
+    order by b.bot_id
+    limit 256
+$$;
+
+ALTER FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
+        s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
+    from gateways g
+        join gateway_secrets s on s.tenant_id = g.tenant_id and s.gateway_id = g.gateway_id
+        join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
+    where g.name = p_name
+    order by g.tenant_id, s.created_at desc
+    limit 64
+$$;
+
+ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, was_called boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.state = 'calling'
+    from sends s
+    where (s.state = 'asked' and s.asked_at < now() - p_asked_for)
+       or (s.state = 'calling' and s.node = p_node and s.node_epoch < p_epoch)
+    order by s.asked_at
+    limit sends_max
+$$;
+
+ALTER FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select b.bot_id, b.platform, b.handle from bots b
+    where b.bot_id in (
+        select r.bot_id from reached r
+        where r.tenant_id = p_tenant and r.agent_id = p_agent and r.chat_id = p_chat
+          and r.at > now() - p_kept
+        union
+        select g.bot_id from scope_grants g
+        where g.tenant_id = p_tenant and g.agent_id = p_agent and g.chat_id = p_chat
+    )
+$$;
+
+ALTER FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_revoked(p_since interval) RETURNS TABLE(tenant_id uuid, gateway_id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select g.tenant_id, g.gateway_id from gateways g
+    where g.revoked_at > now() - p_since
+$$;
+
+ALTER FUNCTION public.door_revoked(p_since interval) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) RETURNS TABLE(principal text, tenant_id uuid, agent_id uuid, version bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    (
+        select 'bound', b.tenant_id, b.agent_id, h.reach_version
+        from bindings b join inbox_heads h on h.tenant_id = b.tenant_id and h.agent_id = b.agent_id
+        where b.bot_id = p_bot and b.author_id = p_author
+        order by b.created_at, b.agent_id
+        limit 64
+    )
+    union all
+    select g.principal, g.tenant_id, g.agent_id, h.reach_version
+    from scope_grants g join inbox_heads h on h.tenant_id = g.tenant_id and h.agent_id = g.agent_id
+    where g.bot_id = p_bot and g.chat_id in (p_chat, '*')
+$$;
+
+ALTER FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    expired bigint := 0;
+    late    record;
+begin
+    for late in
+        select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
+        from (
+            select e.tenant_id, e.agent_id, e.seq
+            from inbox_entries e join inbox_cursors c
+                on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+            where e.at < clock_timestamp() - kept and e.seq > c.acked_seq and not e.seq <@ c.ahead
+            order by e.tenant_id, e.agent_id, e.seq
+            limit entries_max
+        ) as e
+        group by 1, 2 order by 1, 2
+    loop
+        perform from inbox_cursors c
+        where c.tenant_id = late.tenant_id and c.agent_id = late.agent_id for update;
+        expired := expired + (
+            select count(*) from unnest(late.seqs) as s (seq)
+            where set_aside(late.tenant_id, late.agent_id, s.seq, 'expired')
+        );
+    end loop;
+    return expired;
+end
+$$;
+
+ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_acked(kept interval, entries_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    with old as (
+        select e.tenant_id, e.agent_id, e.seq, e.at
+        from inbox_entries e join inbox_cursors c
+            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+        where e.at < clock_timestamp() - kept and (e.seq <= c.acked_seq or e.seq <@ c.ahead)
+        limit entries_max
+    )
+    delete from inbox_entries e using old
+    where e.tenant_id = old.tenant_id and e.agent_id = old.agent_id
+      and e.seq = old.seq and e.at = old.at;
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    delete from sends s using (
+        select o.tenant_id, o.agent_id, o.request_id from sends o
+        where o.asked_at < clock_timestamp() - kept and o.state in ('settled', 'ambiguous')
+        order by o.asked_at limit sends_max
+    ) as old
+    where s.tenant_id = old.tenant_id and s.agent_id = old.agent_id
+      and s.request_id = old.request_id;
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    now_at timestamptz := clock_timestamp();
+    today  date := (now_at at time zone 'utc')::date;
+    -- For a minute after midnight both days are written, so that a writer that still thinks
+    -- it is yesterday meets us.
+    days   date[] := case
+        when now_at - (today::timestamp at time zone 'utc') < interval '60 seconds'
+        then array[today - 1, today] else array[today] end;
+    fenced integer[] := '{}';
+    behind integer[] := '{}';
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    if e_source is not null then
+        select h.fenced, h.behind into fenced, behind from source_holds(
+            e_operator, e_bot, e_source, e_epoch, r_event, r_tenant, r_agent, r_version
+        ) as h;
+    end if;
+
+    return query
+    with ev as materialized (
+        select e.* from unnest(e_operator, e_bot, e_key, e_chat, e_unsendable)
+            with ordinality as e (operator, bot, key, chat, unsendable, o)
+    ), rc as materialized (
+        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id)
+            with ordinality as r (o, tenant, agent, version, body, key_id, n)
+    ), stale as materialized (
+        select rc.o from rc
+        where rc.version <> (
+            select h.reach_version from inbox_heads h
+            where h.tenant_id = rc.tenant and h.agent_id = rc.agent
+        )
+        union select unnest(behind)
+    ), wanted as materialized (
+        select ev.* from ev
+        where ev.o <> all (fenced) and ev.o not in (select stale.o from stale)
+    ), deduped as (
+        insert into dedupe_keys as d (tenant_id, key, day)
+        select wanted.operator, wanted.key, day
+        from wanted cross join unnest(days) as day
+        where (
+            select true from dedupe_keys d
+            where d.tenant_id = wanted.operator and d.key = wanted.key
+              and d.day between today - dedupe_days and today
+            limit 1
+        ) is null
+        order by day, wanted.operator, wanted.key
+        on conflict do nothing
+        returning d.tenant_id, d.key
+    ), fresh as materialized (
+        select wanted.*
+        from wanted join (
+            select deduped.tenant_id, deduped.key from deduped
+            group by 1, 2 having count(*) = cardinality(days)
+        ) as d on d.tenant_id = wanted.operator and d.key = wanted.key
+    ), due as materialized (
+        select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
+            row_number() over (partition by rc.tenant, rc.agent order by rc.o, rc.n) as nth
+        from fresh join rc on rc.o = fresh.o
+    ), counted as materialized (
+        select due.tenant, due.agent, count(*) as n from due group by 1, 2
+    ), locked as materialized (
+        select h.tenant_id, h.agent_id, h.reach_version
+        from counted join inbox_heads h
+            on h.tenant_id = counted.tenant and h.agent_id = counted.agent
+        order by h.tenant_id, h.agent_id
+        for update of h
+    ), taken as (
+        update inbox_heads h
+        set next_seq = h.next_seq + counted.n, last_at = greatest(h.last_at, now_at)
+        from locked join counted
+            on counted.tenant = locked.tenant_id and counted.agent = locked.agent_id
+        where h.tenant_id = locked.tenant_id and h.agent_id = locked.agent_id
+        returning h.tenant_id, h.agent_id, h.next_seq - counted.n as base, h.last_at,
+            locked.reach_version
+    ), numbered as materialized (
+        select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
+            taken.reach_version,
+            due.unsendable or taken.base + due.nth - 1 - (
+                select c.acked_seq from inbox_cursors c
+                where c.tenant_id = due.tenant and c.agent_id = due.agent
+            ) > entries_max as aside
+        from due
+            left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
+    ), held as (
+        insert into inbox_entries
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id
+        from numbered n where not n.aside
+    ), set_aside as (
+        insert into inbox_parked
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
+            case when n.unsendable then 'unsendable' else 'full' end
+        from numbered n where n.aside
+    ), touched as (
+        insert into reached as r (tenant_id, agent_id, chat_id, bot_id, at)
+        select distinct n.tenant, n.agent, n.chat, n.bot, now_at
+        from numbered n
+        where coalesce((
+            select r.at < now_at - interval '1 day' from reached r
+            where r.tenant_id = n.tenant and r.agent_id = n.agent
+              and r.chat_id = n.chat and r.bot_id = n.bot
+        ), true)
+        order by n.tenant, n.agent, n.chat, n.bot
+        on conflict (tenant_id, agent_id, chat_id, bot_id) do update set at = excluded.at
+    )
+    select ev.o::integer,
+        case
+            when ev.o = any (fenced) then 'fenced'
+            when ev.o in (select stale.o from stale) then 'stale'
+            when ev.o not in (select fresh.o from fresh) then 'duplicate'
+            -- Also when the version moved while we waited for the head: the batch is run again.
+            when n.seq is null or n.reach_version <> n.version then no_outcome('an event')
+            else 'stored'
+        end,
+        n.tenant, n.agent, n.seq, n.at, n.aside
+    from ev left join numbered n on n.o = ev.o
+    order by ev.o, n.n;
+
+    if e_source is not null then
+        perform source_moves(e_operator, e_bot, e_source, e_cursor, fenced || behind || array(
+            select r.o from unnest(r_event, r_tenant, r_agent, r_version) as r (o, tenant, agent, version)
+                join inbox_heads h on h.tenant_id = r.tenant and h.agent_id = r.agent
+            where h.reach_version <> r.version
+        ));
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    now_at timestamptz := clock_timestamp();
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    return query
+    with a as materialized (
+        select a.* from unnest(a_tenant, a_agent, a_generation)
+            with ordinality as a (tenant, agent, generation, o)
+    ), r as materialized (
+        select r.* from unnest(r_ack, r_from, r_to, r_at, r_handed_at)
+            as r (o, from_seq, to_seq, at, handed_at)
+    ), locked as materialized (
+        select c.tenant_id, c.agent_id, c.acked_seq, c.acked_at, c.ahead, c.generation
+        from a join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
+        order by c.tenant_id, c.agent_id
+        for update of c
+    ), counting as materialized (
+        select a.o, l.*
+        from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
+        where l.generation = a.generation
+    ), moved as materialized (
+        select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
+            greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
+                as acked_at
+        from counting k cross join lateral cursor_after(
+            k.acked_seq,
+            k.ahead + (select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o)
+        ) as m
+    ), updated as (
+        update inbox_cursors c
+        set acked_seq = moved.seq, ahead = moved.ahead, acked_at = moved.acked_at
+        from moved
+        where c.tenant_id = moved.tenant_id and c.agent_id = moved.agent_id
+    ), noted as (
+        insert into inbox_acks
+            (tenant_id, agent_id, from_seq, to_seq, generation, handed_at, acked_at)
+        select k.tenant_id, k.agent_id, r.from_seq, r.to_seq, k.generation, r.handed_at, now_at
+        from counting k join r on r.o = k.o
+    )
+    select a.o::integer, moved.seq from a left join moved on moved.o = a.o order by a.o;
+end
+$$;
+
+ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', (select array_agg(distinct t) from unnest(a_tenant) as t)::text, true);
+    return query
+    select coalesce((
+        select h.next_seq - 1 from inbox_heads h
+        where h.tenant_id = a.tenant and h.agent_id = a.agent
+    ), 0)
+    from unnest(a_tenant, a_agent) with ordinality as a (tenant, agent, o)
+    order by a.o;
+end
+$$;
+
+ALTER FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS TABLE(seq bigint, at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    aside inbox_parked;
+    mine  inbox_heads;
+begin
+    select p.* into aside from inbox_parked p
+    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq
+      and p.resubmitted_as is null
+    for update;
+    if not found then
+        return;
+    end if;
+    update inbox_heads h
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    where h.tenant_id = p_tenant and h.agent_id = p_agent
+    returning h.* into strict mine;
+    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
+        aside.body, aside.key_id);
+    update inbox_parked p set resubmitted_as = mine.next_seq - 1
+    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
+    return query select mine.next_seq - 1, mine.last_at;
+end
+$$;
+
+ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    return query
+    select a.o::integer, c.generation <> a.generation, e.seq, e.at, e.bot_id, e.chat_id,
+        e.body, e.key_id
+    from unnest(a_tenant, a_agent, a_generation, a_after, a_since, a_entries_max)
+            with ordinality as a (tenant, agent, generation, after, since, entries_max, o)
+        join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
+        left join lateral (
+            select w.* from (
+                select i.*,
+                    sum(octet_length(i.body)) over (order by i.seq) - octet_length(i.body) as before
+                from (
+                    select i.* from inbox_entries i
+                    where i.tenant_id = a.tenant and i.agent_id = a.agent
+                      -- The cursor's time prunes partitions; its number decides.
+                      and i.at >= greatest(a.since, c.acked_at)
+                      and i.seq > greatest(a.after, c.acked_seq)
+                      and not i.seq <@ c.ahead
+                    order by i.seq
+                    limit a.entries_max
+                ) as i
+            ) as w
+            where w.before < bytes_max
+        ) as e on c.generation = a.generation
+    order by a.o, e.seq;
+end
+$$;
+
+ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update lines l set closed_at = clock_timestamp(), close_code = p_code
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation;
+    -- Also for a line that was replaced: that the client dialled again is the very sign.
+    update inbox_cursors c
+    set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
+    where c.tenant_id = p_tenant and c.agent_id = p_agent
+      and p_tried > c.acked_seq and not p_tried <@ c.ahead;
+end
+$$;
+
+ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from inbox_cursors c
+    where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation
+    for update;
+    if not found then
+        return null;
+    end if;
+    return set_aside(p_tenant, p_agent, p_seq, p_reason);
+end
+$$;
+
+ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    mine   inbox_cursors;
+    before lines;
+    parked bigint;
+begin
+    select c.* into strict mine from inbox_cursors c
+    where c.tenant_id = p_tenant and c.agent_id = p_agent for update;
+    select l.* into before from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+
+    if mine.tries >= tries_max and set_aside(p_tenant, p_agent, mine.tried_seq, 'tries') then
+        parked := mine.tried_seq;
+    end if;
+    update inbox_cursors c
+    set generation = c.generation + 1, tries = case when parked is null then c.tries else 0 end
+    where c.tenant_id = p_tenant and c.agent_id = p_agent
+    returning c.* into mine;
+    insert into lines (tenant_id, agent_id, gateway_id, generation, node, node_epoch, opened_at)
+    values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp())
+    on conflict (tenant_id, agent_id) do update
+    set gateway_id = excluded.gateway_id, generation = excluded.generation, node = excluded.node,
+        node_epoch = excluded.node_epoch, opened_at = excluded.opened_at,
+        closed_at = null, close_code = null;
+
+    return query select mine.generation, mine.acked_seq, mine.acked_at,
+        (select h.next_seq - 1 from inbox_heads h
+         where h.tenant_id = p_tenant and h.agent_id = p_agent),
+        case when before.gateway_id = p_gateway then
+            (extract(epoch from clock_timestamp() - before.closed_at) * 1000)::bigint
+        end,
+        parked;
+end
+$$;
+
+ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.no_outcome(what text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'no outcome for %', what using errcode = 'data_exception';
+end
+$$;
+
+ALTER FUNCTION public.no_outcome(what text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.open_days(behind integer, ahead integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    today date := (clock_timestamp() at time zone 'utc')::date;
+    day   date;
+    parent text;
+begin
+    for day in select generate_series(today - behind, today + ahead, interval '1 day')::date loop
+        foreach parent in array array['inbox_entries', 'inbox_acks', 'dedupe_keys'] loop
+            if to_regclass(format('%s_%s', parent, to_char(day, 'YYYYMMDD'))) is null then
+                execute format(
+                    'create table %I partition of %I for values from (%L) to (%L)',
+                    format('%s_%s', parent, to_char(day, 'YYYYMMDD')), parent,
+                    case parent when 'dedupe_keys' then day::text else day::text || ' 00:00:00+00' end,
+                    case parent when 'dedupe_keys' then (day + 1)::text
+                        else (day + 1)::text || ' 00:00:00+00' end
+                );
+            end if;
+        end loop;
+    end loop;
+end
+$$;
+
+ALTER FUNCTION public.open_days(behind integer, ahead integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moved boolean;
+begin
+    insert into inbox_parked
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
+    select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id,
+        p_reason
+    from inbox_entries e join inbox_cursors c
+        on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+    where e.tenant_id = p_tenant and e.agent_id = p_agent and e.seq = p_seq
+      and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead;
+    moved := found;
+    if moved then
+        update inbox_cursors c
+        set (acked_seq, ahead) = (
+            select m.seq, m.ahead
+            from cursor_after(c.acked_seq, c.ahead + int8multirange(int8range(p_seq, p_seq + 1))) as m
+        )
+        where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    end if;
+    return moved;
+end
+$$;
+
+ALTER FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from source_cursors c
+    where (c.tenant_id, c.bot_id, c.source) in (
+        select e.* from unnest(e_operator, e_bot, e_source) as e where e_source is not null
+    )
+    order by c.tenant_id, c.bot_id, c.source
+    for update;
+
+    select coalesce(array_agg(e.o), '{}') into fenced
+    from unnest(e_operator, e_bot, e_source, e_epoch)
+        with ordinality as e (operator, bot, source, epoch, o)
+    where e.source is not null and not exists (
+        select from source_cursors c
+        where c.tenant_id = e.operator and c.bot_id = e.bot and c.source = e.source
+          and c.epoch = e.epoch
+    );
+
+    select coalesce(array_agg(e.o), '{}') into behind
+    from unnest(e_bot, e_source) with ordinality as e (bot, source, o)
+    where e.source is not null and exists (
+        select from unnest(r_event, r_tenant, r_agent, r_version) as r (o, tenant, agent, version)
+            join inbox_heads h on h.tenant_id = r.tenant and h.agent_id = r.agent
+        where h.reach_version <> r.version and r.o < e.o
+          and e_bot[r.o] = e.bot and e_source[r.o] = e.source
+    );
+end
+$$;
+
+ALTER FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update source_cursors c set cursor = last.cursor, moved_at = now()
+    from (
+        select distinct on (e.operator, e.bot, e.source) e.*
+        from unnest(e_operator, e_bot, e_source, e_cursor)
+            with ordinality as e (operator, bot, source, cursor, o)
+        where e.source is not null and e.o <> all (undone)
+        order by e.operator, e.bot, e.source, e.o desc
+    ) as last
+    where c.tenant_id = last.operator and c.bot_id = last.bot and c.source = last.source
+$$;
+
+ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
+
+CREATE TABLE public.agents (
+    tenant_id uuid NOT NULL,
+    agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.agents OWNER TO nightdesk_owner;
+
+CREATE TABLE public.bindings (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    author_id text NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.bindings FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bindings OWNER TO nightdesk_owner;
+
+CREATE TABLE public.bots (
+    tenant_id uuid NOT NULL,
+    bot_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    platform text NOT NULL,
+    adapter text NOT NULL,
+    handle text NOT NULL,
+    path text NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sealed bytea,
+    key_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
+);
+
+ALTER TABLE ONLY public.bots FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bots OWNER TO nightdesk_owner;
+
+CREATE TABLE public.dedupe_keys (
+    tenant_id uuid NOT NULL,
+    key bytea NOT NULL,
+    day date NOT NULL
+)
+PARTITION BY RANGE (day);
+
+ALTER TABLE ONLY public.dedupe_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.dedupe_keys OWNER TO nightdesk_owner;
+
+CREATE TABLE public.gateway_secrets (
+    tenant_id uuid NOT NULL,
+    gateway_id uuid NOT NULL,
+    secret_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    sealed bytea NOT NULL,
+    key_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.gateway_secrets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_secrets OWNER TO nightdesk_owner;
+
+CREATE TABLE public.gateways (
+    tenant_id uuid NOT NULL,
+    gateway_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    agent_id uuid NOT NULL,
+    acks boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.gateways FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateways OWNER TO nightdesk_owner;
+
+CREATE TABLE public.inbox_acks (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    from_seq bigint NOT NULL,
+    to_seq bigint NOT NULL,
+    generation bigint NOT NULL,
+    handed_at timestamp with time zone NOT NULL,
+    acked_at timestamp with time zone NOT NULL
+)
+PARTITION BY RANGE (acked_at);
+
+ALTER TABLE ONLY public.inbox_acks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_acks OWNER TO nightdesk_owner;
+
+CREATE TABLE public.inbox_cursors (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    acked_seq bigint DEFAULT 0 NOT NULL,
+    acked_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    ahead int8multirange DEFAULT '{}'::int8multirange NOT NULL,
+    generation bigint DEFAULT 0 NOT NULL,
+    tried_seq bigint DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.inbox_cursors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_cursors OWNER TO nightdesk_owner;
+
+CREATE TABLE public.inbox_entries (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    body bytea NOT NULL,
+    key_id bigint NOT NULL
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE ONLY public.inbox_entries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_entries OWNER TO nightdesk_owner;
+
+CREATE TABLE public.inbox_heads (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    next_seq bigint DEFAULT 1 NOT NULL,
+    last_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    reach_version bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.inbox_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_heads OWNER TO nightdesk_owner;
+
+CREATE TABLE public.inbox_parked (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    body bytea NOT NULL,
+    key_id bigint NOT NULL,
+    reason text NOT NULL,
+    parked_at timestamp with time zone DEFAULT now() NOT NULL,
+    resubmitted_as bigint,
+    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'expired'::text, 'operator'::text])))
+);
+
+ALTER TABLE ONLY public.inbox_parked FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_parked OWNER TO nightdesk_owner;
+
+CREATE TABLE public.lines (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    gateway_id uuid NOT NULL,
+    generation bigint NOT NULL,
+    node text NOT NULL,
+    node_epoch bigint NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    close_code integer
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.lines FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lines OWNER TO nightdesk_owner;
+
+CREATE TABLE public.nodes (
+    node text NOT NULL,
+    epoch bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.nodes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.quarantine_heads (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    next_number bigint DEFAULT 0 NOT NULL
+);
+
+ALTER TABLE ONLY public.quarantine_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quarantine_heads OWNER TO nightdesk_owner;
+
+CREATE TABLE public.quarantined (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    slot bigint NOT NULL,
+    number bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    problem text NOT NULL,
+    body bytea NOT NULL
+);
+
+ALTER TABLE ONLY public.quarantined FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quarantined OWNER TO nightdesk_owner;
+
+CREATE TABLE public.reached (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    bot_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.reached FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reached OWNER TO nightdesk_owner;
+
+CREATE TABLE public.refusal_heads (
+    tenant_id uuid NOT NULL,
+    next_number bigint DEFAULT 0 NOT NULL
+);
+
+ALTER TABLE ONLY public.refusal_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refusal_heads OWNER TO nightdesk_owner;
+
+CREATE TABLE public.refusals (
+    tenant_id uuid NOT NULL,
+    slot bigint NOT NULL,
+    number bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    bot_id uuid NOT NULL,
+    event_key text NOT NULL,
+    reason text NOT NULL
+);
+
+ALTER TABLE ONLY public.refusals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refusals OWNER TO nightdesk_owner;
+
+CREATE TABLE public.scope_grants (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    agent_id uuid NOT NULL,
+    principal text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'any'::text])))
+);
+
+ALTER TABLE ONLY public.scope_grants FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.scope_grants OWNER TO nightdesk_owner;
+
+CREATE TABLE public.sends (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    request_id text NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    body bytea NOT NULL,
+    state text DEFAULT 'asked'::text NOT NULL,
+    node text,
+    node_epoch bigint,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    called_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    receipt bytea,
+    CONSTRAINT sends_called_by_somebody CHECK (((state = 'asked'::text) OR ((node IS NOT NULL) AND (called_at IS NOT NULL)))),
+    CONSTRAINT sends_known_state CHECK ((state = ANY (ARRAY['asked'::text, 'calling'::text, 'settled'::text, 'ambiguous'::text]))),
+    CONSTRAINT sends_settled_with_a_receipt CHECK (((state = 'settled'::text) = (receipt IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sends OWNER TO nightdesk_owner;
+
+CREATE TABLE public.source_cursors (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    source text NOT NULL,
+    epoch bigint NOT NULL,
+    cursor text,
+    moved_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.source_cursors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.source_cursors OWNER TO nightdesk_owner;
+
+CREATE TABLE public.tenant_keys (
+    tenant_id uuid NOT NULL,
+    key_id bigint NOT NULL,
+    wrapped bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.tenant_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
+
+CREATE TABLE public.tenants (
+    tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenants OWNER TO nightdesk_owner;
+
+ALTER TABLE ONLY public.agents
+    ADD CONSTRAINT agents_one_per_name UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY public.agents
+    ADD CONSTRAINT agents_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE ONLY public.bindings
+    ADD CONSTRAINT bindings_pkey PRIMARY KEY (tenant_id, bot_id, author_id, agent_id);
+
+ALTER TABLE ONLY public.bots
+    ADD CONSTRAINT bots_one_per_handle UNIQUE (tenant_id, platform, handle);
+
+ALTER TABLE ONLY public.bots
+    ADD CONSTRAINT bots_one_per_id UNIQUE (bot_id);
+
+ALTER TABLE ONLY public.bots
+    ADD CONSTRAINT bots_one_per_path UNIQUE (path);
+
+ALTER TABLE ONLY public.bots
+    ADD CONSTRAINT bots_pkey PRIMARY KEY (tenant_id, bot_id);
+
+ALTER TABLE ONLY public.dedupe_keys
+    ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
+
+ALTER TABLE ONLY public.gateway_secrets
+    ADD CONSTRAINT gateway_secrets_pkey PRIMARY KEY (tenant_id, gateway_id, secret_id);
+
+ALTER TABLE ONLY public.gateways
+    ADD CONSTRAINT gateways_one_per_name UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY public.gateways
+    ADD CONSTRAINT gateways_pkey PRIMARY KEY (tenant_id, gateway_id);
+
+ALTER TABLE ONLY public.inbox_acks
+    ADD CONSTRAINT inbox_acks_pkey PRIMARY KEY (tenant_id, agent_id, to_seq, acked_at);
+
+ALTER TABLE ONLY public.inbox_cursors
+    ADD CONSTRAINT inbox_cursors_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE ONLY public.inbox_entries
+    ADD CONSTRAINT inbox_entries_pkey PRIMARY KEY (tenant_id, agent_id, seq, at);
+
+ALTER TABLE ONLY public.inbox_heads
+    ADD CONSTRAINT inbox_heads_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE ONLY public.inbox_parked
+    ADD CONSTRAINT inbox_parked_pkey PRIMARY KEY (tenant_id, agent_id, seq);
+
+ALTER TABLE ONLY public.lines
+    ADD CONSTRAINT lines_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
+
+ALTER TABLE ONLY public.quarantine_heads
+    ADD CONSTRAINT quarantine_heads_pkey PRIMARY KEY (tenant_id, bot_id);
+
+ALTER TABLE ONLY public.quarantined
+    ADD CONSTRAINT quarantined_pkey PRIMARY KEY (tenant_id, bot_id, slot);
+
+ALTER TABLE ONLY public.reached
+    ADD CONSTRAINT reached_pkey PRIMARY KEY (tenant_id, agent_id, chat_id, bot_id);
+
+ALTER TABLE ONLY public.refusal_heads
+    ADD CONSTRAINT refusal_heads_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.refusals
+    ADD CONSTRAINT refusals_pkey PRIMARY KEY (tenant_id, slot);
+
+ALTER TABLE ONLY public.scope_grants
+    ADD CONSTRAINT scope_grants_one_agent_per_chat UNIQUE (bot_id, chat_id);
+
+ALTER TABLE ONLY public.scope_grants
+    ADD CONSTRAINT scope_grants_pkey PRIMARY KEY (tenant_id, bot_id, chat_id);
+
+ALTER TABLE ONLY public.sends
+    ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
+
+ALTER TABLE ONLY public.source_cursors
+    ADD CONSTRAINT source_cursors_pkey PRIMARY KEY (tenant_id, bot_id, source);
+
+ALTER TABLE ONLY public.tenant_keys
+    ADD CONSTRAINT tenant_keys_pkey PRIMARY KEY (tenant_id, key_id);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_one_per_name UNIQUE (name);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
+
+CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_id);
+
+CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
+
+CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
+
+CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+
+CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
+
+CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
+
+CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
+
+ALTER TABLE ONLY public.bindings
+    ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.gateway_secrets
+    ADD CONSTRAINT gateway_secrets_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
+ALTER TABLE ONLY public.gateway_secrets
+    ADD CONSTRAINT gateway_secrets_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
+
+ALTER TABLE ONLY public.gateways
+    ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.inbox_cursors
+    ADD CONSTRAINT inbox_cursors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.inbox_heads
+    ADD CONSTRAINT inbox_heads_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.scope_grants
+    ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_secrets ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateways ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_acks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_cursors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_entries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_tenants ON public.agents USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.bindings USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.bots USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.dedupe_keys USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.gateway_secrets USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.gateways USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.inbox_acks USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.inbox_cursors USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.inbox_entries USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.inbox_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.inbox_parked USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.lines USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.quarantine_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.quarantined USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.reached USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.refusal_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.refusals USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.scope_grants USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.sends USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.source_cursors USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.tenant_keys USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+CREATE POLICY own_tenants ON public.tenants USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+
+ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quarantined ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reached ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refusal_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refusals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.source_cursors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+
+GRANT ALL ON SCHEMA public TO nightdesk_owner;
+GRANT ALL ON SCHEMA public TO nightdesk_doors;
+GRANT USAGE ON SCHEMA public TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_acks TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_acks TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_cursors TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_cursors TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_entries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_entries TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_heads TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusals TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusals TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;

@@ -1,0 +1,170 @@
+//! Access: how statements are run.
+//!
+//! A future that is dropped in the middle of `begin` leaves its connection inside a
+//! transaction that the next user does not know of, and whose writes are lost. So work is
+//! never run in a future that a caller can drop: each method runs in a task of its own. And
+//! the pool rolls back whatever a connection comes back with.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use nightdesk_types::limits::{STATEMENT_WAIT, WRITERS};
+use nightdesk_types::{StoreError, TenantScope};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Executor, PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::row::broken;
+
+/// Connections for everything but the gathered statements.
+const CONNECTIONS_MAX: u32 = 12;
+
+/// Connections for gathered statements: one per writer, one for reads, one for acks.
+const GATHERED_CONNECTIONS_MAX: u32 = 6;
+
+const _: () =
+    assert!(GATHERED_CONNECTIONS_MAX as usize == WRITERS + 2, "every worker has its connection");
+
+/// A connection is replaced after this, so that a moved server is found again.
+const CONNECTION_LIFETIME: Duration = Duration::from_mins(30);
+
+/// The URL of a database cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the database URL cannot be read; it should look like postgres://user@host:5432/name")]
+pub struct UrlError(#[source] sqlx::Error);
+
+/// Where a database is and as whom we log in.
+pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOptions, UrlError> {
+    let options: PgConnectOptions = url.parse().map_err(UrlError)?;
+    Ok(match password {
+        Some(password) => options.password(password),
+        None => options,
+    })
+}
+
+/// The store.
+#[derive(Clone, Debug)]
+pub struct Pg {
+    /// For work in transactions, and for single statements that are not gathered.
+    pool: PgPool,
+    /// For gathered statements alone. Nobody begins a transaction on these connections, so
+    /// there is nothing to roll back and a round trip is saved.
+    gathered: PgPool,
+}
+
+impl Pg {
+    /// Gets ready to reach the database; it is reached when it is first needed.
+    pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
+        let options = bounded(connect_options(url, password)?);
+        let pool = rolling_back(pool_options(CONNECTIONS_MAX));
+        Ok(Self {
+            pool: pool.connect_lazy_with(options.clone()),
+            gathered: pool_options(GATHERED_CONNECTIONS_MAX).connect_lazy_with(options),
+        })
+    }
+
+    /// Runs work for one tenant in a transaction.
+    pub(crate) async fn scoped<T, W>(
+        &self,
+        operation: &'static str,
+        scope: TenantScope,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+    {
+        let pool = self.pool.clone();
+        uncancelled(operation, async move {
+            let mut transaction = pool.begin().await?;
+            let tenants = tenants_text(&[scope.tenant().uuid()]);
+            sqlx::query_scalar!("select set_config('app.tenants', $1, true)", tenants)
+                .fetch_one(&mut *transaction)
+                .await?;
+            let answer = work(&mut transaction).await?;
+            transaction.commit().await?;
+            Ok(answer)
+        })
+        .await
+    }
+
+    /// Runs one statement that says itself for whom it works: a door.
+    pub(crate) async fn door<T, W>(&self, operation: &'static str, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+    {
+        let pool = self.pool.clone();
+        uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
+    }
+
+    /// Runs one gathered statement, which is a transaction by itself.
+    pub(crate) async fn gathered<T, W>(
+        &self,
+        operation: &'static str,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+    {
+        let pool = self.gathered.clone();
+        uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
+    }
+
+    /// Lets every connection go.
+    pub async fn close(&self) {
+        self.gathered.close().await;
+        self.pool.close().await;
+    }
+}
+
+/// Runs database work to its end, whoever waits for it.
+async fn uncancelled<T: Send + 'static>(
+    operation: &'static str,
+    work: impl Future<Output = sqlx::Result<T>> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::spawn(work).await {
+        Ok(done) => done.map_err(|error| broken(operation, error)),
+        Err(panicked) => Err(StoreError::broken(operation, panicked)),
+    }
+}
+
+/// No statement, lock or idle transaction outlives what its caller waits for.
+fn bounded(options: PgConnectOptions) -> PgConnectOptions {
+    options.application_name("nightdesk").options([
+        ("statement_timeout", format!("{}ms", STATEMENT_WAIT.as_millis())),
+        ("lock_timeout", "1s".to_owned()),
+        // The rollback of a connection that comes back clean is worth no notice.
+        ("client_min_messages", "error".to_owned()),
+        ("idle_in_transaction_session_timeout", "5s".to_owned()),
+    ])
+}
+
+fn pool_options(connections_max: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections_max)
+        .acquire_timeout(STATEMENT_WAIT)
+        .max_lifetime(CONNECTION_LIFETIME)
+        // A dead connection shows itself by failing the statement; the caller comes again.
+        .test_before_acquire(false)
+}
+
+/// Whatever a connection comes back with is rolled back before somebody else gets it.
+pub(crate) fn rolling_back(options: PgPoolOptions) -> PgPoolOptions {
+    options.after_release(|connection, _| {
+        Box::pin(async move {
+            connection.execute(sqlx::raw_sql("rollback")).await?;
+            Ok(true)
+        })
+    })
+}
+
+/// Tenants as the wall reads them.
+pub(crate) fn tenants_text(tenants: &[Uuid]) -> String {
+    let tenants: Vec<String> = tenants.iter().map(Uuid::to_string).collect();
+    format!("{{{}}}", tenants.join(","))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! The gate's store.
+
+use async_trait::async_trait;
+use nightdesk_gate::decide::{Grant, Principal};
+use nightdesk_gate::{Reach, Recipient, RefusalNote, Snapshot, Store};
+use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
+use uuid::Uuid;
+
+use crate::Pg;
+use crate::row::misfit;
+
+#[async_trait]
+impl Store for Pg {
+    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError> {
+        let (author, chat) = (author.to_owned(), chat.to_owned());
+        self.door("read who may be reached", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select principal as "principal!", tenant_id as "tenant!",
+                           agent_id as "agent!", version as "version!"
+                       from door_snapshot($1, $2, $3)"#,
+                    bot.uuid(),
+                    author,
+                    chat
+                )
+                .fetch_all(connection)
+                .await?;
+                let mut snapshot = Snapshot::default();
+                for row in rows {
+                    let recipient = recipient(row.tenant, row.agent, row.version);
+                    enter(&mut snapshot, &row.principal, recipient)?;
+                }
+                Ok(snapshot)
+            })
+        })
+        .await
+    }
+
+    async fn reaches(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: &str,
+    ) -> Result<Vec<Reach>, StoreError> {
+        let chat = chat.to_owned();
+        self.door("read where an agent may write", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"
+                       from door_reaches($1, $2, $3, make_interval(days => $4))"#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    chat,
+                    REACHED_DAYS
+                )
+                .fetch_all(connection)
+                .await?;
+                let reach = |bot, platform, handle| Reach { bot, platform, handle };
+                Ok(rows
+                    .into_iter()
+                    .map(|row| reach(BotId::from_uuid(row.bot), row.platform, row.handle))
+                    .collect())
+            })
+        })
+        .await
+    }
+
+    async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
+        let mut by_tenant: Vec<RefusalNote> = notes.to_vec();
+        by_tenant.sort_by_key(|note| note.scope);
+        for notes in by_tenant.chunk_by(|one, other| one.scope == other.scope) {
+            self.note_refusals_of(notes[0].scope, notes).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Pg {
+    async fn note_refusals_of(
+        &self,
+        scope: TenantScope,
+        notes: &[RefusalNote],
+    ) -> Result<(), StoreError> {
+        let bots: Vec<Uuid> = notes.iter().map(|note| note.bot.uuid()).collect();
+        let keys: Vec<String> = notes.iter().map(|note| note.event_key.clone()).collect();
+        let reasons: Vec<String> =
+            notes.iter().map(|note| note.refusal.slug().to_owned()).collect();
+        self.scoped("note refusals", scope, move |connection| {
+            Box::pin(async move {
+                // A batch longer than the ring would meet itself; the last round counts.
+                sqlx::query!(
+                    "with notes as (
+                         select * from unnest($2::uuid[], $3::text[], $4::text[])
+                             with ordinality as n (bot, key, reason, o)
+                     ), head as (
+                         insert into refusal_heads as h (tenant_id, next_number)
+                         values ($1, (select count(*) from notes))
+                         on conflict (tenant_id) do update
+                         set next_number = h.next_number + excluded.next_number
+                         returning h.next_number - (select count(*) from notes) as base
+                     )
+                     insert into refusals as r
+                         (tenant_id, slot, number, bot_id, event_key, reason)
+                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason
+                     from notes n, head
+                     where n.o > (select count(*) from notes) - $5
+                     on conflict (tenant_id, slot) do update
+                     set number = excluded.number, at = excluded.at, bot_id = excluded.bot_id,
+                         event_key = excluded.event_key, reason = excluded.reason",
+                    scope.tenant().uuid(),
+                    &bots,
+                    &keys,
+                    &reasons,
+                    REFUSALS_KEPT_MAX
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+fn enter(snapshot: &mut Snapshot, principal: &str, recipient: Recipient) -> sqlx::Result<()> {
+    let principal = match principal {
+        "bound" => {
+            snapshot.bound.push(recipient);
+            return Ok(());
+        }
+        "any" => Principal::Any,
+        "owner-only" => Principal::OwnerOnly,
+        _ => return Err(misfit("scope_grants", "principal")),
+    };
+    snapshot.granted.push(Grant { recipient, principal });
+    Ok(())
+}
+
+fn recipient(tenant: Uuid, agent: Uuid, version: i64) -> Recipient {
+    Recipient {
+        scope: TenantScope::of(TenantId::from_uuid(tenant)),
+        agent: AgentId::from_uuid(agent),
+        version,
+    }
+}

@@ -1,0 +1,203 @@
+//! The inbox's store. What is gathered has a file of its own.
+
+mod accept;
+mod ack;
+mod read;
+
+use async_trait::async_trait;
+use nightdesk_inbox::{
+    Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
+    Stored, Waiting,
+};
+use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
+use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
+use uuid::Uuid;
+
+use crate::Pg;
+
+#[async_trait]
+impl Store for Pg {
+    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+        accept::run(self, events).await
+    }
+
+    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+        read::run(self, asks).await
+    }
+
+    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+        ack::run(self, acks).await
+    }
+
+    async fn park(
+        &self,
+        line: &LineClaim,
+        seq: Seq,
+        reason: ParkReason,
+    ) -> Result<Park, StoreError> {
+        let LineClaim { scope, agent, generation } = *line;
+        self.scoped("park an entry", scope, move |connection| {
+            Box::pin(async move {
+                let parked = sqlx::query_scalar!(
+                    "select line_park($1, $2, $3, $4, $5)",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    generation.get(),
+                    seq.get(),
+                    reason.slug()
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(match parked {
+                    None => Park::LineReplaced,
+                    Some(true) => Park::Parked,
+                    Some(false) => Park::NotWaiting,
+                })
+            })
+        })
+        .await
+    }
+
+    async fn resubmit(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<Stored>, StoreError> {
+        self.scoped("resubmit an entry", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
+                       from inbox_resubmit($1, $2, $3)"#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    seq.get()
+                )
+                .fetch_optional(connection)
+                .await?;
+                Ok(row.map(|row| Stored {
+                    scope,
+                    agent,
+                    seq: Seq::new(row.seq),
+                    at: row.at.to_jiff(),
+                    parked: false,
+                }))
+            })
+        })
+        .await
+    }
+
+    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+        let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
+        let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
+        self.gathered("look at inboxes", move |connection| {
+            Box::pin(async move {
+                let heads = sqlx::query_scalar!(
+                    r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,
+                    &tenants,
+                    &ids
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(heads.into_iter().map(Seq::new).collect())
+            })
+        })
+        .await
+    }
+
+    async fn take_source(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        source: &str,
+    ) -> Result<(NodeEpoch, Option<String>), StoreError> {
+        let source = source.to_owned();
+        self.scoped("take a source", operator, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    "insert into source_cursors as c (tenant_id, bot_id, source, epoch)
+                     values ($1, $2, $3, 1)
+                     on conflict (tenant_id, bot_id, source) do update set epoch = c.epoch + 1
+                     returning epoch, cursor",
+                    operator.tenant().uuid(),
+                    bot.uuid(),
+                    source
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok((NodeEpoch::new(row.epoch), row.cursor))
+            })
+        })
+        .await
+    }
+
+    async fn move_cursor(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        mark: &SourceMark,
+    ) -> Result<bool, StoreError> {
+        let mark = mark.clone();
+        self.scoped("move a source's cursor", operator, move |connection| {
+            Box::pin(async move {
+                let moved = sqlx::query!(
+                    "update source_cursors set cursor = $4, moved_at = now()
+                     where tenant_id = $1 and bot_id = $2 and source = $3 and epoch = $5",
+                    operator.tenant().uuid(),
+                    bot.uuid(),
+                    mark.source,
+                    mark.cursor,
+                    mark.epoch.get()
+                )
+                .execute(connection)
+                .await?;
+                Ok(moved.rows_affected() == 1)
+            })
+        })
+        .await
+    }
+
+    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
+        let Quarantine { operator, bot, problem, body } = unreadable.clone();
+        self.scoped("quarantine an event", operator, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "with head as (
+                         insert into quarantine_heads as h (tenant_id, bot_id, next_number)
+                         values ($1, $2, 1)
+                         on conflict (tenant_id, bot_id) do update
+                         set next_number = h.next_number + 1
+                         returning h.next_number
+                     )
+                     insert into quarantined (tenant_id, bot_id, slot, number, problem, body)
+                     select $1, $2, head.next_number % $5, head.next_number, $3, $4 from head
+                     on conflict (tenant_id, bot_id, slot) do update
+                     set number = excluded.number, at = excluded.at,
+                         problem = excluded.problem, body = excluded.body",
+                    operator.tenant().uuid(),
+                    bot.uuid(),
+                    problem,
+                    body,
+                    QUARANTINE_KEPT_MAX
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+/// The tenants a gathered statement works for, each once.
+fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
+    let mut tenants: Vec<Uuid> = scopes.map(|scope| scope.tenant().uuid()).collect();
+    tenants.sort_unstable();
+    tenants.dedup();
+    tenants
+}
+
+/// How many asks a batch has, as the ordinal numbers of its statement.
+fn ordinal(index: usize) -> i32 {
+    i32::try_from(index + 1).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,166 @@
+//! The gathered accept.
+
+use nightdesk_inbox::{Accept, Put, SourceMark, Stored};
+use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
+use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
+use uuid::Uuid;
+
+use super::{ordinal, tenants_of};
+use crate::Pg;
+use crate::row::misfit;
+
+/// Events and recipients as columns, the way the statement reads them.
+#[derive(Default)]
+struct Columns {
+    tenants: Vec<Uuid>,
+    operators: Vec<Uuid>,
+    bots: Vec<Uuid>,
+    keys: Vec<Vec<u8>>,
+    chats: Vec<String>,
+    unsendable: Vec<bool>,
+    marks: Option<Marks>,
+    events: Vec<i32>,
+    recipient_tenants: Vec<Uuid>,
+    agents: Vec<Uuid>,
+    versions: Vec<i64>,
+    bodies: Vec<Vec<u8>>,
+    key_ids: Vec<i64>,
+}
+
+/// Where each event's source stands, for a batch in which some source has a memory.
+struct Marks {
+    sources: Vec<Option<String>>,
+    epochs: Vec<Option<i64>>,
+    cursors: Vec<Option<String>>,
+}
+
+/// Which of the tenant's data keys sealed the bodies: none.
+const NOT_SEALED: i64 = 0;
+
+pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+    let columns = columns(events);
+    let rows = store
+        .gathered("put events", move |connection| {
+            Box::pin(async move {
+                let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
+                let marks = columns.marks.as_ref();
+                sqlx::query_as!(
+                    Row,
+                    r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
+                           at as "at: jiff_sqlx::Timestamp", parked
+                       from inbox_accept(
+                           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                           $17
+                       )"#,
+                    tenants,
+                    operators,
+                    bots,
+                    keys,
+                    chats,
+                    unsendable,
+                    marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
+                    marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
+                    marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
+                    &columns.events,
+                    &columns.recipient_tenants,
+                    &columns.agents,
+                    &columns.versions,
+                    &columns.bodies,
+                    &columns.key_ids,
+                    INBOX_ENTRIES_MAX,
+                    DEDUPE_DAYS
+                )
+                .fetch_all(connection)
+                .await
+            })
+        })
+        .await?;
+    puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
+}
+
+fn columns(events: &[Accept]) -> Columns {
+    let mut columns = Columns { marks: marks(events), ..Columns::default() };
+    let operators = events.iter().map(Accept::operator);
+    let recipients = events.iter().flat_map(Accept::recipients);
+    columns.tenants = tenants_of(operators.chain(recipients.map(|recipient| recipient.scope)));
+    for (index, event) in events.iter().enumerate() {
+        columns.operators.push(event.operator().tenant().uuid());
+        columns.bots.push(event.bot().uuid());
+        columns.keys.push(event.key().bytes().to_vec());
+        columns.chats.push(event.chat_id().to_owned());
+        columns.unsendable.push(event.json().is_none());
+        for recipient in event.recipients() {
+            columns.events.push(ordinal(index));
+            columns.recipient_tenants.push(recipient.scope.tenant().uuid());
+            columns.agents.push(recipient.agent.uuid());
+            columns.versions.push(recipient.version);
+            columns.bodies.push(event.body().to_vec());
+            columns.key_ids.push(NOT_SEALED);
+        }
+    }
+    columns
+}
+
+fn marks(events: &[Accept]) -> Option<Marks> {
+    events.iter().any(|event| event.mark().is_some()).then(|| {
+        let mark = |event: &'_ Accept| event.mark().cloned();
+        let marks: Vec<Option<SourceMark>> = events.iter().map(mark).collect();
+        let source = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.source.clone());
+        let epoch = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.epoch.get());
+        let cursor = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.cursor.clone());
+        Marks {
+            sources: marks.iter().map(source).collect(),
+            epochs: marks.iter().map(epoch).collect(),
+            cursors: marks.iter().map(cursor).collect(),
+        }
+    })
+}
+
+/// One row of the answer: an event's outcome, once per entry it became.
+struct Row {
+    event: i32,
+    outcome: String,
+    tenant: Option<Uuid>,
+    agent: Option<Uuid>,
+    seq: Option<i64>,
+    at: Option<jiff_sqlx::Timestamp>,
+    parked: Option<bool>,
+}
+
+/// One answer per event, whatever the rows say: an event without one is an error.
+fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
+    let mut puts: Vec<Option<Put>> = (0..events).map(|_| None).collect();
+    for row in rows {
+        let index = usize::try_from(row.event - 1).ok();
+        let put = index.and_then(|index| puts.get_mut(index));
+        let put = put.ok_or_else(|| misfit("inbox_accept", "event"))?;
+        match row.outcome.as_str() {
+            "stored" => match put.get_or_insert_with(|| Put::Stored(Vec::new())) {
+                Put::Stored(stored) => stored.push(row.stored()?),
+                Put::Duplicate | Put::Stale | Put::Fenced => {
+                    return Err(misfit("inbox_accept", "outcome"));
+                }
+            },
+            "duplicate" => *put = Some(Put::Duplicate),
+            "stale" => *put = Some(Put::Stale),
+            "fenced" => *put = Some(Put::Fenced),
+            _ => return Err(misfit("inbox_accept", "outcome")),
+        }
+    }
+    puts.into_iter().map(|put| put.ok_or_else(|| misfit("inbox_accept", "outcome"))).collect()
+}
+
+impl Row {
+    fn stored(self) -> sqlx::Result<Stored> {
+        let stored = || {
+            Some(Stored {
+                scope: TenantScope::of(TenantId::from_uuid(self.tenant?)),
+                agent: AgentId::from_uuid(self.agent?),
+                seq: Seq::new(self.seq?),
+                at: self.at?.to_jiff(),
+                parked: self.parked?,
+            })
+        };
+        stored().ok_or_else(|| misfit("inbox_accept", "seq"))
+    }
+}

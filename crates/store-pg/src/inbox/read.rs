@@ -1,0 +1,95 @@
+//! The gathered read.
+
+use std::sync::Arc;
+
+use nightdesk_inbox::{Ask, Entry, Waiting};
+use nightdesk_protocol::EntryJson;
+use nightdesk_types::limits::WINDOW_BYTES_MAX;
+use nightdesk_types::{BotId, Seq, StoreError};
+use uuid::Uuid;
+
+use super::tenants_of;
+use crate::Pg;
+use crate::row::{misfit, moment};
+
+pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+    let asks = asks.to_vec();
+    let count = asks.len();
+    let rows = store
+        .gathered("read what waits", move |connection| {
+            Box::pin(async move {
+                let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
+                let scopes: Vec<Uuid> =
+                    asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
+                let agents: Vec<Uuid> = asks.iter().map(|ask| ask.line.agent.uuid()).collect();
+                let generations: Vec<i64> =
+                    asks.iter().map(|ask| ask.line.generation.get()).collect();
+                let after: Vec<i64> = asks.iter().map(|ask| ask.after.get()).collect();
+                let since: Vec<_> = asks.iter().map(|ask| moment(ask.since)).collect();
+                let most: Vec<i32> = asks
+                    .iter()
+                    .map(|ask| i32::try_from(ask.entries_max).unwrap_or(i32::MAX))
+                    .collect();
+                sqlx::query_as!(
+                    Row,
+                    r#"select ask as "ask!", replaced as "replaced!", seq,
+                           at as "at: jiff_sqlx::Timestamp", bot, chat, body
+                       from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8)"#,
+                    &tenants,
+                    &scopes,
+                    &agents,
+                    &generations,
+                    &after,
+                    &since as &[jiff_sqlx::Timestamp],
+                    &most,
+                    i64::try_from(WINDOW_BYTES_MAX).unwrap_or(i64::MAX)
+                )
+                .fetch_all(connection)
+                .await
+            })
+        })
+        .await?;
+    waiting(count, rows).map_err(|error| StoreError::broken("read what waits", error))
+}
+
+/// One row of the answer: an entry, or that there is none.
+struct Row {
+    ask: i32,
+    replaced: bool,
+    seq: Option<i64>,
+    at: Option<jiff_sqlx::Timestamp>,
+    bot: Option<Uuid>,
+    chat: Option<String>,
+    body: Option<Vec<u8>>,
+}
+
+fn waiting(asks: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Waiting>> {
+    let mut answers: Vec<Option<Waiting>> = (0..asks).map(|_| None).collect();
+    for row in rows {
+        let index = usize::try_from(row.ask - 1).ok();
+        let answer = index.and_then(|index| answers.get_mut(index));
+        let answer = answer.ok_or_else(|| misfit("inbox_waiting", "ask"))?;
+        if row.replaced {
+            *answer = Some(Waiting::LineReplaced);
+            continue;
+        }
+        let Waiting::Entries(entries) = answer.get_or_insert_with(|| Waiting::Entries(Vec::new()))
+        else {
+            return Err(misfit("inbox_waiting", "replaced"));
+        };
+        entries.extend(row.entry());
+    }
+    answers.into_iter().map(|answer| answer.ok_or_else(|| misfit("inbox_waiting", "ask"))).collect()
+}
+
+impl Row {
+    fn entry(self) -> Option<Entry> {
+        Some(Entry {
+            seq: Seq::new(self.seq?),
+            at: self.at?.to_jiff(),
+            bot: BotId::from_uuid(self.bot?),
+            chat_id: self.chat?,
+            json: EntryJson::from_stored(self.body?).ok().map(Arc::new),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! The lines' store.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_inbox::LineClaim;
+use nightdesk_line::{Caller, End, Node, Store, Taken};
+use nightdesk_types::limits::TRIES_MAX;
+use nightdesk_types::{Generation, Seq, StoreError};
+
+use crate::Pg;
+
+#[async_trait]
+impl Store for Pg {
+    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
+        let Caller { scope, agent, gateway, acks: _ } = *caller;
+        let node = node.clone();
+        self.scoped("take a line", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    r#"select generation as "generation!", acked_seq as "acked!",
+                           acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
+                           ended_ago_ms, parked_seq
+                       from line_take($1, $2, $3, $4, $5, $6)"#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    gateway.uuid(),
+                    node.name,
+                    node.epoch.get(),
+                    i32::try_from(TRIES_MAX).unwrap_or(i32::MAX)
+                )
+                .fetch_one(connection)
+                .await?;
+                let millis = |ms: i64| Duration::from_millis(ms.try_into().unwrap_or(0));
+                Ok(Taken {
+                    generation: Generation::new(row.generation),
+                    acked: Seq::new(row.acked),
+                    since: row.since.to_jiff(),
+                    head: Seq::new(row.head),
+                    ended_ago: row.ended_ago_ms.map(millis),
+                    parked: row.parked_seq.map(Seq::new),
+                })
+            })
+        })
+        .await
+    }
+
+    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+        let LineClaim { scope, agent, generation } = *line;
+        self.scoped("close a line", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "select line_close($1, $2, $3, $4, $5)",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    generation.get(),
+                    i32::from(end.code),
+                    end.tried.map(Seq::get)
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,200 @@
+//! The register's store: tenants, agents, bindings and grants; gateways and bots beside it.
+
+mod bots;
+mod gateways;
+
+use async_trait::async_trait;
+use nightdesk_register::{Access, Entering, NewBot};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_vault::WrappedKey;
+
+use crate::Pg;
+
+#[async_trait]
+impl Entering for Pg {
+    async fn create_tenant(
+        &self,
+        id: TenantId,
+        name: &str,
+        key: &WrappedKey,
+    ) -> Result<(), StoreError> {
+        let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
+        self.scoped("enter a tenant", TenantScope::of(id), move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "with tenant as (
+                         insert into tenants (tenant_id, name) values ($1, $2)
+                     )
+                     insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, 1, $3)",
+                    id.uuid(),
+                    name,
+                    wrapped
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, WrappedKey), StoreError> {
+        self.scoped("read a tenant's key", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    "select key_id, wrapped from tenant_keys where tenant_id = $1
+                     order by key_id desc limit 1",
+                    scope.tenant().uuid()
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok((DataKeyId::new(row.key_id), WrappedKey(row.wrapped)))
+            })
+        })
+        .await
+    }
+
+    async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
+        let name = name.to_owned();
+        self.scoped("enter an agent", scope, move |connection| {
+            Box::pin(async move {
+                let tenant = scope.tenant().uuid();
+                let agent = sqlx::query_scalar!(
+                    "insert into agents (tenant_id, name) values ($1, $2) returning agent_id",
+                    tenant,
+                    name
+                )
+                .fetch_one(&mut *connection)
+                .await?;
+                sqlx::query!(
+                    "with head as (
+                         insert into inbox_heads (tenant_id, agent_id) values ($1, $2)
+                     )
+                     insert into inbox_cursors (tenant_id, agent_id) values ($1, $2)",
+                    tenant,
+                    agent
+                )
+                .execute(connection)
+                .await?;
+                Ok(AgentId::from_uuid(agent))
+            })
+        })
+        .await
+    }
+
+    async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
+        let bot = bot.clone();
+        self.scoped("enter a bot", scope, move |connection| {
+            Box::pin(async move {
+                let (sealed, key_id) = bot.sealed.unzip();
+                sqlx::query!(
+                    "insert into bots
+                         (tenant_id, bot_id, platform, adapter, handle, path, settings, sealed, key_id)
+                     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    scope.tenant().uuid(),
+                    bot.id,
+                    bot.platform,
+                    bot.adapter,
+                    bot.handle,
+                    bot.path,
+                    bot.settings,
+                    sealed,
+                    key_id.map(DataKeyId::get)
+                )
+                .execute(connection)
+                .await?;
+                Ok(BotId::from_uuid(bot.id))
+            })
+        })
+        .await
+    }
+
+    async fn bind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        let author = author.to_owned();
+        self.scoped("bind an author", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "insert into bindings (tenant_id, bot_id, author_id, agent_id)
+                     values ($1, $2, $3, $4) on conflict do nothing",
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    author,
+                    agent.uuid()
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn unbind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        let author = author.to_owned();
+        self.scoped("unbind an author", scope, move |connection| {
+            Box::pin(async move {
+                // Fewer may reach the agent now: what was decided before does not count.
+                sqlx::query!(
+                    "with gone as (
+                         delete from bindings
+                         where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4
+                         returning 1
+                     )
+                     update inbox_heads set reach_version = reach_version + 1
+                     where tenant_id = $1 and agent_id = $4 and exists (select from gone)",
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    author,
+                    agent.uuid()
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn grant(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        (chat, access): (&str, Access),
+    ) -> Result<bool, StoreError> {
+        let chat = chat.to_owned();
+        let principal = match access {
+            Access::OwnerOnly => "owner-only",
+            Access::Any => "any",
+        };
+        self.scoped("grant a chat", scope, move |connection| {
+            Box::pin(async move {
+                let granted = sqlx::query!(
+                    "insert into scope_grants (tenant_id, bot_id, chat_id, agent_id, principal)
+                     values ($1, $2, $3, $4, $5) on conflict do nothing",
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    chat,
+                    agent.uuid(),
+                    principal
+                )
+                .execute(connection)
+                .await?;
+                Ok(granted.rows_affected() == 1)
+            })
+        })
+        .await
+    }
+}

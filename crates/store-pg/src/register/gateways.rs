@@ -1,0 +1,172 @@
+//! Gateways and their secrets.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
+use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_vault::WrappedKey;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::Pg;
+
+#[async_trait]
+impl Gateways for Pg {
+    async fn create_gateway(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        secret: &NewSecret,
+    ) -> Result<GatewayId, StoreError> {
+        let (name, secret) = (name.to_owned(), secret.clone());
+        self.scoped("enter a gateway", scope, move |connection| {
+            Box::pin(async move {
+                let gateway = sqlx::query_scalar!(
+                    "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
+                     returning gateway_id",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    name
+                )
+                .fetch_one(&mut *connection)
+                .await?;
+                enter_secret(connection, scope, gateway, &secret).await?;
+                Ok(GatewayId::from_uuid(gateway))
+            })
+        })
+        .await
+    }
+
+    async fn rotate(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        secret: &NewSecret,
+        overlap: Duration,
+    ) -> Result<Option<GatewayId>, StoreError> {
+        let (name, secret) = (name.to_owned(), secret.clone());
+        self.scoped("rotate a secret", scope, move |connection| {
+            Box::pin(async move {
+                // Those it had end with the overlap, if they do not end before.
+                let gateway = sqlx::query_scalar!(
+                    "with found as (
+                         select g.gateway_id from gateways g
+                         where g.tenant_id = $1 and g.name = $2 and g.revoked_at is null
+                         for update
+                     ), ending as (
+                         update gateway_secrets s
+                         set expires_at = least(s.expires_at, now() + make_interval(secs => $3))
+                         from found
+                         where s.tenant_id = $1 and s.gateway_id = found.gateway_id
+                     )
+                     select gateway_id from found",
+                    scope.tenant().uuid(),
+                    name,
+                    overlap.as_secs_f64()
+                )
+                .fetch_optional(&mut *connection)
+                .await?;
+                if let Some(gateway) = gateway {
+                    enter_secret(connection, scope, gateway, &secret).await?;
+                }
+                Ok(gateway.map(GatewayId::from_uuid))
+            })
+        })
+        .await
+    }
+
+    async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.scoped("revoke a gateway", scope, move |connection| {
+            Box::pin(async move {
+                let found = sqlx::query!(
+                    "update gateways set revoked_at = coalesce(revoked_at, now())
+                     where tenant_id = $1 and name = $2",
+                    scope.tenant().uuid(),
+                    name
+                )
+                .execute(connection)
+                .await?;
+                Ok(found.rows_affected() == 1)
+            })
+        })
+        .await
+    }
+
+    async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {
+        let name = name.to_owned();
+        self.door("find a gateway", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
+                           acks as "acks!", revoked as "revoked!", secret_id as "secret!",
+                           sealed as "sealed!", wrapped as "wrapped!", expired as "expired!"
+                       from door_gateways($1)"#,
+                    name
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(rows
+                    .into_iter()
+                    .map(|row| StoredSecret {
+                        gateway: Gateway {
+                            scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                            id: GatewayId::from_uuid(row.gateway),
+                            agent: AgentId::from_uuid(row.agent),
+                            acks: row.acks,
+                        },
+                        secret_id: row.secret,
+                        sealed: row.sealed,
+                        wrapped: WrappedKey(row.wrapped),
+                        revoked: row.revoked,
+                        expired: row.expired,
+                    })
+                    .collect())
+            })
+        })
+        .await
+    }
+
+    async fn revoked_within(
+        &self,
+        span: Duration,
+    ) -> Result<Vec<(TenantId, GatewayId)>, StoreError> {
+        self.door("find revoked gateways", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select tenant_id as "tenant!", gateway_id as "gateway!"
+                       from door_revoked(make_interval(secs => $1))"#,
+                    span.as_secs_f64()
+                )
+                .fetch_all(connection)
+                .await?;
+                let ids =
+                    |tenant, gateway| (TenantId::from_uuid(tenant), GatewayId::from_uuid(gateway));
+                Ok(rows.into_iter().map(|row| ids(row.tenant, row.gateway)).collect())
+            })
+        })
+        .await
+    }
+}
+
+async fn enter_secret(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    gateway: Uuid,
+    secret: &NewSecret,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into gateway_secrets (tenant_id, gateway_id, secret_id, sealed, key_id)
+         values ($1, $2, $3, $4, $5)",
+        scope.tenant().uuid(),
+        gateway,
+        secret.id,
+        secret.sealed,
+        secret.key.get()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

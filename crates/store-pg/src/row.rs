@@ -1,0 +1,45 @@
+//! Rows and errors of the driver become ours here and nowhere else.
+
+use jiff_sqlx::ToSqlx;
+use nightdesk_types::{StoreError, Timestamp};
+
+/// What the driver said, as a store's error.
+pub(crate) fn broken(operation: &'static str, error: sqlx::Error) -> StoreError {
+    if is_passing(&error) {
+        StoreError::unavailable(operation, error)
+    } else {
+        StoreError::broken(operation, error)
+    }
+}
+
+/// Whether the same statement may succeed later.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the driver may add kinds; none of the rest passes"
+)]
+fn is_passing(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(error) => {
+            // Connections, resources, the operator's hand, serialisation, locks.
+            const PASSING: [&str; 6] = ["08", "53", "55", "57", "40", "25"];
+            error.code().is_some_and(|code| PASSING.iter().any(|class| code.starts_with(class)))
+        }
+        _ => false,
+    }
+}
+
+/// A row that does not fit what we think of it.
+pub(crate) fn misfit(table: &'static str, column: &'static str) -> sqlx::Error {
+    sqlx::Error::Decode(format!("{table}.{column} holds something unknown").into())
+}
+
+/// A moment, as the driver writes it.
+pub(crate) fn moment(at: Timestamp) -> jiff_sqlx::Timestamp {
+    at.to_sqlx()
+}

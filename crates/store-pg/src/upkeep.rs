@@ -1,0 +1,93 @@
+//! The upkeep of days.
+
+use async_trait::async_trait;
+use nightdesk_inbox::{Swept, Upkeep};
+use nightdesk_types::StoreError;
+use nightdesk_types::limits::{
+    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
+};
+
+use crate::Pg;
+
+/// A day is dropped when neither its keys nor its entries are needed any more.
+const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DEDUPE_DAYS } + 1;
+
+#[async_trait]
+impl Upkeep for Pg {
+    async fn keep(&self) -> Result<Swept, StoreError> {
+        self.door("open the days ahead", move |connection| {
+            Box::pin(async move {
+                sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
+            })
+        })
+        .await?;
+        let expired = self.expire().await?;
+        let forgotten = self.forget_acked().await?;
+        self.forget_sends().await?;
+        let days_dropped = self.close_days().await?;
+        Ok(Swept { expired, forgotten, days_dropped })
+    }
+}
+
+impl Pg {
+    async fn expire(&self) -> Result<u64, StoreError> {
+        self.door("set aside what nobody took", |connection| {
+            Box::pin(async move {
+                let expired = sqlx::query_scalar!(
+                    r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
+                    PENDING_DAYS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(expired.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_acked(&self) -> Result<u64, StoreError> {
+        self.door("forget what was acked", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
+                    ACKED_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_sends(&self) -> Result<u64, StoreError> {
+        self.door("forget old sends", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
+                    SEND_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn close_days(&self) -> Result<u64, StoreError> {
+        self.door("drop the days behind", |connection| {
+            Box::pin(async move {
+                let dropped =
+                    sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)
+                        .fetch_one(connection)
+                        .await?;
+                Ok(dropped.unsigned_abs())
+            })
+        })
+        .await
+    }
+}

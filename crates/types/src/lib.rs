@@ -1,0 +1,23 @@
+//! Types: the words every stop shares.
+//!
+//! No I/O and no runtime. Begin with [`event`] for what comes in, [`send`] for what goes
+//! out, and [`limits`] for every bound the desk keeps.
+
+pub mod id;
+pub mod scope;
+pub mod event;
+pub mod send;
+pub mod clock;
+pub mod limits;
+pub mod store_error;
+pub mod planted;
+
+pub use clock::{Clock, Moment, SystemClock};
+pub use event::Event;
+pub use id::{
+    AgentId, BotId, DataKeyId, EntryId, GatewayId, Generation, NodeEpoch, RequestId, Seq, TenantId,
+};
+pub use jiff::Timestamp;
+pub use scope::TenantScope;
+pub use send::Send;
+pub use store_error::StoreError;

@@ -1,0 +1,232 @@
+//! Limits: every bound the desk keeps, in one file, checked against each other.
+
+use std::time::Duration;
+
+/// Entries an agent may hold unacknowledged on one line.
+pub const WINDOW_ENTRIES_MAX: usize = 12;
+
+/// Bytes of entries an agent may hold unacknowledged on one line.
+///
+/// One entry always fits, whatever its size.
+pub const WINDOW_BYTES_MAX: usize = 1024 * 1024;
+
+/// The longest frame we send. The stock client dies of one over 1 MiB.
+pub const FRAME_OUT_BYTES_MAX: usize = 512 * 1024;
+
+/// The longest message we read from a gateway. The stock client really sends 3 MB.
+pub const FRAME_IN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Fragments one incoming message may be cut into.
+pub const FRAGMENTS_MAX: u32 = 256;
+
+/// Pings, pongs and closes a gateway may send in [`CONTROL_WINDOW`].
+pub const CONTROL_FRAMES_MAX: u32 = 60;
+
+/// The span over which control frames are counted.
+pub const CONTROL_WINDOW: Duration = Duration::from_mins(1);
+
+/// How long a fresh line gets nothing after its descriptor: a freshly booted 0.19.0 acks
+/// and loses what comes earlier.
+pub const HOLD_BACK: Duration = Duration::from_secs(3);
+
+/// A gateway whose previous line ended less than this ago is still the same process, and is
+/// not held back.
+pub const SAME_PROCESS: Duration = Duration::from_millis(1_500);
+
+/// How late the slowest real client acks.
+pub const LATE_ACK: Duration = Duration::from_secs(40);
+
+/// Without a pong for so long after a ping, a line is suspect.
+pub const SUSPECT_PONG: Duration = Duration::from_secs(20);
+
+/// Without an ack of the oldest entry for so long, a line is suspect and a try counts.
+pub const SUSPECT_ACK: Duration = Duration::from_secs(45);
+
+/// Without any sign of life, or any ack of the oldest entry, for so long, a line is dead.
+pub const DEAD_LINE: Duration = Duration::from_secs(90);
+
+/// How often we ping.
+pub const PING_EVERY: Duration = Duration::from_secs(25);
+
+/// How often an entry is handed over before it is parked.
+pub const TRIES_MAX: u32 = 3;
+
+/// How long a fresh line may take to say its first hello.
+pub const HELLO_WAIT: Duration = Duration::from_secs(30);
+
+/// How long a revoked gateway is listened to before it is told so: its client counts a close
+/// before its first hello as a passing fault.
+pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
+
+/// Platforms one line may say hello for.
+pub const HELLOS_MAX: usize = 16;
+
+/// Sends of one line under way at a time.
+pub const SENDS_IN_FLIGHT_MAX: usize = 32;
+
+/// How long a line waits for the answer to a send: the client gives up after this.
+pub const SEND_ANSWER_WAIT: Duration = Duration::from_secs(30);
+
+/// How long one call to a platform may take.
+pub const PLATFORM_CALL_WAIT: Duration = Duration::from_secs(20);
+
+/// Writing one frame takes at most this long, or the line is dead.
+pub const WRITE_WAIT: Duration = Duration::from_secs(10);
+
+/// The longest request id taken from a gateway.
+pub const REQUEST_ID_BYTES_MAX: usize = 128;
+
+/// The longest id a platform may give a chat, thread, person or message.
+pub const PLATFORM_ID_BYTES_MAX: usize = 512;
+
+/// The longest name, topic or other short text of an event.
+pub const SHORT_TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// The largest body a platform may post to us.
+pub const WEBHOOK_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long a platform may take to send its request.
+pub const WEBHOOK_READ_WAIT: Duration = Duration::from_secs(10);
+
+/// A source is refused within this when the store is down.
+pub const SOURCE_REFUSED_WITHIN: Duration = Duration::from_millis(2_500);
+
+/// The longest a statement may run.
+pub const STATEMENT_WAIT: Duration = Duration::from_secs(2);
+
+/// Accepts or acks gathered into one statement.
+pub const GATHER_MAX: usize = 16;
+
+/// Tasks that write gathered accepts. Few: more only wait for each other's locks.
+pub const WRITERS: usize = 4;
+
+/// Accepts waiting for one writer; more are told to come again.
+pub const WRITER_QUEUE_MAX: usize = 512;
+
+/// Entries an inbox holds unacknowledged; more are parked with a notice.
+pub const INBOX_ENTRIES_MAX: i64 = 10_000;
+
+/// Agents one event may reach.
+pub const RECIPIENTS_MAX: usize = 64;
+
+/// Refusals kept per tenant.
+pub const REFUSALS_KEPT_MAX: i64 = 1_000;
+
+/// Refusals waiting to be written; more are only counted.
+pub const REFUSAL_QUEUE_MAX: usize = 1_024;
+
+/// Unreadable events kept per bot.
+pub const QUARANTINE_KEPT_MAX: i64 = 1_000;
+
+/// How old a cached refusal may be.
+pub const STALE_REFUSAL_MAX: Duration = Duration::from_secs(2);
+
+/// Gate decisions kept in memory.
+pub const SNAPSHOTS_KEPT_MAX: u64 = 100_000;
+
+/// How often every local line is looked at, whether or not the bell rang.
+pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// Inboxes one step of that looks at.
+pub const SWEEP_LINES_MAX: usize = 256;
+
+/// How often refusals are written down.
+pub const REFUSAL_FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+/// A revocation is looked for this long, so that a store that was down hides none.
+pub const REVOKED_SEEN_WITHIN: Duration = Duration::from_hours(1);
+
+/// Accounts kept in memory.
+pub const ACCOUNTS_KEPT_MAX: u64 = 10_000;
+
+/// How long an account is kept in memory before the register is asked again.
+pub const ACCOUNT_KEPT_FOR: Duration = Duration::from_secs(5);
+
+/// How often revoked gateways are looked for.
+pub const REVOCATION_SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How old an upgrade token may be past its expiry.
+pub const TOKEN_PAST_SECS_MAX: i64 = 60;
+
+/// How far ahead an upgrade token may expire.
+pub const TOKEN_AHEAD_SECS_MAX: i64 = 660;
+
+/// Failed upgrades counted against one address in [`UPGRADE_FAILURES_WINDOW`].
+pub const UPGRADE_FAILURES_MAX: u32 = 20;
+
+/// The span over which failed upgrades are counted.
+pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
+
+/// Addresses whose failures are counted at a time.
+pub const FAILING_ADDRESSES_MAX: usize = 10_000;
+
+/// How long a new line waits for the one it replaces to be put away.
+pub const REPLACED_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a line that ends may take to write its last acks.
+pub const LAST_ACKS_WAIT: Duration = Duration::from_millis(2_500);
+
+/// One gateway seen from two addresses within this is worth a warning.
+pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
+
+/// Days of pending entries kept before they are parked as expired.
+pub const PENDING_DAYS: i32 = 7;
+
+/// Hours an acknowledged entry is kept.
+pub const ACKED_HOURS: i32 = 24;
+
+/// Days that are opened before they begin, so that a node may rest for as long.
+pub const DAYS_OPENED_AHEAD: i32 = 2;
+
+/// Rows one round of upkeep touches.
+pub const UPKEEP_ROWS_MAX: i32 = 1_000;
+
+/// How often the upkeep runs.
+pub const UPKEEP_EVERY: Duration = Duration::from_mins(5);
+
+/// Days an event's dedupe key is remembered.
+pub const DEDUPE_DAYS: i32 = 7;
+
+/// Hours a send is remembered, so that a repeat of it is recognised.
+pub const SEND_HOURS: i32 = 24;
+
+/// Sends one sweep looks after.
+pub const LEFT_OVER_SENDS_MAX: usize = 64;
+
+/// How long a send may be asked for before the sweep takes it for forgotten. Longer than any
+/// lane is waited in.
+pub const SEND_FORGOTTEN_AFTER: Duration = Duration::from_mins(1);
+
+/// How often forgotten sends are looked for.
+pub const SEND_SWEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// Days within which an entry lets its agent write to the chat it came from.
+pub const REACHED_DAYS: i32 = 30;
+
+/// Entries this node has just stored and keeps, so that a line here need not read them back.
+pub const RECENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+const _: () = assert!(
+    LATE_ACK.as_secs() < SUSPECT_ACK.as_secs() && SUSPECT_ACK.as_secs() < DEAD_LINE.as_secs(),
+    "a slow client is not suspect, and a suspect line is not yet dead",
+);
+const _: () = assert!(
+    PING_EVERY.as_secs() + SUSPECT_PONG.as_secs() < DEAD_LINE.as_secs(),
+    "a line is pinged and suspected before it is judged dead",
+);
+const _: () = assert!(
+    FRAME_OUT_BYTES_MAX <= WINDOW_BYTES_MAX,
+    "the largest frame fits into an empty window",
+);
+const _: () = assert!(
+    STATEMENT_WAIT.as_millis() < SOURCE_REFUSED_WITHIN.as_millis(),
+    "a statement is given up before the source must have its answer",
+);
+const _: () = assert!(
+    PLATFORM_CALL_WAIT.as_secs() < SEND_ANSWER_WAIT.as_secs(),
+    "a platform call ends before its client gives up",
+);
+const _: () = assert!(
+    STALE_REFUSAL_MAX.as_millis() <= 2_500,
+    "only refusals may be stale, and not for long",
+);

@@ -1,0 +1,153 @@
+//! Send: what an agent asks us to say or do on a platform.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One action of an agent on a platform, as the lane and the platform see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Send {
+    /// Where it goes.
+    pub chat_id: String,
+    /// What is done there.
+    #[serde(flatten)]
+    pub op: Op,
+    /// What the client said besides: thread, scope, hints.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+}
+
+/// What can be done in a chat. A platform says which of these it can.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Op {
+    /// Writes a message.
+    Send {
+        /// The text.
+        content: String,
+        /// The message it answers.
+        reply_to: Option<String>,
+    },
+    /// Changes a message.
+    Edit {
+        /// Which one.
+        message_id: String,
+        /// The new text.
+        content: String,
+    },
+    /// Shows that the agent is at work.
+    Typing {
+        /// A status text, where the platform has one; empty clears it.
+        content: Option<String>,
+    },
+    /// Removes a message.
+    Delete {
+        /// Which one.
+        message_id: String,
+    },
+    /// Shows a reply while it is being written.
+    Draft {
+        /// The client's number for the draft.
+        draft_id: i64,
+        /// The text so far.
+        content: String,
+        /// Whether this is the whole of it.
+        #[serde(rename = "final")]
+        is_final: bool,
+    },
+    /// Shows the steps of a turn.
+    TaskCard {
+        /// Which card.
+        card_id: String,
+        /// Its parts, as the client writes them.
+        chunks: Vec<Value>,
+    },
+    /// Ends a card.
+    TaskCardStop {
+        /// Which card.
+        card_id: String,
+    },
+    /// Sends a file by reference.
+    SendMedia {
+        /// `image`, `voice`, `audio`, `video` or `document`.
+        media_kind: String,
+        /// Where the file is.
+        source_url: String,
+        /// The caption.
+        content: String,
+        /// The message it answers.
+        reply_to: Option<String>,
+        /// The name to show.
+        filename: Option<String>,
+    },
+    /// Asks a question with buttons.
+    Prompt {
+        /// The question.
+        content: String,
+        /// `approval`, `clarify` or `choice`.
+        prompt_kind: String,
+        /// The client's name for it.
+        prompt_id: String,
+        /// The buttons.
+        options: Vec<PromptOption>,
+        /// The message it answers.
+        reply_to: Option<String>,
+        /// For how long it waits.
+        timeout_s: Option<f64>,
+    },
+    /// Adds or takes back a reaction.
+    React {
+        /// To which message.
+        message_id: String,
+        /// Which one.
+        emoji: String,
+        /// Whether it is taken back.
+        remove: bool,
+    },
+    /// Opens a thread.
+    ThreadCreate {
+        /// Its name.
+        thread_name: String,
+    },
+    /// Renames a thread.
+    ThreadRename {
+        /// Which one.
+        message_id: String,
+        /// Its new name.
+        thread_name: String,
+    },
+    /// Asks what a chat is called and what it is.
+    GetChatInfo,
+}
+
+/// One button of a [`Op::Prompt`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptOption {
+    /// What comes back when it is pressed.
+    pub id: String,
+    /// What it says.
+    pub label: String,
+    /// How it looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<String>,
+}
+
+impl Op {
+    /// Its name on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Send { .. } => "send",
+            Self::Edit { .. } => "edit",
+            Self::Typing { .. } => "typing",
+            Self::Delete { .. } => "delete",
+            Self::Draft { .. } => "draft",
+            Self::TaskCard { .. } => "task_card",
+            Self::TaskCardStop { .. } => "task_card_stop",
+            Self::SendMedia { .. } => "send_media",
+            Self::Prompt { .. } => "prompt",
+            Self::React { .. } => "react",
+            Self::ThreadCreate { .. } => "thread_create",
+            Self::ThreadRename { .. } => "thread_rename",
+            Self::GetChatInfo => "get_chat_info",
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Envelope: how a secret lies in a row.
+//!
+//! `version | nonce | ciphertext and tag`. The key that sealed it stands beside it in the
+//! row by its number; where it belongs is bound into the tag, so that a row moved to another
+//! tenant, table or version cannot be opened.
+
+use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::rand;
+use nightdesk_types::TenantId;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use crate::Key;
+
+const VERSION: u8 = 1;
+const KEY_BYTES: usize = 32;
+
+/// Where a sealed value belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// What kind of value: `gateway-secret`, `bot-key`.
+    pub kind: &'static str,
+    /// The row it lies in.
+    pub row: Uuid,
+}
+
+impl Place {
+    fn bound(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        bytes.extend_from_slice(self.tenant.uuid().as_bytes());
+        bytes.extend_from_slice(self.row.as_bytes());
+        bytes.extend_from_slice(self.kind.as_bytes());
+        bytes
+    }
+}
+
+/// The value does not open: it was changed, moved, or sealed with another key.
+#[derive(Debug, thiserror::Error)]
+#[error("sealed value does not open")]
+pub struct OpenError;
+
+/// A key that seals values of one tenant.
+pub struct DataKey {
+    aead: LessSafeKey,
+}
+
+impl std::fmt::Debug for DataKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DataKey")
+    }
+}
+
+/// A fresh random key.
+pub(crate) fn random_key() -> Zeroizing<[u8; KEY_BYTES]> {
+    let mut bytes = Zeroizing::new([0; KEY_BYTES]);
+    fill_random(bytes.as_mut_slice());
+    bytes
+}
+
+#[expect(clippy::expect_used, reason = "without randomness nothing may be sealed at all")]
+fn fill_random(bytes: &mut [u8]) {
+    rand::fill(bytes).expect("the system gives random bytes");
+}
+
+impl DataKey {
+    #[expect(clippy::expect_used, reason = "the length is part of the type")]
+    pub(crate) fn from_bytes(bytes: &[u8; KEY_BYTES]) -> Self {
+        let key = UnboundKey::new(&AES_256_GCM_SIV, bytes).expect("32 bytes make a key");
+        Self { aead: LessSafeKey::new(key) }
+    }
+
+    /// Seals a secret for its place.
+    pub fn seal(&self, place: &Place, secret: &Key) -> Vec<u8> {
+        secret.with(|text| self.seal_bytes(place, text.as_bytes()))
+    }
+
+    /// Opens what was sealed for this place.
+    pub fn open(&self, place: &Place, sealed: &[u8]) -> Result<Key, OpenError> {
+        let bytes = self.open_bytes(place, sealed)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| OpenError)?;
+        Ok(Key::new(text.to_owned()))
+    }
+
+    #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
+    pub(crate) fn seal_bytes(&self, place: &Place, bytes: &[u8]) -> Vec<u8> {
+        let mut nonce = [0; NONCE_LEN];
+        fill_random(&mut nonce);
+        let mut sealed = bytes.to_vec();
+        self.aead
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(place.bound()),
+                &mut sealed,
+            )
+            .expect("a secret is short");
+        [&[VERSION], nonce.as_slice(), &sealed].concat()
+    }
+
+    pub(crate) fn open_bytes(
+        &self,
+        place: &Place,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
+        let Some((&VERSION, rest)) = sealed.split_first() else { return Err(OpenError) };
+        let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or(OpenError)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| OpenError)?;
+        let mut body = Zeroizing::new(body.to_vec());
+        let opened = self
+            .aead
+            .open_in_place(nonce, Aad::from(place.bound()), &mut body)
+            .map_err(|_| OpenError)?
+            .len();
+        body.truncate(opened);
+        Ok(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(tenant: u128) -> Place {
+        let tenant = TenantId::from_uuid(Uuid::from_u128(tenant));
+        Place { tenant, kind: "gateway-secret", row: Uuid::from_u128(9) }
+    }
+
+    #[test]
+    fn opens_only_where_it_was_sealed_for() {
+        let key = DataKey::from_bytes(&random_key());
+        let sealed = key.seal(&place(1), &Key::new("s3cret".to_owned()));
+        let elsewhere = [
+            ("another tenant", place(2)),
+            ("another kind", Place { kind: "bot-key", ..place(1) }),
+            ("another row", Place { row: Uuid::from_u128(8), ..place(1) }),
+        ];
+
+        assert_eq!(key.open(&place(1), &sealed).unwrap().with(str::to_owned), "s3cret");
+        for (name, place) in elsewhere {
+            assert!(key.open(&place, &sealed).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn any_changed_byte_is_found() {
+        let key = DataKey::from_bytes(&random_key());
+        let sealed = key.seal(&place(1), &Key::new("s3cret".to_owned()));
+
+        for index in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[index] ^= 1;
+            assert!(key.open(&place(1), &changed).is_err(), "byte {index}");
+            assert!(key.open(&place(1), &sealed[..index]).is_err(), "cut at {index}");
+        }
+    }
+
+    #[test]
+    fn sealing_twice_gives_two_envelopes() {
+        let key = DataKey::from_bytes(&random_key());
+        let secret = Key::new("s3cret".to_owned());
+
+        assert_ne!(key.seal(&place(1), &secret), key.seal(&place(1), &secret));
+    }
+}

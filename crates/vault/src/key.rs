@@ -1,0 +1,32 @@
+//! Key: a secret that can be used and not printed.
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// It has no `Display`, no `Serialize`, and its `Debug` prints no part of it.
+#[derive(Clone, Debug)]
+pub struct Key(SecretString);
+
+impl Key {
+    /// Takes a secret in.
+    pub fn new(secret: impl Into<SecretString>) -> Self {
+        Self(secret.into())
+    }
+
+    /// Lends the key to `f`, and to nothing else.
+    pub fn with<T>(&self, f: impl FnOnce(&str) -> T) -> T {
+        f(self.0.expose_secret())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_printed() {
+        let key = Key::new("canary-7f3a".to_owned());
+
+        assert!(!format!("{key:?}").contains("canary"));
+        assert_eq!(key.with(str::len), 11);
+    }
+}

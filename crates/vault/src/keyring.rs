@@ -1,0 +1,94 @@
+//! Keyring: the key-encryption key, and the data keys wrapped by it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nightdesk_types::TenantId;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use crate::envelope::{DataKey, OpenError, Place, random_key};
+
+/// A tenant's data key as it lies in its row.
+#[derive(Clone, Debug)]
+pub struct WrappedKey(pub Vec<u8>);
+
+/// The key file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the vault's key file does not hold 32 bytes in base64; make one with `nightdesk key new`")]
+pub struct KeyFileError;
+
+/// Holds the key-encryption key. It comes from a file and is never in the store.
+#[derive(Debug)]
+pub struct Vault {
+    kek: DataKey,
+}
+
+impl Vault {
+    /// Reads the text of a key file.
+    pub fn from_key_file(text: &str) -> Result<Self, KeyFileError> {
+        let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new).map_err(|_| KeyFileError)?;
+        let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyFileError)?;
+        Ok(Self { kek: DataKey::from_bytes(bytes) })
+    }
+
+    /// The text of a new key file.
+    pub fn new_key_file() -> Zeroizing<String> {
+        Zeroizing::new(STANDARD.encode(*random_key()))
+    }
+
+    /// Makes a tenant's data key and wraps it for its row.
+    pub fn new_data_key(&self, tenant: TenantId) -> (DataKey, WrappedKey) {
+        let bytes = random_key();
+        let wrapped = self.kek.seal_bytes(&place(tenant), bytes.as_slice());
+        (DataKey::from_bytes(&bytes), WrappedKey(wrapped))
+    }
+
+    /// Unwraps a tenant's data key.
+    pub fn unwrap(&self, tenant: TenantId, wrapped: &WrappedKey) -> Result<DataKey, OpenError> {
+        let bytes = self.kek.open_bytes(&place(tenant), &wrapped.0)?;
+        let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| OpenError)?;
+        Ok(DataKey::from_bytes(bytes))
+    }
+}
+
+const fn place(tenant: TenantId) -> Place {
+    Place { tenant, kind: "data-key", row: Uuid::nil() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+
+    fn tenant(number: u128) -> TenantId {
+        TenantId::from_uuid(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn a_data_key_survives_its_row() {
+        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+        let (key, wrapped) = vault.new_data_key(tenant(1));
+        let place = Place { tenant: tenant(1), kind: "gateway-secret", row: Uuid::nil() };
+        let sealed = key.seal(&place, &Key::new("s3cret".to_owned()));
+
+        let again = vault.unwrap(tenant(1), &wrapped).unwrap();
+        assert_eq!(again.open(&place, &sealed).unwrap().with(str::to_owned), "s3cret");
+    }
+
+    #[test]
+    fn another_desk_or_tenant_cannot_unwrap() {
+        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+        let (_, wrapped) = vault.new_data_key(tenant(1));
+
+        assert!(vault.unwrap(tenant(2), &wrapped).is_err());
+        assert!(other.unwrap(tenant(1), &wrapped).is_err());
+    }
+
+    #[test]
+    fn a_broken_key_file_is_refused() {
+        for text in ["", "short", &STANDARD.encode([0; 31]), &STANDARD.encode([0; 33])] {
+            assert!(Vault::from_key_file(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+# What one does here, each in one word. CI runs these recipes and nothing else (.ci/run).
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# Where `.ci/tools` puts what the machine lacks.
+tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
+
+export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
+
+# List the recipes.
+default:
+    @just --list --unsorted
+
+# Format the code.
+fmt:
+    cargo fmt --all
+
+# Check form: format, clippy, docs, house rules, dependencies, spelling.
+lint: _advisories
+    cargo fmt --all --check
+    cargo fetch --locked
+    cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+    RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --all-features --no-deps
+    cargo xtask tidy
+    cargo deny --offline check
+    cargo machete
+    typos
+
+# Run the tests, or those that ARGS select, on servers of their own.
+test *ARGS:
+    cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
+    {{ if ARGS == "" { "cargo test --locked --workspace --doc --quiet" } else { "" } }}
+
+# Write what is made from the migrations: schema.sql and .sqlx.
+gen:
+    cargo xtask schema
+    cargo xtask sqlx
+
+# Compare what is made from the migrations with what is there.
+gen-check:
+    cargo xtask schema --check
+    cargo xtask sqlx --check
+
+# Unpack the advisory database where cargo-deny looks for it, and say how old it is.
+_advisories:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    bundle=data/rustsec-advisory-db.bundle
+    unpacked=target/advisory-db/advisory-db-3157b0e258782691
+    want=$(git bundle list-heads "$bundle" refs/heads/main | cut -d' ' -f1)
+    if [ "$(git -C "$unpacked" rev-parse HEAD 2>/dev/null)" != "$want" ]; then
+        rm -rf "$unpacked"
+        git clone -q -b main "$bundle" "$unpacked"
+    fi
+    taken=$(cat data/rustsec-advisory-db.date)
+    days=$((($(date +%s) - $(date -d "$taken" +%s)) / 86400))
+    echo "advisory database of $taken, $days days old"

@@ -1,0 +1,68 @@
+//! Deliver: one call to a platform, and what came of it.
+
+use std::error::Error;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_types::Send;
+use serde::{Deserialize, Serialize};
+
+use crate::Bot;
+
+/// What the platform answered to a send.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    /// The platform's id for what was made.
+    pub message_id: Option<String>,
+    /// The thread that was opened.
+    pub thread_id: Option<String>,
+    /// What the chat is, where that was asked.
+    pub chat: Option<ChatInfo>,
+}
+
+/// What a chat is called and what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatInfo {
+    /// Its name.
+    pub name: String,
+    /// `dm`, `group`, `channel`, `thread` or `forum`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// Why a call did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum DeliverError {
+    /// Nothing was done; later it may be.
+    #[error("rate limited by the platform")]
+    RateLimited {
+        /// Not before this has passed.
+        retry_after: Duration,
+    },
+    /// The platform was not reached; nothing was done.
+    #[error("platform unavailable")]
+    Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
+    /// The call went out and its answer did not come back: it may have been done.
+    #[error("no answer from the platform")]
+    Ambiguous(#[source] Box<dyn Error + std::marker::Send + Sync>),
+    /// The platform said no, and will again.
+    #[error("message refused by the platform")]
+    Refused {
+        /// The platform's own word for it.
+        platform_code: String,
+    },
+    /// The account's key is not taken any more.
+    #[error("key rejected by the platform")]
+    KeyRejected,
+    /// This platform cannot do that.
+    #[error("the platform cannot do that")]
+    Unsupported,
+}
+
+/// Makes calls to a platform.
+#[async_trait]
+pub trait Deliver: std::marker::Send + Sync {
+    /// Makes one call. It never repeats it.
+    async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError>;
+}

@@ -1,0 +1,1 @@
+"""The stock Hermes client against the real desk, judged from outside."""

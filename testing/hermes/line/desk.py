@@ -1,0 +1,159 @@
+"""The desk under test: the real binary, set up by its own commands."""
+
+import asyncio
+import json
+import signal
+from asyncio.subprocess import Process
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from line.judge import until
+from line.postgres import Cluster
+from line.process import end, environment, free_port, output, spawn
+
+START_SECS = 30
+STOP_SECS = 30
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """What a client dials in with."""
+
+    name: str
+    secret: str
+
+
+class Desk:
+    """One desk on one database. Its port and its data stay when it is killed."""
+
+    def __init__(self, binary: Path, folder: Path, cluster: Cluster, database: str) -> None:
+        self.port = free_port()
+        self.tenant = ""
+        self.agent = ""
+        self._binary = binary
+        self._folder = folder
+        self._env = environment(folder, RUST_BACKTRACE="1")
+        self._config = folder / "nightdesk.toml"
+        self._config.write_text(config(folder, self.port, cluster, database))
+        self._process: Process | None = None
+
+    def plant(self, bug: str) -> None:
+        """Makes the desk wrong in one way, on purpose, from its next start on."""
+        self._env["NIGHTDESK_PLANTED"] = bug
+
+    async def migrate(self) -> None:
+        """Sets up the database."""
+        await self.make_vault_key()
+        await self._run("migrate")
+
+    async def make_vault_key(self) -> None:
+        """Makes the key that seals the others."""
+        words = [str(self._binary), "key", "new"]
+        (self._folder / "vault.key").write_text(await output(words, self._folder, self._env))
+        (self._folder / "vault.key").chmod(0o600)
+
+    async def register_agent(self) -> None:
+        """Makes the tenant and its agent."""
+        self.tenant = (await self.ask("tenant", "create", "night"))["tenant_id"]
+        agent = await self.ask("agent", "create", "--tenant", self.tenant, "owl")
+        self.agent = agent["agent_id"]
+
+    async def register_bot(self, platform: str, handle: str, key: str, deliver_url: str) -> str:
+        """Makes a bot on a platform and answers the path of its hook."""
+        key_file = self._folder / "bot.key"
+        key_file.write_text(key)
+        settings = json.dumps({"deliver_url": deliver_url})
+        words = ["bot", "create", "--tenant", self.tenant, "--platform", platform]
+        words += ["--adapter", "scripted", "--handle", handle]
+        bot = await self.ask(*words, "--key-file", str(key_file), "--settings", settings)
+        words = ["binding", "create", "--tenant", self.tenant, "--agent", self.agent]
+        await self.ask(*words, "--bot", bot["bot_id"], "--author", "u1")
+        return bot["path"]
+
+    async def create_gateway(self, name: str) -> Gateway:
+        """Makes a gateway for the agent."""
+        words = ["gateway", "create", "--tenant", self.tenant, "--agent", self.agent]
+        made = await self.ask(*words, "--name", name)
+        return Gateway(made["gateway"], made["secret"])
+
+    async def rotate(self, gateway: Gateway, overlap: str) -> Gateway:
+        """Gives the gateway a new secret; the old one lives on for the overlap."""
+        words = ["gateway", "rotate", "--tenant", self.tenant, "--name", gateway.name]
+        return Gateway(gateway.name, (await self.ask(*words, "--overlap", overlap))["secret"])
+
+    async def revoke(self, gateway: Gateway) -> None:
+        """Takes the gateway's secrets away."""
+        await self.ask("gateway", "revoke", "--tenant", self.tenant, "--name", gateway.name)
+
+    async def ask(self, *words: str) -> dict[str, Any]:
+        """Runs an operator's command and answers what it printed."""
+        return json.loads(await self._run(*words, "--json"))
+
+    async def start(self) -> None:
+        """Starts serving; returns when the port is open."""
+        words = [str(self._binary), "serve", "--config", str(self._config)]
+        with (self._folder / "desk.log").open("ab") as log:
+            self._process = await spawn(words, self._folder, self._env, log)
+        await self._listening(self._process)
+
+    def kill(self) -> None:
+        """Ends it as a crash would, now."""
+        assert self._process is not None
+        end(self._process)
+
+    async def killed(self) -> None:
+        """Ends it as a crash would; returns when it is gone."""
+        self.kill()
+        assert self._process is not None
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        """Asks it to end; kills it when it does not."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECS)
+        finally:
+            end(self._process)
+
+    async def _run(self, *words: str) -> str:
+        words = (str(self._binary), *words, "--config", str(self._config))
+        return await output(list(words), self._folder, self._env)
+
+    async def _listening(self, process: Process) -> None:
+        seen = asyncio.Event()
+
+        async def knock() -> None:
+            while not seen.is_set():
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    writer.close()
+                    seen.set()
+                except OSError:
+                    await asyncio.sleep(0.02)
+
+        knocking = asyncio.create_task(knock())
+        try:
+            ended = lambda: process.returncode is not None  # noqa: E731
+            await until("the desk listens", lambda: seen.is_set() or ended(), START_SECS)
+            if ended():
+                raise ChildProcessError(f"the desk ended with {process.returncode}")
+        finally:
+            knocking.cancel()
+
+
+def config(folder: Path, port: int, cluster: Cluster, database: str) -> str:
+    """The desk's configuration."""
+    return f"""
+[listen]
+address = "127.0.0.1:{port}"
+[database]
+url = "{cluster.url(database, "nightdesk_app")}"
+migrate_url = "{cluster.url(database)}"
+[vault]
+key_file = "{folder / "vault.key"}"
+[node]
+name = "n1"
+"""

@@ -1,0 +1,172 @@
+"""The platform outside: it says things to the desk, and is told things by it.
+
+It behaves as a platform does. What was not answered with 200 it says again, under the same id,
+before anything later of the same chat.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+RETRY_SECS = 0.25
+ANSWER_SECS = 10
+GIVE_UP_SECS = 90
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the desk said to one attempt; status 0 is no answer at all."""
+
+    message: str
+    status: int
+    began_at: float
+    took_secs: float
+
+
+@dataclass
+class Platform:
+    """One bot's platform."""
+
+    name: str
+    handle: str
+    key: str
+    hook_url: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    delivered: list[dict[str, Any]] = field(default_factory=list)
+    # Called with every attempt that was answered with 200, at that very moment.
+    on_ok: Callable[[], None] = lambda: None
+    _said: int = 0
+
+    def __post_init__(self) -> None:
+        self._http = httpx.AsyncClient(timeout=ANSWER_SECS, trust_env=False)
+        self._answering = asyncio.Event()
+        self._answering.set()
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> str:
+        """Begins to take what the desk delivers, and says where."""
+        self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/deliver"
+
+    async def close(self) -> None:
+        """Hangs up."""
+        await self._http.aclose()
+        if self._server is not None:
+            self._server.close()
+
+    def hold_answers(self) -> None:
+        """Takes deliveries and does not answer them yet."""
+        self._answering.clear()
+
+    def give_answers(self) -> None:
+        """Answers what was held, and what comes."""
+        self._answering.set()
+
+    def ok(self) -> list[str]:
+        """The messages the desk answered with 200."""
+        return list(dict.fromkeys(a.message for a in self.answers if a.status == 200))
+
+    async def say(self, text: str | None = None, chat: str | None = None) -> str:
+        """Says one message until the desk has it, and answers its id."""
+        message, body = self.write(text, chat)
+        await self.post_until_taken(message, body)
+        return message
+
+    async def say_many(self, count: int) -> list[str]:
+        """Says messages one after the other."""
+        return [await self.say() for _ in range(count)]
+
+    async def interact(self, chat: str) -> str:
+        """Makes an interaction in a chat, such as a slash command; its name is the message id."""
+        message = self._next()
+        user = {"id": "u1", "username": "Ann"}
+        command = {"type": 2, "id": f"i-{message}", "channel_id": chat, "user": user}
+        command["data"] = {"name": message}
+        forward = {
+            "method": "POST",
+            "path": "/interactions",
+            "headers": [["content-type", "application/json"]],
+            "body_b64": base64.b64encode(json.dumps(command).encode()).decode(),
+            "chat_id": chat,
+            "chat_type": "dm",
+            "user_id": "u1",
+            "scope_id": None,
+        }
+        body = json.dumps({"id": f"ev-{message}", "passthrough": forward}).encode()
+        await self.post_until_taken(message, body)
+        return message
+
+    def write(self, text: str | None = None, chat: str | None = None) -> tuple[str, bytes]:
+        """A message and its body. Each has a chat of its own: the client merges within a chat."""
+        message = self._next()
+        source = {"chat_id": chat or f"chat-{message}", "chat_type": "dm"}
+        source |= {"user_id": "u1", "user_name": "Ann"}
+        event = {"text": text or f"text of {message}", "message_type": "text"}
+        event |= {"message_id": message, "source": source}
+        return message, json.dumps({"id": f"ev-{message}", "event": event}).encode()
+
+    async def post_until_taken(self, message: str, body: bytes) -> None:
+        """Posts again and again until the answer is 200."""
+        end = time.monotonic() + GIVE_UP_SECS
+        while (status := await self.post(message, body)) != 200:
+            if status not in (0, 503) or time.monotonic() > end:
+                raise ConnectionError(f"{message} was answered with {status}")
+            await asyncio.sleep(RETRY_SECS)
+
+    async def post(self, message: str, body: bytes, secs: float = ANSWER_SECS) -> int:
+        """Posts once. The status, or 0 if there was no answer."""
+        signature = hmac.new(self.key.encode(), body, hashlib.sha256).hexdigest()
+        headers = {"x-scripted-signature": signature, "content-type": "application/json"}
+        began_at = time.monotonic()
+        try:
+            async with asyncio.timeout(secs):
+                answer = await self._http.post(self.hook_url, content=body, headers=headers)
+            status = answer.status_code
+        except (httpx.TransportError, TimeoutError):
+            status = 0
+        took_secs = time.monotonic() - began_at
+        self.answers.append(Answer(message, status, began_at, took_secs))
+        if status == 200:
+            self.on_ok()
+        return status
+
+    def _next(self) -> str:
+        self._said += 1
+        return f"m{self._said}"
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while body := await read_request(reader):
+                self.delivered.append(json.loads(body))
+                answer = json.dumps({"message_id": f"out-{len(self.delivered)}"}).encode()
+                await self._answering.wait()
+                writer.write(response(answer))
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+async def read_request(reader: asyncio.StreamReader) -> bytes:
+    """The body of one HTTP request; nothing if the other side hung up."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    except asyncio.IncompleteReadError:
+        return b""
+    lengths = [line for line in head.split("\r\n") if line.startswith("content-length:")]
+    return await reader.readexactly(int(lengths[0].split(":")[1]))
+
+
+def response(body: bytes) -> bytes:
+    """An HTTP response with a JSON body."""
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    return head.encode() + body

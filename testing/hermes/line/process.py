@@ -1,0 +1,80 @@
+"""Child processes that do not outlive us, and ports for them."""
+
+import asyncio
+import os
+import random
+import shutil
+import socket
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from pathlib import Path
+from typing import IO
+
+# Below the ports the kernel gives to outgoing connections: nobody takes a desk's port while the
+# desk is down.
+PORTS = range(20_000, 32_000)
+LINE_BYTES_MAX = 4 * 1024 * 1024
+
+
+class CommandFailed(Exception):
+    """A command we rely on did not succeed."""
+
+
+def free_port() -> int:
+    """A port on 127.0.0.1 that nobody listens on."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """What a child gets to know: no proxies, no settings of the one who runs us."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **more}
+
+
+async def spawn(
+    words: list[str], cwd: Path, env: dict[str, str], log: IO[bytes], piped: bool = False
+) -> Process:
+    """Starts a process that dies with us; its errors go to the log."""
+    tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+    return await asyncio.create_subprocess_exec(
+        *tie,
+        *words,
+        cwd=cwd,
+        env=env,
+        stdin=PIPE if piped else DEVNULL,
+        stdout=PIPE if piped else log,
+        stderr=log,
+        limit=LINE_BYTES_MAX,
+        # Ctrl-C is for us; we end our children ourselves.
+        start_new_session=True,
+    )
+
+
+async def output(words: list[str], cwd: Path, env: dict[str, str]) -> str:
+    """What a command prints."""
+    child = await asyncio.create_subprocess_exec(
+        *words, cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        out, errors = await child.communicate()
+    finally:
+        end(child)
+    if child.returncode != 0:
+        text = (errors or out).decode(errors="replace").strip()
+        raise CommandFailed(f"{' '.join(words)}: {text}")
+    return out.decode()
+
+
+def end(child: Process) -> None:
+    """Kills the process if it still runs."""
+    if child.returncode is None:
+        try:
+            child.kill()
+        except ProcessLookupError:
+            pass

@@ -1,0 +1,66 @@
+//! As whom PostgreSQL runs: it refuses to run as root.
+
+use std::os::unix::fs::chown;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// The user the Debian package makes.
+const SERVER_USER: &str = "postgres";
+
+/// The user a server runs as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Whoever runs this process.
+    Ourselves,
+    /// The packaged user, because we are root.
+    Packaged { uid: u32, gid: u32 },
+}
+
+impl Owner {
+    /// Ourselves, unless we are root.
+    pub(crate) fn find() -> Result<Self> {
+        if id(&["-u"])? != 0 {
+            return Ok(Self::Ourselves);
+        }
+        let advice = "running as root needs the user postgres, which postgresql-15 brings";
+        let uid = id(&["-u", SERVER_USER]).context(advice)?;
+        let gid = id(&["-g", SERVER_USER]).context(advice)?;
+        Ok(Self::Packaged { uid, gid })
+    }
+
+    /// Makes the folder the owner's.
+    pub(crate) fn take_over(self, folder: &Path) -> Result<()> {
+        match self {
+            Self::Ourselves => Ok(()),
+            Self::Packaged { uid, gid } => chown(folder, Some(uid), Some(gid))
+                .with_context(|| format!("could not give {} away", folder.display())),
+        }
+    }
+
+    /// A command that runs the program as the owner, with the process id of what is spawned.
+    pub(crate) fn command(self, program: &Path) -> Command {
+        match self {
+            Self::Ourselves => Command::new(program),
+            Self::Packaged { uid, gid } => {
+                let mut command = Command::new("setpriv");
+                command
+                    .arg(format!("--reuid={uid}"))
+                    .arg(format!("--regid={gid}"))
+                    .args(["--clear-groups", "--"])
+                    .arg(program);
+                command
+            }
+        }
+    }
+}
+
+fn id(args: &[&str]) -> Result<u32> {
+    let output = Command::new("id").args(args).output().context("could not run id")?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    let text = String::from_utf8(output.stdout).context("id did not print text")?;
+    text.trim().parse().context("id did not print a number")
+}

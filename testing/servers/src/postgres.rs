@@ -1,0 +1,220 @@
+//! A PostgreSQL cluster for one run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::binaries;
+use crate::folder::Folder;
+use crate::owner::Owner;
+use crate::process::{self, Process, Signal};
+
+/// What a commit means on this cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Commits survive the machine: `fsync` is on. For measurements and for proofs.
+    Fsync,
+    /// Commits survive the server, not the machine: `fsync` is off. For tests.
+    NoFsync,
+}
+
+/// How the cluster is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What a commit means.
+    pub durability: Durability,
+    /// `max_connections`.
+    pub connections_max: u32,
+    /// `shared_buffers`, in MiB.
+    pub shared_buffers_mib: u32,
+    /// Further settings by name, given on the command line; they win over the ones above.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::NoFsync,
+            connections_max: 200,
+            shared_buffers_mib: 128,
+            settings: Vec::new(),
+        }
+    }
+}
+
+/// A running cluster with the superuser `postgres`, open to everybody on 127.0.0.1.
+#[derive(Debug)]
+pub struct Postgres {
+    process: Process,
+    // Dropped after the server.
+    folder: Folder,
+    port: u16,
+    bin_dir: PathBuf,
+    owner: Owner,
+    options: Options,
+}
+
+impl Postgres {
+    /// Makes a cluster and starts it; returns when it takes connections.
+    ///
+    /// # Errors
+    ///
+    /// If no PostgreSQL is installed (the error says what to install), or it does not start (the
+    /// error ends with its log).
+    pub fn start(options: &Options) -> Result<Self> {
+        let bin_dir = binaries::postgres_bin_dir()?;
+        let owner = Owner::find()?;
+        let folder = Folder::create("nightdesk-pg-", Signal::Quit)?;
+        owner.take_over(folder.path())?;
+        init(owner, &bin_dir, folder.path())?;
+        let (process, port) = process::on_a_free_port(|port| {
+            let mut process = spawn(owner, &bin_dir, folder.path(), port, options)?;
+            wait_until_ready(&mut process, &bin_dir, port)?;
+            Ok(process)
+        })?;
+        Ok(Self { process, folder, port, bin_dir, owner, options: options.clone() })
+    }
+
+    /// The port on 127.0.0.1. It stays the same when the server is started again.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The URL of a database, for the superuser.
+    pub fn admin_url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Where the binaries are: `psql`, `pg_dump` and `pg_ctl` of the same version.
+    pub fn bin_dir(&self) -> &Path {
+        &self.bin_dir
+    }
+
+    /// Where the cluster is.
+    pub fn data_dir(&self) -> PathBuf {
+        data_dir(self.folder.path())
+    }
+
+    /// The process id of the postmaster.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// Stops the server as a crash would, without a checkpoint; what was committed is kept.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be signalled.
+    pub fn stop_immediate(&mut self) -> Result<()> {
+        self.process.end()
+    }
+
+    /// Starts the stopped server again, on the same port and the same cluster.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not start; the error ends with its log.
+    pub fn start_again(&mut self) -> Result<()> {
+        let folder = self.folder.path();
+        self.process = spawn(self.owner, &self.bin_dir, folder, self.port, &self.options)?;
+        wait_until_ready(&mut self.process, &self.bin_dir, self.port)
+    }
+}
+
+fn data_dir(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+fn init(owner: Owner, bin_dir: &Path, folder: &Path) -> Result<()> {
+    let output = owner
+        .command(&bin_dir.join("initdb"))
+        .args(["--no-sync", "-A", "trust", "-U", "postgres", "--locale=C.UTF-8", "-E", "UTF8"])
+        .arg("-D")
+        .arg(data_dir(folder))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .context("could not run initdb")?;
+    if !output.status.success() {
+        bail!("initdb ended with {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+fn spawn(
+    owner: Owner,
+    bin_dir: &Path,
+    folder: &Path,
+    port: u16,
+    options: &Options,
+) -> Result<Process> {
+    let mut command = owner.command(&bin_dir.join("postgres"));
+    command.arg("-D").arg(data_dir(folder)).current_dir(folder);
+    for (name, value) in settings(port, options) {
+        command.arg("-c").arg(format!("{name}={value}"));
+    }
+    Process::spawn(command, &folder.join("postgres.log"), Signal::Quit)
+}
+
+/// The settings for the command line. Later ones win.
+fn settings(port: u16, options: &Options) -> Vec<(String, String)> {
+    // Commits still wait for the write to the log file: what a test committed must be there
+    // after `stop_immediate`.
+    let fsync = match options.durability {
+        Durability::Fsync => "on",
+        Durability::NoFsync => "off",
+    };
+    let ours = [
+        ("listen_addresses", "127.0.0.1".to_owned()),
+        ("port", port.to_string()),
+        // No socket file: it would lie outside our folder, or have too long a path in it.
+        ("unix_socket_directories", String::new()),
+        ("max_connections", options.connections_max.to_string()),
+        ("shared_buffers", format!("{}MB", options.shared_buffers_mib)),
+        ("fsync", fsync.to_owned()),
+        ("full_page_writes", fsync.to_owned()),
+        ("timezone", "UTC".to_owned()),
+    ];
+    let ours = ours.into_iter().map(|(name, value)| (name.to_owned(), value));
+    ours.chain(options.settings.iter().cloned()).collect()
+}
+
+fn wait_until_ready(process: &mut Process, bin_dir: &Path, port: u16) -> Result<()> {
+    process.wait_until("PostgreSQL", || is_ready(bin_dir, port))
+}
+
+fn is_ready(bin_dir: &Path, port: u16) -> Result<bool> {
+    let status = Command::new(bin_dir.join("pg_isready"))
+        .args(["-q", "-h", "127.0.0.1", "-U", "postgres", "-d", "postgres", "-p"])
+        .arg(port.to_string())
+        .status()
+        .context("could not run pg_isready")?;
+    Ok(status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last(settings: &[(String, String)], name: &str) -> String {
+        let (_, value) = settings.iter().rfind(|(known, _)| known == name).expect("is set");
+        value.clone()
+    }
+
+    #[test]
+    fn fsync_is_off_unless_asked_for() {
+        let durable = Options { durability: Durability::Fsync, ..Options::default() };
+
+        assert_eq!(last(&settings(1, &Options::default()), "fsync"), "off");
+        assert_eq!(last(&settings(1, &durable), "fsync"), "on");
+    }
+
+    #[test]
+    fn settings_of_the_caller_win() {
+        let own = ("max_connections".to_owned(), "7".to_owned());
+        let options = Options { settings: vec![own], ..Options::default() };
+
+        assert_eq!(last(&settings(1, &options), "max_connections"), "7");
+    }
+}

@@ -1,0 +1,155 @@
+//! Builders: values with good defaults, so that a test names only what it is about.
+//!
+//! There is no back door: an event becomes `Verified` by the real intake, signed as the
+//! scripted platform signs, and `Admitted` by the real gate.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+use std::sync::LazyLock;
+
+use nightdesk_gate::{AdmitError, Admitted, Gate, Refusal};
+use nightdesk_intake::{Intake, Verified, verify};
+use nightdesk_port::{Bot, SignedRequest};
+use nightdesk_types::event::Source;
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Event, Send, TenantScope};
+use nightdesk_vault::Key;
+use serde_json::{Map, Value, json};
+
+use crate::scripted::{SIGNATURE_HEADER, Scripted, sign};
+
+/// The key of every bot built here.
+const BOT_KEY: &str = "the key of a scripted bot";
+
+/// Opened once: its client reads the machine's certificates.
+static PLATFORM: LazyLock<Scripted> =
+    LazyLock::new(|| Scripted::new().expect("the scripted platform opens its client"));
+
+/// A bot of the scripted platform that claims to be Discord.
+pub fn bot(id: BotId, operator: TenantScope) -> Bot {
+    Bot {
+        id,
+        operator,
+        platform: "discord".to_owned(),
+        handle: format!("bot-{id}"),
+        settings: json!({}),
+        key: Some(Key::new(BOT_KEY.to_owned())),
+    }
+}
+
+/// A message `hello` to a chat.
+pub fn send_to(chat: &str) -> Send {
+    let op = Op::Send { content: "hello".to_owned(), reply_to: None };
+    Send { chat_id: chat.to_owned(), op, metadata: Map::new() }
+}
+
+/// An event: `u1` says "hi" in the direct chat `c1`, under the key `k1`.
+pub fn event() -> EventBuilder {
+    let source = Source {
+        chat_id: "c1".to_owned(),
+        user_id: Some("u1".to_owned()),
+        ..Source::default()
+    };
+    EventBuilder { key: "k1".to_owned(), text: "hi".to_owned(), source }
+}
+
+/// An event that a platform will say.
+#[derive(Clone, Debug)]
+pub struct EventBuilder {
+    key: String,
+    text: String,
+    source: Source,
+}
+
+impl EventBuilder {
+    /// What tells it from every other event of its bot.
+    #[must_use]
+    pub fn keyed(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    /// Who says it.
+    #[must_use]
+    pub fn from(mut self, author: &str) -> Self {
+        self.source.user_id = Some(author.to_owned());
+        self
+    }
+
+    /// Where it is said.
+    #[must_use]
+    pub fn in_chat(mut self, chat: &str) -> Self {
+        chat.clone_into(&mut self.source.chat_id);
+        self
+    }
+
+    /// What is said.
+    #[must_use]
+    pub fn saying(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    /// Changes anything else about where it comes from.
+    #[must_use]
+    pub fn with_source(mut self, change: impl FnOnce(&mut Source)) -> Self {
+        change(&mut self.source);
+        self
+    }
+
+    /// Has the platform say it to a bot of the scripted platform, and the intake verify it.
+    ///
+    /// # Panics
+    ///
+    /// When the event is one that no client could take, or the bot has no key.
+    pub fn verified(&self, bot: &Bot) -> Verified<Event> {
+        let body = self.body().to_string();
+        let key = bot.key.as_ref().expect("a scripted bot has a key");
+        let signature = key.with(|key| sign(key, body.as_bytes()));
+        let mut headers = http::HeaderMap::new();
+        headers.insert(SIGNATURE_HEADER, signature.parse().expect("hex is a header value"));
+        let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+        let intake = verify(&*PLATFORM, bot, &request).expect("it was signed with the bot's key");
+        let Intake::Events(mut events) = intake else { unreachable!("it asks nothing") };
+        events.pop().expect("one event was said").expect("every client could take it")
+    }
+
+    /// Has the gate decide who receives it.
+    pub async fn admitted(
+        &self,
+        bot: &Bot,
+        gate: &Gate,
+    ) -> Result<Admitted<Event>, AdmitError<Refusal>> {
+        gate.admit(self.verified(bot)).await.map_err(|(_, error)| error)
+    }
+
+    fn body(&self) -> Value {
+        json!({ "id": self.key, "event": { "text": self.text, "source": self.source } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::TenantId;
+    use nightdesk_types::event::Content;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_what_was_built() {
+        let operator = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
+        let bot = bot(BotId::from_uuid(Uuid::nil()), operator);
+
+        let topic = |source: &mut Source| source.thread_id = Some("t1".to_owned());
+        let built = event().keyed("k9").from("u9").in_chat("c9").saying("ho").with_source(topic);
+        let verified = built.verified(&bot);
+
+        let source = verified.get().source();
+        assert_eq!((verified.get().key(), source.chat_id.as_str()), ("k9", "c9"));
+        assert_eq!(source.user_id.as_deref(), Some("u9"));
+        assert_eq!(source.thread_id.as_deref(), Some("t1"));
+        assert_eq!(source.platform, bot.platform);
+        let Content::Message(message) = verified.get().content() else { panic!("a message") };
+        assert_eq!(message.text, "ho");
+    }
+}

@@ -1,0 +1,37 @@
+//! A clock that stands still until it is told otherwise.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_types::{Clock, Moment, Timestamp};
+
+/// Noon of some day, so that a few hours pass without a midnight.
+const STARTED_AT: Timestamp = Timestamp::constant(1_795_003_200, 0);
+
+/// A clock that stands still until it is told otherwise. Its clones tell the same time.
+#[derive(Clone, Debug, Default)]
+pub struct FakeClock {
+    passed: Arc<Mutex<Duration>>,
+}
+
+impl FakeClock {
+    /// Lets time pass.
+    pub fn let_pass(&self, span: Duration) {
+        *self.passed.lock().unwrap_or_else(PoisonError::into_inner) += span;
+    }
+
+    fn passed(&self) -> Duration {
+        *self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        // A test that waits for some thousand years gets no further than the last moment.
+        STARTED_AT.checked_add(self.passed()).unwrap_or(Timestamp::MAX)
+    }
+
+    fn moment(&self) -> Moment {
+        Moment::after_start(self.passed())
+    }
+}

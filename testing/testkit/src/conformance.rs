@@ -1,0 +1,77 @@
+//! Conformance: what the promises of the ports mean.
+//!
+//! A backend gives a [`Harness`] over one fresh, empty store, and runs the suites by their
+//! macros, one test per check:
+//!
+//! ```ignore
+//! nightdesk_testkit::inbox_store_conformance!(postgres().await);
+//! ```
+//!
+//! What only shows after days is in [`time`], for backends that can let time pass.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a check that finds something stops, and so does one that cannot set up"
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_inbox::ParkReason;
+use nightdesk_types::{AgentId, BotId, Seq, TenantScope};
+
+mod cast;
+mod macros;
+pub mod inbox;
+pub mod lines;
+pub mod gate;
+pub mod register;
+pub mod egress;
+pub mod upkeep;
+pub mod time;
+
+/// One fresh, empty store behind every port.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    /// What the gate asks.
+    fn gate(&self) -> Arc<dyn nightdesk_gate::Store>;
+
+    /// What the inbox asks.
+    fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store>;
+
+    /// What keeps the inbox in shape.
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep>;
+
+    /// What a line asks.
+    fn lines(&self) -> Arc<dyn nightdesk_line::Store>;
+
+    /// What the way out asks.
+    fn egress(&self) -> Arc<dyn nightdesk_egress::Store>;
+
+    /// What the register asks.
+    fn register(&self) -> Arc<dyn nightdesk_register::Store>;
+
+    /// What is parked in an agent's inbox, by number. No port shows it yet.
+    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)>;
+
+    /// The event keys of the refusals kept for a tenant, oldest first. No port shows it yet.
+    async fn refusals(&self, scope: TenantScope) -> Vec<String>;
+
+    /// How many unreadable events of a bot are kept. No port shows it yet.
+    async fn quarantined(&self, operator: TenantScope, bot: BotId) -> usize;
+}
+
+/// A store for which time can pass.
+///
+/// One whose clock cannot be moved ages its rows instead: every moment it has written down
+/// moves back by as much.
+#[async_trait]
+pub trait TimedHarness: Harness {
+    /// Lets time pass.
+    async fn let_pass(&self, span: Duration);
+}
+
+#[cfg(test)]
+mod tests;

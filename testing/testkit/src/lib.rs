@@ -1,0 +1,18 @@
+//! Testkit: what tests stand on.
+//!
+//! [`scripted`] is a platform whose every word and answer a test decides. It is the only part
+//! that a binary may be built with (feature `scripted`); all the rest is for tests alone
+//! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
+//! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
+//! promises mean.
+
+pub mod scripted;
+#[cfg(feature = "stores")]
+mod clock;
+#[cfg(feature = "stores")]
+mod memory;
+
+#[cfg(feature = "stores")]
+pub use clock::FakeClock;
+#[cfg(feature = "stores")]
+pub use memory::Memory;

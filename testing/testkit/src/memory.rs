@@ -1,0 +1,146 @@
+//! Memory: every port's store, in one process.
+//!
+//! # Promise
+//!
+//! It passes the same conformance suites as the store in PostgreSQL, so what is shown on it
+//! holds there too. What a method does it does at once and whole; nothing outlives the last
+//! clone. Time comes from its [`FakeClock`], ids are counted, so a run can be played again.
+//!
+//! Begin with [`agent`], where an inbox is; then read one file per port.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nightdesk_gate::RefusalNote;
+use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_types::{
+    AgentId, BotId, Clock, GatewayId, NodeEpoch, RequestId, Seq, StoreError, TenantScope, Timestamp,
+};
+use uuid::Uuid;
+
+use crate::FakeClock;
+
+mod agent;
+mod accept;
+mod inbox;
+mod upkeep;
+mod lines;
+mod gate;
+mod egress;
+mod register;
+
+use agent::Agent;
+
+/// Every port's store, in one process. Its clones are the same store.
+#[derive(Clone)]
+pub struct Memory {
+    clock: FakeClock,
+    state: Arc<Mutex<State>>,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memory")
+    }
+}
+
+impl Memory {
+    /// An empty store that lives by this clock.
+    pub fn new(clock: FakeClock) -> Self {
+        Self { clock, state: Arc::default() }
+    }
+
+    /// The clock it lives by.
+    pub const fn clock(&self) -> &FakeClock {
+        &self.clock
+    }
+
+    /// What is parked in an agent's inbox, and why.
+    pub fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
+        let state = self.lock();
+        state.agents.get(&(scope, agent)).map(Agent::parked).unwrap_or_default()
+    }
+
+    /// The refusals kept for a tenant, oldest first.
+    pub fn refusals(&self, scope: TenantScope) -> Vec<RefusalNote> {
+        self.lock().refusals.get(&scope).into_iter().flatten().cloned().collect()
+    }
+
+    /// What is kept of a bot's unreadable events, oldest first.
+    pub fn quarantined(&self, operator: TenantScope, bot: BotId) -> Vec<Quarantine> {
+        self.lock().quarantined.get(&(operator, bot)).into_iter().flatten().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What is behind it is whole at every step, also if a holder panicked.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+type AgentKey = (TenantScope, AgentId);
+type SourceKey = (TenantScope, BotId, String);
+type SendName = (TenantScope, AgentId, RequestId);
+
+/// The tables.
+#[derive(Default)]
+struct State {
+    ids_minted: u128,
+    tenants: BTreeMap<TenantScope, register::Tenant>,
+    agents: BTreeMap<AgentKey, Agent>,
+    gateways: BTreeMap<GatewayId, register::GatewayRow>,
+    bots: BTreeMap<BotId, register::BotRow>,
+    /// Oldest first.
+    bindings: Vec<gate::Binding>,
+    grants: BTreeMap<(BotId, String), gate::GrantRow>,
+    nodes: BTreeMap<String, NodeEpoch>,
+    /// The day on which each event was last taken.
+    dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
+    sources: BTreeMap<SourceKey, inbox::SourceRow>,
+    quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
+    refusals: BTreeMap<TenantScope, VecDeque<RefusalNote>>,
+    sends: BTreeMap<SendName, egress::SendRow>,
+}
+
+impl State {
+    fn mint(&mut self) -> Uuid {
+        self.ids_minted += 1;
+        Uuid::from_u128(self.ids_minted)
+    }
+
+    fn agent(
+        &mut self,
+        operation: &'static str,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<&mut Agent, StoreError> {
+        let unknown = || StoreError::broken(operation, "the tenant has no such agent");
+        self.agents.get_mut(&(scope, agent)).ok_or_else(unknown)
+    }
+}
+
+/// A day, counted from 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Day(i64);
+
+impl Day {
+    fn of(at: Timestamp) -> Self {
+        const DAY_SECS: i64 = 24 * 60 * 60;
+        Self(at.as_second().div_euclid(DAY_SECS))
+    }
+
+    const fn back(self, days: i64) -> Self {
+        Self(self.0 - days)
+    }
+}
+
+/// Appends to a ring; the oldest falls out.
+fn push_bounded<T>(ring: &mut VecDeque<T>, value: T, kept_max: i64) {
+    ring.push_back(value);
+    while i64::try_from(ring.len()).is_ok_and(|len| len > kept_max) {
+        ring.pop_front();
+    }
+}

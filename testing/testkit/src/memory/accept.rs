@@ -1,0 +1,141 @@
+//! The gathered accept: judge every event first, then write, so that it is all or none.
+
+use std::collections::HashSet;
+
+use jiff::SignedDuration;
+use nightdesk_gate::Recipient;
+use nightdesk_inbox::{Accept, ParkReason, Put, Stored};
+use nightdesk_types::limits::DEDUPE_DAYS;
+use nightdesk_types::{StoreError, Timestamp};
+
+use super::agent::{Agent, Held};
+use super::{Day, SourceKey, State};
+
+/// How often it is noted that an agent was reached from a chat.
+const REACHED_EVERY: SignedDuration = SignedDuration::from_hours(24);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Fresh,
+    Duplicate,
+    Stale,
+    Fenced,
+}
+
+impl State {
+    pub(super) fn accept(
+        &mut self,
+        events: &[Accept],
+        now: Timestamp,
+    ) -> Result<Vec<Put>, StoreError> {
+        let verdicts = self.verdicts(events, Day::of(now));
+        let judged = || events.iter().zip(&verdicts);
+        for (event, _) in judged().filter(|(_, verdict)| **verdict == Verdict::Fresh) {
+            self.check_recipients(event)?;
+        }
+        let puts: Result<Vec<Put>, StoreError> = judged()
+            .map(|(event, verdict)| match verdict {
+                Verdict::Fresh => self.hold(event, now).map(Put::Stored),
+                Verdict::Duplicate => Ok(Put::Duplicate),
+                Verdict::Stale => Ok(Put::Stale),
+                Verdict::Fenced => Ok(Put::Fenced),
+            })
+            .collect();
+        for (event, verdict) in judged() {
+            self.move_source(event, *verdict);
+        }
+        puts
+    }
+
+    fn verdicts(&self, events: &[Accept], today: Day) -> Vec<Verdict> {
+        let mut held_back = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut verdict = |event: &Accept| {
+            let source = source_key(event);
+            let stale = self.is_stale(event);
+            if stale {
+                // What came after it in its source has to wait for it.
+                held_back.extend(source.clone());
+            }
+            if self.is_fenced(event) {
+                Verdict::Fenced
+            } else if stale || source.is_some_and(|source| held_back.contains(&source)) {
+                Verdict::Stale
+            } else if self.is_known(event, today) || !seen.insert((event.operator(), event.key())) {
+                Verdict::Duplicate
+            } else {
+                Verdict::Fresh
+            }
+        };
+        events.iter().map(&mut verdict).collect()
+    }
+
+    fn is_fenced(&self, event: &Accept) -> bool {
+        let Some((key, mark)) = source_key(event).zip(event.mark()) else { return false };
+        self.sources.get(&key).is_none_or(|source| source.epoch != mark.epoch)
+    }
+
+    fn is_stale(&self, event: &Accept) -> bool {
+        let moved = |recipient: &Recipient| {
+            let agent = self.agents.get(&(recipient.scope, recipient.agent));
+            agent.is_some_and(|agent| agent.reach_version != recipient.version)
+        };
+        event.recipients().iter().any(moved)
+    }
+
+    fn is_known(&self, event: &Accept, today: Day) -> bool {
+        let day = self.dedupe_keys.get(&(event.operator(), event.key()));
+        day.is_some_and(|day| *day >= today.back(i64::from(DEDUPE_DAYS)))
+    }
+
+    fn check_recipients(&mut self, event: &Accept) -> Result<(), StoreError> {
+        event.recipients().iter().try_for_each(|recipient| self.recipient(recipient).map(drop))
+    }
+
+    fn recipient(&mut self, recipient: &Recipient) -> Result<&mut Agent, StoreError> {
+        self.agent("put events", recipient.scope, recipient.agent)
+    }
+
+    fn hold(&mut self, event: &Accept, now: Timestamp) -> Result<Vec<Stored>, StoreError> {
+        self.dedupe_keys.insert((event.operator(), event.key()), Day::of(now));
+        let unsendable = event.json().is_none().then_some(ParkReason::Unsendable);
+        let held = Held {
+            at: now,
+            bot: event.bot(),
+            chat_id: event.chat_id().to_owned(),
+            body: event.body().into(),
+        };
+        let put_in = |recipient: &Recipient| {
+            let Recipient { scope, agent, version: _ } = *recipient;
+            let inbox = self.recipient(recipient)?;
+            inbox.touch(&held, now);
+            let (seq, at, parked) = inbox.hold(held.clone(), unsendable);
+            Ok(Stored { scope, agent, seq, at, parked })
+        };
+        event.recipients().iter().map(put_in).collect()
+    }
+
+    /// A source stands after the last of its events that was dealt with.
+    fn move_source(&mut self, event: &Accept, verdict: Verdict) {
+        let dealt_with = matches!(verdict, Verdict::Fresh | Verdict::Duplicate);
+        let key = source_key(event).filter(|_| dealt_with);
+        let source = key.and_then(|key| self.sources.get_mut(&key));
+        if let Some((source, mark)) = source.zip(event.mark()) {
+            source.cursor = Some(mark.cursor.clone());
+        }
+    }
+}
+
+impl Agent {
+    /// Notes where an entry came from, at most daily.
+    fn touch(&mut self, held: &Held, now: Timestamp) {
+        let reached = self.reached.entry((held.chat_id.clone(), held.bot)).or_insert(now);
+        if now.duration_since(*reached) > REACHED_EVERY {
+            *reached = now;
+        }
+    }
+}
+
+fn source_key(event: &Accept) -> Option<SourceKey> {
+    event.mark().map(|mark| (event.operator(), event.bot(), mark.source.clone()))
+}

@@ -1,0 +1,222 @@
+//! An agent's inbox: its entries, its cursor, what is parked, and its newest line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
+use nightdesk_protocol::EntryJson;
+use nightdesk_types::limits::{INBOX_ENTRIES_MAX, WINDOW_BYTES_MAX};
+use nightdesk_types::{BotId, GatewayId, Generation, Seq, Timestamp};
+
+/// Everything kept of an agent.
+pub(super) struct Agent {
+    pub(super) name: String,
+    /// Moves whenever fewer people may reach the agent.
+    pub(super) reach_version: i64,
+    pub(super) cursor: Cursor,
+    pub(super) line: Option<Line>,
+    /// When an entry last came from a chat through a bot.
+    pub(super) reached: BTreeMap<(String, BotId), Timestamp>,
+    head: Seq,
+    last_at: Timestamp,
+    /// What was acknowledged or parked stays until upkeep forgets it; the cursor says which.
+    entries: BTreeMap<Seq, Held>,
+    parked: BTreeMap<Seq, Aside>,
+}
+
+/// An entry's row.
+#[derive(Clone)]
+pub(super) struct Held {
+    pub(super) at: Timestamp,
+    pub(super) bot: BotId,
+    pub(super) chat_id: String,
+    pub(super) body: Arc<[u8]>,
+}
+
+struct Aside {
+    held: Held,
+    reason: ParkReason,
+    resubmitted: bool,
+}
+
+/// The newest line of an agent.
+pub(super) struct Line {
+    pub(super) gateway: GatewayId,
+    pub(super) generation: Generation,
+    pub(super) closed_at: Option<Timestamp>,
+}
+
+/// Up to where an agent has acknowledged.
+pub(super) struct Cursor {
+    /// Everything up to here is acknowledged or parked.
+    pub(super) acked: Seq,
+    /// Nothing after that is older than this.
+    pub(super) acked_at: Timestamp,
+    /// What is acknowledged or parked beyond it.
+    ahead: BTreeSet<Seq>,
+    pub(super) generation: Generation,
+    pub(super) tried: Option<Seq>,
+    pub(super) tries: u32,
+}
+
+impl Cursor {
+    /// Whether a number is not acknowledged or parked yet.
+    pub(super) fn is_before(&self, seq: Seq) -> bool {
+        seq > self.acked && !self.ahead.contains(&seq)
+    }
+
+    /// Moves over these numbers, as far as everything before them is done.
+    fn cover(&mut self, from: Seq, to: Seq) {
+        let beyond = from.max(self.acked.next()).get()..=to.get();
+        self.ahead.extend(beyond.map(Seq::new));
+        while self.ahead.remove(&self.acked.next()) {
+            self.acked = self.acked.next();
+        }
+    }
+
+    /// Takes acknowledged ranges in.
+    pub(super) fn ack(&mut self, ranges: &[AckRange]) {
+        for range in ranges {
+            self.cover(range.from, range.to);
+        }
+        let passed = ranges.iter().filter(|range| range.to <= self.acked).map(|range| range.at);
+        self.acked_at = passed.fold(self.acked_at, Timestamp::max);
+    }
+}
+
+impl Agent {
+    /// An agent with an empty inbox.
+    pub(super) fn named(name: &str) -> Self {
+        let cursor = Cursor {
+            acked: Seq::default(),
+            acked_at: Timestamp::MIN,
+            ahead: BTreeSet::new(),
+            generation: Generation::default(),
+            tried: None,
+            tries: 0,
+        };
+        Self {
+            name: name.to_owned(),
+            reach_version: 0,
+            cursor,
+            line: None,
+            reached: BTreeMap::new(),
+            head: Seq::default(),
+            last_at: Timestamp::MIN,
+            entries: BTreeMap::new(),
+            parked: BTreeMap::new(),
+        }
+    }
+
+    /// The last number given out.
+    pub(super) const fn head(&self) -> Seq {
+        self.head
+    }
+
+    /// Takes the next number; its time never goes back.
+    fn next(&mut self, now: Timestamp) -> (Seq, Timestamp) {
+        self.head = self.head.next();
+        self.last_at = self.last_at.max(now);
+        (self.head, self.last_at)
+    }
+
+    /// Holds an entry, or parks it at once: for this reason, or because the inbox is full.
+    /// Answers its number, its time, and whether it was parked.
+    pub(super) fn hold(
+        &mut self,
+        held: Held,
+        unsendable: Option<ParkReason>,
+    ) -> (Seq, Timestamp, bool) {
+        let (seq, at) = self.next(held.at);
+        let held = Held { at, ..held };
+        let is_full = seq.get() - self.cursor.acked.get() > INBOX_ENTRIES_MAX;
+        let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
+        match reason {
+            Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason))),
+            None => drop(self.entries.insert(seq, held)),
+        }
+        (seq, at, reason.is_some())
+    }
+
+    /// What an ask gets: in order, and no more than it can take. One always fits.
+    pub(super) fn waiting(&self, ask: &Ask) -> Vec<Entry> {
+        let since = ask.since.max(self.cursor.acked_at);
+        let waits = |(seq, held): &(&Seq, &Held)| held.at >= since && self.cursor.is_before(**seq);
+        let mut bytes = 0;
+        let mut fits = |(_, held): &(&Seq, &Held)| {
+            let fits = bytes < WINDOW_BYTES_MAX;
+            bytes += held.body.len();
+            fits
+        };
+        self.entries
+            .range(ask.after.max(self.cursor.acked).next()..)
+            .filter(waits)
+            .take(ask.entries_max)
+            .take_while(|entry| fits(entry))
+            .map(|(seq, held)| held.entry(*seq))
+            .collect()
+    }
+
+    /// Moves an entry aside and the cursor over it. Answers whether it was waiting.
+    pub(super) fn set_aside(&mut self, seq: Seq, reason: ParkReason) -> bool {
+        let waits = self.cursor.is_before(seq);
+        let Some(held) = self.entries.get(&seq).filter(|_| waits) else { return false };
+        self.parked.insert(seq, Aside::new(held.clone(), reason));
+        self.cursor.cover(seq, seq);
+        true
+    }
+
+    /// Puts a parked entry in again, once.
+    pub(super) fn resubmit(&mut self, seq: Seq, now: Timestamp) -> Option<(Seq, Timestamp)> {
+        let aside = self.parked.get_mut(&seq).filter(|aside| !aside.resubmitted)?;
+        aside.resubmitted = true;
+        let held = aside.held.clone();
+        let (seq, at) = self.next(now);
+        self.entries.insert(seq, Held { at, ..held });
+        Some((seq, at))
+    }
+
+    /// What is parked, and why.
+    pub(super) fn parked(&self) -> Vec<(Seq, ParkReason)> {
+        self.parked.iter().map(|(seq, aside)| (*seq, aside.reason)).collect()
+    }
+
+    /// The entries taken before a moment that still wait.
+    pub(super) fn late(&self, before: Timestamp) -> Vec<Seq> {
+        self.older_than(before, |seq| self.cursor.is_before(seq))
+    }
+
+    /// The entries taken before a moment that do not wait any more.
+    pub(super) fn done(&self, before: Timestamp) -> Vec<Seq> {
+        self.older_than(before, |seq| !self.cursor.is_before(seq))
+    }
+
+    fn older_than(&self, at: Timestamp, wanted: impl Fn(Seq) -> bool) -> Vec<Seq> {
+        let old = self.entries.iter().filter(|(_, held)| held.at < at);
+        old.map(|(seq, _)| *seq).filter(|seq| wanted(*seq)).collect()
+    }
+
+    /// Forgets an entry.
+    pub(super) fn forget(&mut self, seq: Seq) {
+        self.entries.remove(&seq);
+    }
+}
+
+impl Held {
+    fn entry(&self, seq: Seq) -> Entry {
+        let json = EntryJson::from_stored(self.body.to_vec());
+        Entry {
+            seq,
+            at: self.at,
+            bot: self.bot,
+            chat_id: self.chat_id.clone(),
+            json: json.ok().map(Arc::new),
+        }
+    }
+}
+
+impl Aside {
+    const fn new(held: Held, reason: ParkReason) -> Self {
+        Self { held, reason, resubmitted: false }
+    }
+}

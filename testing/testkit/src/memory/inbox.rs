@@ -1,0 +1,115 @@
+//! The inbox's store.
+
+use async_trait::async_trait;
+use nightdesk_inbox::{
+    Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
+    Stored, Waiting,
+};
+use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
+use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
+
+use super::agent::Agent;
+use super::{Memory, State, push_bounded};
+
+/// How far a source was read, and under which epoch.
+#[derive(Default)]
+pub(super) struct SourceRow {
+    pub(super) epoch: NodeEpoch,
+    pub(super) cursor: Option<String>,
+}
+
+impl State {
+    /// The agent of a line, if no other line took over.
+    fn agent_of(&mut self, line: &LineClaim) -> Option<&mut Agent> {
+        let agent = self.agents.get_mut(&(line.scope, line.agent))?;
+        (agent.cursor.generation == line.generation).then_some(agent)
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+        self.lock().accept(events, self.now())
+    }
+
+    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+        let mut state = self.lock();
+        let waiting = |ask: &Ask| {
+            state.agent("read what waits", ask.line.scope, ask.line.agent)?;
+            let mine = state.agent_of(&ask.line);
+            Ok(mine.map_or(Waiting::LineReplaced, |agent| Waiting::Entries(agent.waiting(ask))))
+        };
+        asks.iter().map(waiting).collect()
+    }
+
+    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+        let mut state = self.lock();
+        let ack = |ack: &AckOf| {
+            let Some(agent) = state.agent_of(&ack.line) else { return Ack::LineReplaced };
+            agent.cursor.ack(&ack.ranges);
+            Ack::Moved(agent.cursor.acked)
+        };
+        Ok(acks.iter().map(ack).collect())
+    }
+
+    async fn park(
+        &self,
+        line: &LineClaim,
+        seq: Seq,
+        reason: ParkReason,
+    ) -> Result<Park, StoreError> {
+        let mut state = self.lock();
+        let Some(agent) = state.agent_of(line) else { return Ok(Park::LineReplaced) };
+        Ok(if agent.set_aside(seq, reason) { Park::Parked } else { Park::NotWaiting })
+    }
+
+    async fn resubmit(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<Stored>, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let inbox = state.agents.get_mut(&(scope, agent));
+        let again = inbox.and_then(|inbox| inbox.resubmit(seq, now));
+        Ok(again.map(|(seq, at)| Stored { scope, agent, seq, at, parked: false }))
+    }
+
+    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+        let state = self.lock();
+        let head = |agent| state.agents.get(agent).map(Agent::head).unwrap_or_default();
+        Ok(agents.iter().map(head).collect())
+    }
+
+    async fn take_source(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        source: &str,
+    ) -> Result<(NodeEpoch, Option<String>), StoreError> {
+        let mut state = self.lock();
+        let row = state.sources.entry((operator, bot, source.to_owned())).or_default();
+        row.epoch = row.epoch.next();
+        Ok((row.epoch, row.cursor.clone()))
+    }
+
+    async fn move_cursor(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        mark: &SourceMark,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let row = state.sources.get_mut(&(operator, bot, mark.source.clone()));
+        let ours = row.filter(|row| row.epoch == mark.epoch);
+        Ok(ours.map(|row| row.cursor = Some(mark.cursor.clone())).is_some())
+    }
+
+    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let ring = state.quarantined.entry((unreadable.operator, unreadable.bot)).or_default();
+        push_bounded(ring, unreadable.clone(), QUARANTINE_KEPT_MAX);
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The lines' store.
+
+use async_trait::async_trait;
+use nightdesk_inbox::{LineClaim, ParkReason};
+use nightdesk_line::{Caller, End, Node, Store, Taken};
+use nightdesk_types::limits::TRIES_MAX;
+use nightdesk_types::{GatewayId, Seq, StoreError, Timestamp};
+
+use super::Memory;
+use super::agent::{Agent, Line};
+
+#[async_trait]
+impl Store for Memory {
+    async fn take(&self, caller: &Caller, _node: &Node) -> Result<Taken, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        Ok(state.agent("take a line", caller.scope, caller.agent)?.take_line(caller.gateway, now))
+    }
+
+    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        if let Some(agent) = state.agents.get_mut(&(line.scope, line.agent)) {
+            agent.close_line(line, end.tried, now);
+        }
+        Ok(())
+    }
+}
+
+impl Agent {
+    fn take_line(&mut self, gateway: GatewayId, now: Timestamp) -> Taken {
+        let parked = self.park_tried();
+        self.cursor.generation = self.cursor.generation.next();
+        let line = Line { gateway, generation: self.cursor.generation, closed_at: None };
+        let before = self.line.replace(line).filter(|before| before.gateway == gateway);
+        let ended_at = before.and_then(|before| before.closed_at);
+        Taken {
+            generation: self.cursor.generation,
+            acked: self.cursor.acked,
+            since: self.cursor.acked_at,
+            head: self.head(),
+            ended_ago: ended_at.and_then(|at| now.duration_since(at).try_into().ok()),
+            parked,
+        }
+    }
+
+    /// Sets the entry aside that was handed over often enough.
+    fn park_tried(&mut self) -> Option<Seq> {
+        let tried = self.cursor.tried.filter(|_| self.cursor.tries >= TRIES_MAX)?;
+        let parked = self.set_aside(tried, ParkReason::Tries);
+        parked.then(|| {
+            self.cursor.tries = 0;
+            tried
+        })
+    }
+
+    fn close_line(&mut self, line: &LineClaim, tried: Option<Seq>, now: Timestamp) {
+        let open = self.line.as_mut().filter(|open| open.generation == line.generation);
+        if let Some(open) = open {
+            open.closed_at = Some(now);
+        }
+        // Also for a line that was replaced: that the client dialled again is the very sign.
+        let Some(tried) = tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
+        let again = self.cursor.tried == Some(tried);
+        self.cursor.tries = if again { self.cursor.tries + 1 } else { 1 };
+        self.cursor.tried = Some(tried);
+    }
+}

@@ -1,0 +1,139 @@
+//! The register's store: tenants, agents, bindings and grants; gateways and bots beside it.
+
+use async_trait::async_trait;
+use nightdesk_gate::decide::Principal;
+use nightdesk_register::{Access, Entering, NewBot};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_vault::WrappedKey;
+
+use super::agent::Agent;
+use super::gate::{Binding, GrantRow};
+use super::{Memory, State};
+
+mod bots;
+mod gateways;
+
+pub(super) use bots::BotRow;
+pub(super) use gateways::GatewayRow;
+
+/// A tenant's row, with its data keys, oldest first.
+pub(super) struct Tenant {
+    name: String,
+    keys: Vec<(DataKeyId, WrappedKey)>,
+}
+
+impl State {
+    fn data_key(
+        &self,
+        operation: &'static str,
+        scope: TenantScope,
+    ) -> Result<&(DataKeyId, WrappedKey), StoreError> {
+        let newest = self.tenants.get(&scope).and_then(|tenant| tenant.keys.last());
+        newest.ok_or_else(|| StoreError::broken(operation, "there is no such tenant"))
+    }
+
+    fn wrapped(&self, scope: TenantScope, key: DataKeyId) -> Option<&WrappedKey> {
+        let keys = &self.tenants.get(&scope)?.keys;
+        keys.iter().find(|(id, _)| *id == key).map(|(_, wrapped)| wrapped)
+    }
+}
+
+/// What the unique constraints of tables say.
+fn must_be_free(operation: &'static str, is_taken: bool) -> Result<(), StoreError> {
+    if is_taken { Err(StoreError::broken(operation, "it is taken")) } else { Ok(()) }
+}
+
+#[async_trait]
+impl Entering for Memory {
+    async fn create_tenant(
+        &self,
+        id: TenantId,
+        name: &str,
+        key: &WrappedKey,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let scope = TenantScope::of(id);
+        let named = state.tenants.values().any(|tenant| tenant.name == name);
+        must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
+        let keys = vec![(DataKeyId::new(1), key.clone())];
+        state.tenants.insert(scope, Tenant { name: name.to_owned(), keys });
+        Ok(())
+    }
+
+    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, WrappedKey), StoreError> {
+        self.lock().data_key("read a tenant's key", scope).cloned()
+    }
+
+    async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
+        let mut state = self.lock();
+        let mut of_tenant = state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
+        must_be_free("enter an agent", of_tenant.any(|(_, agent)| agent.name == name))?;
+        let id = AgentId::from_uuid(state.mint());
+        state.agents.insert((scope, id), Agent::named(name));
+        Ok(id)
+    }
+
+    async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
+        let mut state = self.lock();
+        let clashes = |row: &BotRow| row.clashes_with(scope, bot);
+        must_be_free("enter a bot", state.bots.values().any(clashes))?;
+        let id = BotId::from_uuid(bot.id);
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        Ok(id)
+    }
+
+    async fn bind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.agent("bind an author", scope, agent)?;
+        let binding = Binding { scope, agent, bot, author: author.to_owned() };
+        if !state.bindings.contains(&binding) {
+            state.bindings.push(binding);
+        }
+        Ok(())
+    }
+
+    async fn unbind(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let binding = Binding { scope, agent, bot, author: author.to_owned() };
+        let Some(index) = state.bindings.iter().position(|other| *other == binding) else {
+            return Ok(());
+        };
+        state.bindings.remove(index);
+        // Fewer may reach the agent now: what was decided before does not count.
+        state.agent("unbind an author", scope, agent)?.reach_version += 1;
+        Ok(())
+    }
+
+    async fn grant(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        (chat, access): (&str, Access),
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        state.agent("grant a chat", scope, agent)?;
+        let place = (bot, chat.to_owned());
+        if state.grants.contains_key(&place) {
+            return Ok(false);
+        }
+        let principal = match access {
+            Access::OwnerOnly => Principal::OwnerOnly,
+            Access::Any => Principal::Any,
+        };
+        state.grants.insert(place, GrantRow { scope, agent, principal });
+        Ok(true)
+    }
+}

@@ -1,0 +1,132 @@
+//! Gateways and their secrets.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
+use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
+
+use super::super::{Memory, State};
+use super::must_be_free;
+
+/// A gateway's row, with its secrets, oldest first.
+pub(in super::super) struct GatewayRow {
+    gateway: Gateway,
+    name: String,
+    revoked_at: Option<Timestamp>,
+    secrets: Vec<SecretRow>,
+}
+
+struct SecretRow {
+    new: NewSecret,
+    /// None: until it is replaced.
+    expires_at: Option<Timestamp>,
+}
+
+impl GatewayRow {
+    fn is(&self, scope: TenantScope, name: &str) -> bool {
+        self.gateway.scope == scope && self.name == name
+    }
+
+    /// Gives the gateway another secret. Those it had end then, if they do not end before.
+    fn rotate(&mut self, secret: &NewSecret, ends_at: Timestamp) {
+        for old in &mut self.secrets {
+            old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
+        }
+        self.secrets.push(SecretRow { new: secret.clone(), expires_at: None });
+    }
+}
+
+impl State {
+    fn gateway_named(&mut self, scope: TenantScope, name: &str) -> Option<&mut GatewayRow> {
+        self.gateways.values_mut().find(|row| row.is(scope, name))
+    }
+
+    fn stored_secret(
+        &self,
+        row: &GatewayRow,
+        secret: &SecretRow,
+        now: Timestamp,
+    ) -> Option<StoredSecret> {
+        Some(StoredSecret {
+            gateway: row.gateway,
+            secret_id: secret.new.id,
+            sealed: secret.new.sealed.clone(),
+            wrapped: self.wrapped(row.gateway.scope, secret.new.key)?.clone(),
+            revoked: row.revoked_at.is_some(),
+            expired: secret.expires_at.is_some_and(|at| at <= now),
+        })
+    }
+}
+
+#[async_trait]
+impl Gateways for Memory {
+    async fn create_gateway(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        secret: &NewSecret,
+    ) -> Result<GatewayId, StoreError> {
+        let mut state = self.lock();
+        must_be_free("enter a gateway", state.gateway_named(scope, name).is_some())?;
+        state.agent("enter a gateway", scope, agent)?;
+        if state.wrapped(scope, secret.key).is_none() {
+            return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
+        }
+        let id = GatewayId::from_uuid(state.mint());
+        let row = GatewayRow {
+            gateway: Gateway { scope, id, agent, acks: true },
+            name: name.to_owned(),
+            revoked_at: None,
+            secrets: vec![SecretRow { new: secret.clone(), expires_at: None }],
+        };
+        state.gateways.insert(id, row);
+        Ok(id)
+    }
+
+    async fn rotate(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        secret: &NewSecret,
+        overlap: Duration,
+    ) -> Result<Option<GatewayId>, StoreError> {
+        let ends_at = self.now().checked_add(overlap).unwrap_or(Timestamp::MAX);
+        let mut state = self.lock();
+        let row = state.gateway_named(scope, name).filter(|row| row.revoked_at.is_none());
+        Ok(row.map(|row| {
+            row.rotate(secret, ends_at);
+            row.gateway.id
+        }))
+    }
+
+    async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let row = state.gateway_named(scope, name);
+        Ok(row.map(|row| row.revoked_at.get_or_insert(now)).is_some())
+    }
+
+    async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        let named = state.gateways.values().filter(|row| row.name == name);
+        let secrets = named.flat_map(|row| {
+            let newest_first = row.secrets.iter().rev();
+            newest_first.filter_map(|secret| state.stored_secret(row, secret, now))
+        });
+        Ok(secrets.collect())
+    }
+
+    async fn revoked_within(
+        &self,
+        span: Duration,
+    ) -> Result<Vec<(TenantId, GatewayId)>, StoreError> {
+        let since = self.now().checked_sub(span).unwrap_or(Timestamp::MIN);
+        let state = self.lock();
+        let lately = |row: &&GatewayRow| row.revoked_at.is_some_and(|at| at > since);
+        let revoked = state.gateways.values().filter(lately);
+        Ok(revoked.map(|row| (row.gateway.scope.tenant(), row.gateway.id)).collect())
+    }
+}

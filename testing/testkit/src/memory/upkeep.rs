@@ -1,0 +1,67 @@
+//! The upkeep. Memory has no days to open or drop; the rest is the same.
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use nightdesk_inbox::{ParkReason, Swept, Upkeep};
+use nightdesk_types::limits::{
+    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
+};
+use nightdesk_types::{Seq, StoreError, Timestamp};
+
+use super::agent::Agent;
+use super::{AgentKey, Day, Memory, State};
+
+#[async_trait]
+impl Upkeep for Memory {
+    async fn keep(&self) -> Result<Swept, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let expired = state.expire(before(now, PENDING_DAYS * 24));
+        let forgotten = state.forget_acked(before(now, ACKED_HOURS));
+        state.forget_sends(before(now, SEND_HOURS));
+        let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
+        state.dedupe_keys.retain(|_, day| *day >= oldest);
+        Ok(Swept { expired, forgotten, days_dropped: 0 })
+    }
+}
+
+impl State {
+    fn expire(&mut self, before: Timestamp) -> u64 {
+        let mut expired = 0;
+        for (key, seq) in self.one_round(|agent| agent.late(before)) {
+            let agent = self.agents.get_mut(&key);
+            let parked = agent.is_some_and(|agent| agent.set_aside(seq, ParkReason::Expired));
+            expired += u64::from(parked);
+        }
+        expired
+    }
+
+    fn forget_acked(&mut self, before: Timestamp) -> u64 {
+        let mut forgotten = 0;
+        for (key, seq) in self.one_round(|agent| agent.done(before)) {
+            if let Some(agent) = self.agents.get_mut(&key) {
+                agent.forget(seq);
+                forgotten += 1;
+            }
+        }
+        forgotten
+    }
+
+    /// As many of these entries as one round may touch.
+    fn one_round(&self, entries: impl Fn(&Agent) -> Vec<Seq>) -> Vec<(AgentKey, Seq)> {
+        let rows_max = usize::try_from(UPKEEP_ROWS_MAX).unwrap_or(0);
+        let all = self
+            .agents
+            .iter()
+            .flat_map(|(key, agent)| entries(agent).into_iter().map(move |seq| (*key, seq)));
+        all.take(rows_max).collect()
+    }
+
+    fn forget_sends(&mut self, before: Timestamp) {
+        self.sends.retain(|_, row| !row.is_settled() || row.asked_at >= before);
+    }
+}
+
+fn before(now: Timestamp, hours: i32) -> Timestamp {
+    now.checked_sub(SignedDuration::from_hours(i64::from(hours))).unwrap_or(Timestamp::MIN)
+}

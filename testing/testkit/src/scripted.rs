@@ -1,0 +1,64 @@
+//! The scripted platform: every word and every answer of it is a test's.
+//!
+//! It may claim to be `discord`, `telegram` or anything else: what a client is told is the
+//! bot's platform, and only the way in and out is ours.
+//!
+//! In: a signed request, `{"id": "<event key>", "event": {…}}` or `{"events": [{…}, …]}`; see
+//! [`SIGNATURE_HEADER`] and [`sign`]. Out: `{"bot": "<handle>", "send": {…}}` is posted to the
+//! bot's `settings.deliver_url`, and the HTTP answer says what came of it.
+//!
+//! # Promise
+//!
+//! Nothing of a request is read before its signature checked out, and nothing of an event or
+//! a send is in any log or error.
+
+use async_trait::async_trait;
+use nightdesk_port::{
+    Bot, Capabilities, Deliver, DeliverError, Platform, Receipt, Receive, ReceiveError, Received,
+    SignedRequest,
+};
+use nightdesk_types::Send;
+
+mod signature;
+mod words;
+mod settings;
+mod call;
+
+#[cfg(test)]
+mod tests;
+
+pub use signature::{SIGNATURE_HEADER, sign};
+
+/// The adapter of the scripted platform.
+#[derive(Debug)]
+pub struct Scripted {
+    client: reqwest::Client,
+}
+
+impl Scripted {
+    /// Opens the one client that makes all calls.
+    pub fn new() -> Result<Self, reqwest::Error> {
+        Ok(Self { client: call::client()? })
+    }
+}
+
+impl Receive for Scripted {
+    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
+        signature::check(bot, request)?;
+        words::events(request.body, &bot.platform).map(Received::Events)
+    }
+}
+
+#[async_trait]
+impl Deliver for Scripted {
+    async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
+        let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
+        call::make(&self.client, url, bot, send).await
+    }
+}
+
+impl Platform for Scripted {
+    fn capabilities(&self, bot: &Bot) -> Capabilities {
+        settings::capabilities(bot)
+    }
+}

@@ -1,0 +1,136 @@
+//! Call: one request to where a test listens, and what its answer means.
+
+use std::time::Duration;
+
+use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
+use nightdesk_types::Send;
+use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use reqwest::header::RETRY_AFTER;
+use reqwest::{Client, Response, StatusCode, Url, redirect};
+use serde::{Deserialize, Serialize};
+
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+const CODE_BYTES_MAX: usize = 64;
+
+/// What a rate limit without a time means.
+const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
+
+const _: () = assert!(
+    CONNECT_WAIT.as_secs() < ANSWER_WAIT.as_secs()
+        && ANSWER_WAIT.as_secs() < PLATFORM_CALL_WAIT.as_secs(),
+    "a call gives up by itself, and knows why",
+);
+
+pub(super) fn client() -> Result<Client, reqwest::Error> {
+    Client::builder()
+        .connect_timeout(CONNECT_WAIT)
+        .timeout(ANSWER_WAIT)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .build()
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    bot: &'a str,
+    send: &'a Send,
+}
+
+/// Makes one call.
+pub(super) async fn make(
+    client: &Client,
+    url: Url,
+    bot: &Bot,
+    send: &Send,
+) -> Result<Receipt, DeliverError> {
+    let call = Call { bot: &bot.handle, send };
+    let answer = client.post(url).json(&call).send().await.map_err(unanswered)?;
+    let status = answer.status();
+    match status {
+        StatusCode::OK => receipt(answer, send).await,
+        StatusCode::TOO_MANY_REQUESTS => {
+            Err(DeliverError::RateLimited { retry_after: retry_after(&answer) })
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(DeliverError::KeyRejected),
+        _ if status.is_client_error() => {
+            Err(DeliverError::Refused { platform_code: code(answer).await })
+        }
+        _ => Err(DeliverError::Ambiguous(format!("the platform answered {status}").into())),
+    }
+}
+
+/// Nothing was done only if there was no connection to do it on.
+fn unanswered(error: reqwest::Error) -> DeliverError {
+    // The address belongs to the bot's operator, and this error is shown to others.
+    let not_sent = error.is_connect() || error.is_builder();
+    let source = error.without_url().into();
+    if not_sent { DeliverError::Unavailable(source) } else { DeliverError::Ambiguous(source) }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    message_id: Option<String>,
+    thread_id: Option<String>,
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+async fn receipt(answer: Response, send: &Send) -> Result<Receipt, DeliverError> {
+    let body = body(answer).await.map_err(|error| DeliverError::Ambiguous(error.into()))?;
+    let Ok(Answer { message_id, thread_id, name, kind }) = serde_json::from_slice(&body) else {
+        return Err(DeliverError::Ambiguous("the platform's answer is not a receipt".into()));
+    };
+    let chat = (name.is_some() || kind.is_some()).then(|| ChatInfo {
+        name: name.unwrap_or_else(|| send.chat_id.clone()),
+        kind: kind.unwrap_or_else(|| "dm".to_owned()),
+    });
+    Ok(Receipt { message_id, thread_id, chat })
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    code: String,
+}
+
+/// The platform's word for its refusal, if it is one word; otherwise the status.
+async fn code(answer: Response) -> String {
+    let status = answer.status().as_u16().to_string();
+    let body = body(answer).await.unwrap_or_default();
+    let refused = serde_json::from_slice::<Refused>(&body);
+    refused.ok().map(|refused| refused.code).filter(|code| is_plain_code(code)).unwrap_or(status)
+}
+
+/// A code goes into errors and logs, so it may not carry a text.
+fn is_plain_code(code: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
+    !code.is_empty() && code.len() <= CODE_BYTES_MAX && code.bytes().all(plain)
+}
+
+fn retry_after(answer: &Response) -> Duration {
+    let header = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let secs = header.and_then(|text| text.trim().parse().ok());
+    secs.map_or(RETRY_AFTER_DEFAULT, Duration::from_secs)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum BodyError {
+    #[error("the platform's answer broke off")]
+    Broken(#[source] reqwest::Error),
+    #[error("the platform's answer is too long")]
+    TooLong,
+}
+
+async fn body(mut answer: Response) -> Result<Vec<u8>, BodyError> {
+    let mut body = Vec::new();
+    let broken = |error: reqwest::Error| BodyError::Broken(error.without_url());
+    while let Some(chunk) = answer.chunk().await.map_err(broken)? {
+        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            return Err(BodyError::TooLong);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,94 @@
+//! Settings: what a bot of the scripted platform is told to be.
+
+use nightdesk_port::{Bot, Capabilities, LengthUnit};
+use reqwest::Url;
+use serde::Deserialize;
+
+/// Every op there is.
+const OPS: [&str; 13] = [
+    "send",
+    "edit",
+    "typing",
+    "delete",
+    "draft",
+    "task_card",
+    "task_card_stop",
+    "send_media",
+    "prompt",
+    "react",
+    "thread_create",
+    "thread_rename",
+    "get_chat_info",
+];
+
+/// What stands in a bot's settings. What does not is as on the platform it claims to be.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Settings {
+    deliver_url: Option<String>,
+    label: Option<String>,
+    message_length_max: Option<u32>,
+    /// `chars` or `utf16`.
+    length_unit: Option<Unit>,
+    markdown_dialect: Option<String>,
+    hint: String,
+    ops: Option<Vec<String>>,
+    threads: Option<bool>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Unit {
+    Chars,
+    Utf16,
+}
+
+impl Settings {
+    /// Settings that do not fit are none: such a bot can receive and not send.
+    fn of(bot: &Bot) -> Self {
+        Self::deserialize(&bot.settings).unwrap_or_default()
+    }
+}
+
+/// Where a bot's calls go.
+pub(super) fn deliver_url(bot: &Bot) -> Option<Url> {
+    Settings::of(bot).deliver_url.and_then(|url| Url::parse(&url).ok())
+}
+
+/// What a bot can do, as its settings or its platform's name say.
+pub(super) fn capabilities(bot: &Bot) -> Capabilities {
+    let settings = Settings::of(bot);
+    let claimed = claimed(&bot.platform);
+    let unit = settings.length_unit.map(|unit| match unit {
+        Unit::Chars => LengthUnit::Chars,
+        Unit::Utf16 => LengthUnit::Utf16,
+    });
+    let wanted = |op: &&str| settings.ops.as_ref().is_none_or(|ops| ops.iter().any(|o| o == op));
+    Capabilities {
+        label: settings.label.unwrap_or(claimed.label),
+        message_length_max: settings.message_length_max.unwrap_or(claimed.message_length_max),
+        length_unit: unit.unwrap_or(claimed.length_unit),
+        markdown_dialect: settings.markdown_dialect.unwrap_or(claimed.markdown_dialect),
+        hint: settings.hint,
+        ops: OPS.into_iter().filter(wanted).collect(),
+        threads: settings.threads.unwrap_or(claimed.threads),
+    }
+}
+
+/// What the platform of that name can do.
+fn claimed(platform: &str) -> Capabilities {
+    let (label, message_length_max, length_unit, dialect, threads) = match platform {
+        "discord" => ("Discord", 2_000, LengthUnit::Chars, "discord", true),
+        "telegram" => ("Telegram", 4_096, LengthUnit::Utf16, "markdown_v2", true),
+        other => (other, 4_096, LengthUnit::Chars, "plain", false),
+    };
+    Capabilities {
+        label: label.to_owned(),
+        message_length_max,
+        length_unit,
+        markdown_dialect: dialect.to_owned(),
+        hint: String::new(),
+        ops: OPS.to_vec(),
+        threads,
+    }
+}

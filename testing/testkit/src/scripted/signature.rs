@@ -1,0 +1,22 @@
+//! Signature: proof that a request was made by who holds the bot's key.
+
+use aws_lc_rs::hmac;
+use nightdesk_port::{Bot, ReceiveError, SignedRequest};
+
+/// The header that holds the signature: the HMAC-SHA256 of the exact body, in hex.
+pub const SIGNATURE_HEADER: &str = "x-scripted-signature";
+
+/// Signs a body as the platform would.
+pub fn sign(key: &str, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    hex::encode(hmac::sign(&key, body))
+}
+
+/// Checks a signature in constant time. A bot without a key has no authentic requests.
+pub(super) fn check(bot: &Bot, request: &SignedRequest<'_>) -> Result<(), ReceiveError> {
+    let header = request.headers.get(SIGNATURE_HEADER).ok_or(ReceiveError::BadSignature)?;
+    let signature = hex::decode(header).map_err(|_| ReceiveError::BadSignature)?;
+    let key = bot.key.as_ref().ok_or(ReceiveError::BadSignature)?;
+    let key = key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()));
+    hmac::verify(&key, request.body, &signature).map_err(|_| ReceiveError::BadSignature)
+}

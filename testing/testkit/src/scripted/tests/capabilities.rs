@@ -1,0 +1,46 @@
+use nightdesk_port::LengthUnit;
+
+use super::*;
+
+fn capabilities(platform: &str, settings: Value) -> Capabilities {
+    let bot = Bot { platform: platform.to_owned(), ..bot(settings) };
+    Scripted::new().unwrap().capabilities(&bot)
+}
+
+#[test]
+fn a_bot_can_what_the_platform_it_claims_to_be_can() {
+    let cases = [
+        ("discord", "Discord", 2_000, LengthUnit::Chars, "discord"),
+        ("telegram", "Telegram", 4_096, LengthUnit::Utf16, "markdown_v2"),
+        ("webchat", "webchat", 4_096, LengthUnit::Chars, "plain"),
+    ];
+    for (platform, label, length, unit, dialect) in cases {
+        let can = capabilities(platform, json!({}));
+        assert_eq!((can.label.as_str(), can.markdown_dialect.as_str()), (label, dialect));
+        assert_eq!((can.message_length_max, can.length_unit), (length, unit), "{platform}");
+        assert_eq!(can.ops.len(), 13, "{platform}");
+    }
+}
+
+#[test]
+fn settings_say_otherwise() {
+    let can = capabilities(
+        "discord",
+        json!({
+            "label": "Other", "message_length_max": 9, "length_unit": "utf16",
+            "markdown_dialect": "plain", "hint": "be brief", "ops": ["send", "typing", "sing"],
+            "threads": false,
+        }),
+    );
+
+    let want = Capabilities {
+        label: "Other".to_owned(),
+        message_length_max: 9,
+        length_unit: LengthUnit::Utf16,
+        markdown_dialect: "plain".to_owned(),
+        hint: "be brief".to_owned(),
+        ops: vec!["send", "typing"],
+        threads: false,
+    };
+    assert_eq!(can, want);
+}

@@ -1,0 +1,72 @@
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use http::HeaderMap;
+use nightdesk_types::send::Op;
+
+use super::deliver::{answering, delivered_to, send};
+use super::*;
+
+const CANARY: &str = "canary-7f3a";
+
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let source = error.source().map(chain).unwrap_or_default();
+    format!("{error} {error:?} {source}")
+}
+
+/// Everything a canary could sing in: what was logged, and what errors say.
+async fn sung() -> String {
+    let mut errors = String::new();
+    let broken = format!(r#"{{"id": "{CANARY}", "event": {{"source": "{CANARY}"}}}}"#);
+    let cut = broken[..40].to_owned();
+    for body in [&broken, &cut] {
+        let signature = sign(KEY, body.as_bytes());
+        for signature in [signature.as_str(), "00"] {
+            match received(body.as_bytes(), signature) {
+                Err(error) => errors += &chain(&error),
+                Ok(events) => errors.extend(events.into_iter().map(|e| chain(&e.unwrap_err()))),
+            }
+        }
+    }
+    let op = Op::Send { content: CANARY.to_owned(), reply_to: None };
+    let echo = format!(r#"{{"code": "you said {CANARY}"}}"#);
+    for status in [200, 307, 400, 403, 429, 500] {
+        let body = if status == 200 { CANARY } else { &echo };
+        let address = answering(status, HeaderMap::new(), body).await;
+        errors += &chain(&delivered_to(address, &send(op.clone())).await.unwrap_err());
+    }
+    errors
+}
+
+#[tokio::test]
+async fn no_word_of_an_event_or_a_send_is_in_a_log_or_an_error() {
+    let logged = Logged::default();
+    let writer = logged.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
+
+    let errors = sung().await;
+    drop(guard);
+    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    assert!(!logs.contains(CANARY), "{logs}");
+    assert!(!logs.contains(KEY), "{logs}");
+    assert!(!errors.contains(CANARY), "{errors}");
+}

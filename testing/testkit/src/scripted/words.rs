@@ -1,0 +1,121 @@
+//! Words: the platform's events in ours.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nightdesk_port::ReceiveError;
+use nightdesk_types::event::{
+    Content, ContextLine, Draft, Media, Message, MessageKind, Passthrough, PromptResponse, ReplyTo,
+    Source,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The events of a body, each read by itself: one that cannot be read spoils no other.
+pub(super) fn events(
+    body: &[u8],
+    platform: &str,
+) -> Result<Vec<Result<Draft, ReceiveError>>, ReceiveError> {
+    let envelope: Envelope<'_> = read(body)?;
+    let draft = |item: &[u8]| read::<Item>(item)?.into_draft(platform);
+    Ok(match envelope.events {
+        Some(items) => items.into_iter().map(|item| draft(item.get().as_bytes())).collect(),
+        None => vec![draft(body)],
+    })
+}
+
+/// What `serde` would say about it may quote the event, so it is not asked.
+fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ReceiveError> {
+    serde_json::from_slice(bytes).map_err(|_| ReceiveError::Unreadable)
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    events: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    id: String,
+    event: Said,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Forwarded { passthrough: Box<Forwarded> },
+    Written(Box<Written>),
+}
+
+#[derive(Deserialize)]
+struct Written {
+    source: Source,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    message_type: MessageKind,
+    message_id: Option<String>,
+    reply_to: Option<ReplyTo>,
+    #[serde(default)]
+    media: Vec<Media>,
+    #[serde(default)]
+    context: Vec<ContextLine>,
+    prompt_response: Option<PromptResponse>,
+    #[serde(default)]
+    is_edit: bool,
+}
+
+#[derive(Deserialize)]
+struct Forwarded {
+    method: String,
+    path: String,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    body_b64: String,
+    #[serde(flatten)]
+    source: Source,
+}
+
+impl Item {
+    fn into_draft(self, platform: &str) -> Result<Draft, ReceiveError> {
+        let (source, content) = match self.event {
+            Said::Forwarded { passthrough } => passthrough.into_parts()?,
+            Said::Written(written) => written.into_parts(),
+        };
+        // Which platform it is, the bot says: a request cannot claim to be another's.
+        let source = Source { platform: platform.to_owned(), ..source };
+        Ok(Draft { key: self.id, source, content })
+    }
+}
+
+impl Written {
+    fn into_parts(self) -> (Source, Content) {
+        let message = Message {
+            text: self.text,
+            kind: self.message_type,
+            message_id: self.message_id,
+            reply_to: self.reply_to,
+            media: self.media,
+            context: self.context,
+            prompt_response: self.prompt_response,
+            is_edit: self.is_edit,
+        };
+        (self.source, Content::Message(Box::new(message)))
+    }
+}
+
+impl Forwarded {
+    fn into_parts(self) -> Result<(Source, Content), ReceiveError> {
+        let body = STANDARD.decode(self.body_b64).map_err(|_| ReceiveError::Unreadable)?;
+        let request = Passthrough {
+            method: self.method,
+            path: self.path,
+            headers: self.headers.into_iter().collect(),
+            body,
+        };
+        Ok((self.source, Content::Passthrough(request)))
+    }
+}

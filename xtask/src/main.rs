@@ -1,0 +1,66 @@
+//! `cargo xtask`: what the project does to itself.
+//!
+//! - `tidy` keeps the rules of `STYLE.md` that a compiler does not know;
+//! - `with-servers` runs a command beside a PostgreSQL and a Redis of its own;
+//! - `sqlx` and `schema` write the files that are made from the migrations.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its caller")]
+
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+mod tidy;
+mod with_servers;
+mod queries;
+mod schema;
+mod migrated;
+mod repo;
+
+use repo::Repo;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  tidy                                      check edges, sizes, imports, words, dependencies
+  with-servers [--fsync] [--redis] -- CMD…  run CMD beside a PostgreSQL (and a Redis) of its own
+  sqlx [--check]                            write, or compare, crates/store-pg/.sqlx
+  schema [--check]                          write, or compare, crates/store-pg/schema.sql";
+
+/// Whether a made file is written, or only compared with what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Write,
+    Check,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Result<ExitCode> {
+    let repo = Repo::here()?;
+    match args {
+        ["tidy"] => tidy::run(&repo),
+        ["with-servers", rest @ ..] => with_servers::run(rest),
+        ["sqlx", rest @ ..] => queries::run(&repo, mode(rest)?),
+        ["schema", rest @ ..] => schema::run(&repo, mode(rest)?),
+        _ => bail!("no such command\n\n{USAGE}"),
+    }
+}
+
+fn mode(args: &[&str]) -> Result<Mode> {
+    match args {
+        [] => Ok(Mode::Write),
+        ["--check"] => Ok(Mode::Check),
+        _ => bail!("no such option\n\n{USAGE}"),
+    }
+}

@@ -1,0 +1,79 @@
+//! The working copy: where it is, and the text files in it that are, or could be, committed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// The working copy this command was built from.
+#[derive(Debug)]
+pub(crate) struct Repo {
+    root: PathBuf,
+}
+
+/// A text file of the working copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextFile {
+    /// From the root, with `/` between the parts.
+    pub(crate) path: String,
+    /// What is in it.
+    pub(crate) text: String,
+}
+
+impl TextFile {
+    /// Whether its name ends in a dot and the extension.
+    pub(crate) fn has_extension(&self, extension: &str) -> bool {
+        Path::new(&self.path).extension().is_some_and(|own| own == extension)
+    }
+}
+
+impl Repo {
+    /// The one this command was built from.
+    pub(crate) fn here() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        Ok(Self { root: root.context("xtask has no parent folder")?.to_owned() })
+    }
+
+    /// A path under the root.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// The text of one file.
+    pub(crate) fn read(&self, relative: &str) -> Result<String> {
+        fs::read_to_string(self.path(relative))
+            .with_context(|| format!("could not read {relative}"))
+    }
+
+    /// Every text file that git tracks, or would track.
+    pub(crate) fn text_files(&self) -> Result<Vec<TextFile>> {
+        let listed = self.output(Command::new("git").args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]))?;
+        let paths = listed.split('\0').filter(|path| !path.is_empty());
+        Ok(paths.filter_map(|path| self.text_file(path)).collect())
+    }
+
+    /// None for what is not text, and for what is deleted but still in the index.
+    fn text_file(&self, path: &str) -> Option<TextFile> {
+        let text = fs::read_to_string(self.path(path)).ok()?;
+        Some(TextFile { path: path.to_owned(), text })
+    }
+
+    /// What a command printed, run at the root.
+    pub(crate) fn output(&self, command: &mut Command) -> Result<String> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = command.current_dir(&self.root).output();
+        let output = output.with_context(|| format!("could not run {program}"))?;
+        if !output.status.success() {
+            let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            bail!("{program} ended with {}: {stderr}", output.status);
+        }
+        String::from_utf8(output.stdout).with_context(|| format!("{program} did not print text"))
+    }
+}

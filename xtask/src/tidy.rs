@@ -1,0 +1,100 @@
+//! Keeps the rules of `STYLE.md` that a compiler does not know.
+//!
+//! Each rule is a pure function from text to findings, in a file of its own.
+
+use std::fmt;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::repo::{Repo, TextFile};
+
+mod edges;
+mod sizes;
+mod imports;
+mod words;
+mod dependencies;
+mod floors;
+mod places;
+mod mask;
+
+use mask::Masked;
+
+/// One place where a rule is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The file, and the line in it where there is one.
+    at: String,
+    /// What is wrong, and what would be right.
+    what: String,
+}
+
+impl Finding {
+    fn in_file(path: &str, what: impl Into<String>) -> Self {
+        Self { at: path.to_owned(), what: what.into() }
+    }
+
+    /// The line is counted from zero, as iterators do.
+    fn in_line(path: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { at: format!("{path}:{}", line + 1), what: what.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.what)
+    }
+}
+
+/// A Rust file, with its code and its comments apart.
+#[derive(Debug)]
+pub(crate) struct RustFile {
+    path: String,
+    masked: Masked,
+}
+
+impl RustFile {
+    fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), masked: Masked::new(text) }
+    }
+}
+
+/// Checks every rule and prints what breaks one.
+pub(crate) fn run(repo: &Repo) -> Result<ExitCode> {
+    let findings = all_findings(repo)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("tidy: {} found", findings.len());
+    Ok(ExitCode::FAILURE)
+}
+
+fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
+    let texts = repo.text_files()?;
+    let rust = rust_files(&texts);
+    let metadata = repo.output(Command::new("cargo").args([
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version=1",
+    ]))?;
+    let metadata = serde_json::from_str(&metadata).context("could not read cargo's metadata")?;
+    let manifest = repo.read("Cargo.toml")?;
+
+    let mut findings = edges::check(&edges::read(&metadata)?);
+    findings.extend(rust.iter().flat_map(sizes::check));
+    findings.extend(rust.iter().flat_map(imports::check));
+    findings.extend(rust.iter().flat_map(words::check));
+    findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
+    findings.extend(floors::check(&repo.read("Cargo.lock")?));
+    findings.extend(texts.iter().flat_map(places::check));
+    Ok(findings)
+}
+
+fn rust_files(texts: &[TextFile]) -> Vec<RustFile> {
+    let rust = texts.iter().filter(|file| file.has_extension("rs"));
+    rust.map(|file| RustFile::new(&file.path, &file.text)).collect()
+}

@@ -1,0 +1,215 @@
+//! Who may know whom: the table of allowed edges between our crates.
+//!
+//! A new edge is a decision: change the table and say why in the same commit.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::Finding;
+
+/// What every crate's name begins with, but for the binary's and xtask's.
+const PREFIX: &str = "nightdesk-";
+
+/// Each crate, and the crates of ours it may depend on. Names without the prefix.
+///
+/// A stop knows the one stop before it, for the type it receives: so the graph is the data path.
+pub(super) const EDGES: &[(&str, &[&str])] = &[
+    // words
+    ("types", &[]),
+    ("protocol", &["types"]),
+    // the way in
+    ("intake", &["types", "port"]),
+    ("gate", &["types", "port", "intake"]),
+    // an entry is kept as it goes on the wire
+    ("inbox", &["types", "protocol", "gate"]),
+    ("line", &["types", "protocol", "inbox"]),
+    // the way out
+    ("egress", &["types", "port", "gate"]),
+    // the rooms behind the desk; the register gives out gateways and bots
+    ("register", &["types", "protocol", "port", "vault"]),
+    ("vault", &["types"]),
+    ("bus", &["types"]),
+    // the only crate that knows two stops at once
+    (
+        "desk",
+        &[
+            "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
+            "register", "vault",
+        ],
+    ),
+    // what stands behind the ports
+    ("store-pg", &["types", "gate", "inbox", "line", "egress", "register", "vault"]),
+    ("bus-redis", &["types", "bus"]),
+    // the street side; the API opens lines and hands webhooks in
+    ("api", &["types", "port", "line", "desk"]),
+    ("nightdesk", &["types", "port", "bus", "register", "vault", "desk", "store-pg", "api"]),
+    // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
+    ("port", &["types", "vault"]),
+    // testing
+    ("servers", &[]),
+    (
+        "testkit",
+        &[
+            "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
+            "register", "vault", "desk",
+        ],
+    ),
+    ("xtask", &["servers"]),
+];
+
+/// What a platform may know. Of platforms only the binary knows, and what tests it.
+const PLATFORM: &[&str] = &["types", "port"];
+
+/// One of our crates, as cargo describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Package {
+    name: String,
+    /// The folder of folders it is in: `crates`, `platforms`, `testing`.
+    group: String,
+    /// Crates of ours that it is built with.
+    needs: Vec<String>,
+    /// Crates of ours that only its tests are built with.
+    tests_need: Vec<String>,
+}
+
+/// Reads our crates out of `cargo metadata --no-deps`.
+pub(super) fn read(metadata: &Value) -> Result<Vec<Package>> {
+    let packages = metadata["packages"].as_array().context("cargo's metadata has no packages")?;
+    packages.iter().map(read_package).collect()
+}
+
+fn read_package(package: &Value) -> Result<Package> {
+    let name = package["name"].as_str().context("a package has no name")?;
+    let manifest = package["manifest_path"].as_str().context("a package has no manifest")?;
+    let group = manifest.rsplit('/').nth(2).unwrap_or_default();
+    let (mut needs, mut tests_need) = (Vec::new(), Vec::new());
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        // Only what has a path is ours.
+        let Some(name) = dependency["name"].as_str().filter(|_| dependency["path"].is_string())
+        else {
+            continue;
+        };
+        let list = if dependency["kind"] == "dev" { &mut tests_need } else { &mut needs };
+        list.push(short(name).to_owned());
+    }
+    Ok(Package { name: short(name).to_owned(), group: group.to_owned(), needs, tests_need })
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
+}
+
+/// Finds crates and edges that the table does not have.
+pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
+    packages.iter().flat_map(|package| check_package(package, packages)).collect()
+}
+
+fn check_package(package: &Package, all: &[Package]) -> Vec<Finding> {
+    let Some(allowed) = allowed(package) else {
+        let what = format!("the table EDGES has no crate {}", package.name);
+        return vec![Finding::in_file(&package.name, what)];
+    };
+    let may = |need: &str| allowed.contains(&need) || may_wire(package, need, all);
+    let refused = |need: &&String| !may(need);
+    let tests_refused = |need: &&String| !may(need) && !is_in("testing", need, all);
+    package
+        .needs
+        .iter()
+        .filter(refused)
+        .chain(package.tests_need.iter().filter(tests_refused))
+        .map(|need| Finding::in_file(&package.name, format!("may not know {need} (table EDGES)")))
+        .collect()
+}
+
+fn allowed(package: &Package) -> Option<&'static [&'static str]> {
+    let listed = EDGES.iter().find(|(name, _)| *name == package.name);
+    let platform = (package.group == "platforms").then_some(PLATFORM);
+    listed.map(|(_, allowed)| *allowed).or(platform)
+}
+
+/// The binary wires every platform in, and the test kit stands in for them.
+fn may_wire(package: &Package, need: &str, all: &[Package]) -> bool {
+    matches!(package.name.as_str(), "nightdesk" | "testkit") && is_in("platforms", need, all)
+}
+
+fn is_in(group: &str, name: &str, all: &[Package]) -> bool {
+    all.iter().any(|package| package.name == name && package.group == group)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn package(name: &str, group: &str, needs: &[&str], tests_need: &[&str]) -> Package {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Package {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            needs: owned(needs),
+            tests_need: owned(tests_need),
+        }
+    }
+
+    fn found(packages: &[Package]) -> Vec<String> {
+        check(packages).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_stop_may_not_know_a_later_one() {
+        let packages = [
+            package("gate", "crates", &["types", "intake"], &[]),
+            package("intake", "crates", &["types", "gate"], &[]),
+        ];
+
+        assert_eq!(found(&packages), ["intake: may not know gate (table EDGES)"]);
+    }
+
+    #[test]
+    fn tests_may_know_what_is_for_testing() {
+        let testkit = package("testkit", "testing", &[], &[]);
+        let fine = package("inbox", "crates", &[], &["testkit"]);
+        let shipped = package("inbox", "crates", &["testkit"], &[]);
+        let sideways = package("inbox", "crates", &[], &["line"]);
+
+        assert_eq!(found(&[testkit.clone(), fine]), [""; 0]);
+        assert_eq!(found(&[testkit, shipped]), ["inbox: may not know testkit (table EDGES)"]);
+        assert_eq!(found(&[sideways]), ["inbox: may not know line (table EDGES)"]);
+    }
+
+    #[test]
+    fn only_the_binary_knows_platforms() {
+        let telegram = package("telegram", "platforms", &["types", "port"], &[]);
+        let binary = package("nightdesk", "crates", &["telegram"], &[]);
+        let desk = package("desk", "crates", &["telegram"], &[]);
+        let nosy = package("matrix", "platforms", &["telegram"], &[]);
+
+        assert_eq!(found(&[telegram.clone(), binary]), [""; 0]);
+        assert_eq!(found(&[telegram.clone(), desk]), ["desk: may not know telegram (table EDGES)"]);
+        assert_eq!(found(&[telegram, nosy]), ["matrix: may not know telegram (table EDGES)"]);
+    }
+
+    #[test]
+    fn a_crate_that_is_not_in_the_table_is_found() {
+        let stranger = package("utils", "crates", &[], &[]);
+
+        assert_eq!(found(&[stranger]), ["utils: the table EDGES has no crate utils"]);
+    }
+
+    #[test]
+    fn reads_what_cargo_says() {
+        let metadata = json!({ "packages": [{
+            "name": "nightdesk-gate",
+            "manifest_path": "/a/nightdesk/crates/gate/Cargo.toml",
+            "dependencies": [
+                { "name": "nightdesk-types", "kind": null, "path": "/a/nightdesk/crates/types" },
+                { "name": "nightdesk-testkit", "kind": "dev", "path": "/a/nightdesk/testing/testkit" },
+                { "name": "moka", "kind": null },
+            ],
+        }]});
+
+        let want = package("gate", "crates", &["types"], &["testkit"]);
+        assert_eq!(read(&metadata).expect("is readable"), [want]);
+    }
+}
