@@ -34,13 +34,12 @@ ALTER FUNCTION public.close_days(kept_days integer) OWNER TO nightdesk_owner;
 CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) RETURNS record
     LANGUAGE sql IMMUTABLE
     AS $$
-    select m.seq, done - int8multirange(int8range(null, m.seq + 1))
+    select whole.seq, done - int8multirange(int8range(null, whole.seq + 1))
     from (
-        select case when lower(done) <= acked_seq + 1
-            then (select upper(r) - 1 from unnest(done) as r order by r limit 1)
-            else acked_seq
-        end as seq
-    ) as m
+        select upper(r) - 1 as seq
+        from unnest(done + int8multirange(int8range(0, acked_seq + 1))) as r
+        order by r limit 1
+    ) as whole
 $$;
 
 ALTER FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) OWNER TO nightdesk_owner;
@@ -312,20 +311,13 @@ begin
         from fresh join rc on rc.o = fresh.o
     ), counted as materialized (
         select due.tenant, due.agent, count(*) as n from due group by 1, 2
-    ), locked as materialized (
-        select h.tenant_id, h.agent_id, h.reach_version
-        from counted join inbox_heads h
-            on h.tenant_id = counted.tenant and h.agent_id = counted.agent
-        order by h.tenant_id, h.agent_id
-        for update of h
     ), taken as (
         update inbox_heads h
-        set next_seq = h.next_seq + counted.n, last_at = greatest(h.last_at, now_at)
-        from locked join counted
-            on counted.tenant = locked.tenant_id and counted.agent = locked.agent_id
-        where h.tenant_id = locked.tenant_id and h.agent_id = locked.agent_id
-        returning h.tenant_id, h.agent_id, h.next_seq - counted.n as base, h.last_at,
-            locked.reach_version
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
+        from (select c.* from counted c order by c.tenant, c.agent) as ordered
+        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
+        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
+            h.reach_version
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
@@ -1142,12 +1134,6 @@ ALTER TABLE ONLY public.gateway_secrets
 
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
-
-ALTER TABLE ONLY public.inbox_cursors
-    ADD CONSTRAINT inbox_cursors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
-
-ALTER TABLE ONLY public.inbox_heads
-    ADD CONSTRAINT inbox_heads_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);

@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_count_does_not_depend_on_how_the_bytes_come() {
-        let mut long = vec![0x01, MASK | 126, 1, 0, 1, 2, 3, 4];
+        let mut long = vec![0x01, MASK | 0x7e, 1, 0, 1, 2, 3, 4];
         long.extend(vec![0; 256]);
         let stream = [long, fragments(FRAGMENTS_MAX + 1)].concat();
         for piece in [1, 2, 3, 7, 100, stream.len()] {

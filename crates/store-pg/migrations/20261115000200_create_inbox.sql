@@ -1,4 +1,7 @@
 -- Holds what agents have not acknowledged yet, and a little of what they have.
+--
+-- Heads and cursors are made with their agent. They have no foreign key: it would be checked
+-- at every accept and ack.
 create table inbox_heads (
     tenant_id     uuid        not null,
     agent_id      uuid        not null,
@@ -8,8 +11,7 @@ create table inbox_heads (
     -- Moves whenever fewer people may reach the agent; an admit decided on an older one is
     -- refused. It stands here because the accept locks this row anyway.
     reach_version bigint      not null default 0,
-    primary key (tenant_id, agent_id),
-    foreign key (tenant_id, agent_id) references agents
+    primary key (tenant_id, agent_id)
 ) with (fillfactor = 50);
 
 -- Apart from the head, so that acks never wait for accepts.
@@ -27,8 +29,7 @@ create table inbox_cursors (
     -- How often the oldest waiting entry was handed over in vain.
     tried_seq  bigint         not null default 0,
     tries      integer        not null default 0,
-    primary key (tenant_id, agent_id),
-    foreign key (tenant_id, agent_id) references agents
+    primary key (tenant_id, agent_id)
 ) with (fillfactor = 50);
 
 create table inbox_entries (

@@ -159,20 +159,13 @@ begin
         from fresh join rc on rc.o = fresh.o
     ), counted as materialized (
         select due.tenant, due.agent, count(*) as n from due group by 1, 2
-    ), locked as materialized (
-        select h.tenant_id, h.agent_id, h.reach_version
-        from counted join inbox_heads h
-            on h.tenant_id = counted.tenant and h.agent_id = counted.agent
-        order by h.tenant_id, h.agent_id
-        for update of h
     ), taken as (
         update inbox_heads h
-        set next_seq = h.next_seq + counted.n, last_at = greatest(h.last_at, now_at)
-        from locked join counted
-            on counted.tenant = locked.tenant_id and counted.agent = locked.agent_id
-        where h.tenant_id = locked.tenant_id and h.agent_id = locked.agent_id
-        returning h.tenant_id, h.agent_id, h.next_seq - counted.n as base, h.last_at,
-            locked.reach_version
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
+        from (select c.* from counted c order by c.tenant, c.agent) as ordered
+        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
+        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
+            h.reach_version
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,

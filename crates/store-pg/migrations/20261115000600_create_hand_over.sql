@@ -53,17 +53,17 @@ begin
 end
 $$;
 
--- What follows from a cursor having `done` beyond it: the cursor moves over what is whole.
+-- Where a cursor stands when `done` is dealt with too: after all that is whole. It never goes
+-- back.
 create function cursor_after(
     acked_seq bigint, done int8multirange, out seq bigint, out ahead int8multirange
 ) language sql immutable as $$
-    select m.seq, done - int8multirange(int8range(null, m.seq + 1))
+    select whole.seq, done - int8multirange(int8range(null, whole.seq + 1))
     from (
-        select case when lower(done) <= acked_seq + 1
-            then (select upper(r) - 1 from unnest(done) as r order by r limit 1)
-            else acked_seq
-        end as seq
-    ) as m
+        select upper(r) - 1 as seq
+        from unnest(done + int8multirange(int8range(0, acked_seq + 1))) as r
+        order by r limit 1
+    ) as whole
 $$;
 
 -- Gathered ack. Acks of a replaced line change nothing.

@@ -10,7 +10,7 @@ from typing import Any
 
 from line.judge import until
 from line.postgres import Cluster
-from line.process import end, environment, free_port, output, spawn
+from line.process import end, environment, free_port, output, spawn, tell
 
 START_SECS = 30
 STOP_SECS = 30
@@ -112,7 +112,7 @@ class Desk:
         """Asks it to end; kills it when it does not."""
         if self._process is None or self._process.returncode is not None:
             return
-        self._process.send_signal(signal.SIGTERM)
+        tell(self._process, signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), STOP_SECS)
         finally:
@@ -136,9 +136,12 @@ class Desk:
 
         knocking = asyncio.create_task(knock())
         try:
-            ended = lambda: process.returncode is not None  # noqa: E731
-            await until("the desk listens", lambda: seen.is_set() or ended(), START_SECS)
-            if ended():
+            await until(
+                "the desk listens",
+                lambda: seen.is_set() or process.returncode is not None,
+                START_SECS,
+            )
+            if process.returncode is not None:
                 raise ChildProcessError(f"the desk ended with {process.returncode}")
         finally:
             knocking.cancel()

@@ -29,14 +29,16 @@ async def until(what: str, holds: Callable[[], bool], secs: float = 20) -> None:
         await asyncio.sleep(POLL_SECS)
 
 
-async def arrive(seen: Callable[[], Sequence[str]], wanted: Iterable[str], secs: float = 20) -> None:
+async def arrive(
+    seen: Callable[[], Iterable[str]], wanted: Sequence[str], secs: float = 20
+) -> None:
     """Waits for messages, and names those that did not come."""
-    missing = lambda: [message for message in wanted if message not in set(seen())]  # noqa: E731
     try:
-        await until("all messages arrive", lambda: not missing(), secs)
+        await until("all messages arrive", lambda: set(wanted) <= set(seen()), secs)
     except Broken as late:
-        lost = missing()
-        raise Broken(f"lost, or not there within {secs:g} s: {shown(lost)}") from late
+        lost = [message for message in wanted if message not in set(seen())]
+        what = f"lost {len(lost)} of {len(wanted)} messages, or not there within {secs:g} s"
+        raise Broken(f"{what}: {shown(lost)}") from late
 
 
 async def stays(what: str, holds: Callable[[], bool], secs: float) -> None:

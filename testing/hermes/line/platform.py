@@ -19,6 +19,7 @@ import httpx
 RETRY_SECS = 0.25
 ANSWER_SECS = 10
 GIVE_UP_SECS = 90
+CHAT_INFO = {"name": "Ann's evenings", "type": "dm"}
 
 
 @dataclass(frozen=True)
@@ -87,20 +88,24 @@ class Platform:
     async def interact(self, chat: str) -> str:
         """Makes an interaction in a chat, such as a slash command; its name is the message id."""
         message = self._next()
-        user = {"id": "u1", "username": "Ann"}
-        command = {"type": 2, "id": f"i-{message}", "channel_id": chat, "user": user}
-        command["data"] = {"name": message}
+        command = {
+            "type": 2,
+            "id": f"i-{message}",
+            "channel_id": chat,
+            "user": {"id": "u1", "username": "Ann"},
+            "data": {"name": message},
+        }
         forward = {
             "method": "POST",
             "path": "/interactions",
-            "headers": [["content-type", "application/json"]],
+            "headers": {"content-type": "application/json"},
             "body_b64": base64.b64encode(json.dumps(command).encode()).decode(),
             "chat_id": chat,
             "chat_type": "dm",
             "user_id": "u1",
             "scope_id": None,
         }
-        body = json.dumps({"id": f"ev-{message}", "passthrough": forward}).encode()
+        body = json.dumps({"id": f"ev-{message}", "event": {"passthrough": forward}}).encode()
         await self.post_until_taken(message, body)
         return message
 
@@ -109,7 +114,7 @@ class Platform:
         message = self._next()
         source = {"chat_id": chat or f"chat-{message}", "chat_type": "dm"}
         source |= {"user_id": "u1", "user_name": "Ann"}
-        event = {"text": text or f"text of {message}", "message_type": "text"}
+        event: dict[str, Any] = {"text": text or f"text of {message}", "message_type": "text"}
         event |= {"message_id": message, "source": source}
         return message, json.dumps({"id": f"ev-{message}", "event": event}).encode()
 
@@ -142,11 +147,16 @@ class Platform:
         self._said += 1
         return f"m{self._said}"
 
+    def _answer(self, call: dict[str, Any]) -> dict[str, str]:
+        if call["send"]["op"] == "get_chat_info":
+            return CHAT_INFO
+        self.delivered.append(call)
+        return {"message_id": f"out-{len(self.delivered)}"}
+
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while body := await read_request(reader):
-                self.delivered.append(json.loads(body))
-                answer = json.dumps({"message_id": f"out-{len(self.delivered)}"}).encode()
+                answer = self._answer(json.loads(body))
                 await self._answering.wait()
                 writer.write(response(answer))
                 await writer.drain()
@@ -166,7 +176,8 @@ async def read_request(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(int(lengths[0].split(":")[1]))
 
 
-def response(body: bytes) -> bytes:
+def response(answer: dict[str, str]) -> bytes:
     """An HTTP response with a JSON body."""
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    body = json.dumps(answer).encode()
+    head = ["HTTP/1.1 200 OK", "content-type: application/json", f"content-length: {len(body)}"]
+    return "\r\n".join([*head, "", ""]).encode() + body

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pwd
 import shutil
+import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 from line.folder import Folder
 from line.judge import until
-from line.process import end, environment, free_port, output, spawn
+from line.process import end, environment, free_port, output, spawn, tell
 
 STOP_SECS = 15
 
@@ -115,7 +116,7 @@ class OwnCluster(Cluster):
     async def stop(self) -> None:
         """Stops the server as a crash would; what was committed is kept."""
         if self._server is not None and self._server.returncode is None:
-            self._server.send_signal(3)
+            tell(self._server, signal.SIGQUIT)
             await asyncio.wait_for(self._server.wait(), STOP_SECS)
 
     async def remove(self) -> None:

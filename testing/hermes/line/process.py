@@ -1,9 +1,11 @@
 """Child processes that do not outlive us, and ports for them."""
 
 import asyncio
+import contextlib
 import os
 import random
 import shutil
+import signal
 import socket
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
@@ -71,10 +73,14 @@ async def output(words: list[str], cwd: Path, env: dict[str, str]) -> str:
     return out.decode()
 
 
+def tell(child: Process, what: signal.Signals) -> None:
+    """Sends the process a signal if it still runs."""
+    if child.returncode is None:
+        # Its own `send_signal` may take the exit status away from who waits for it.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, what)
+
+
 def end(child: Process) -> None:
     """Kills the process if it still runs."""
-    if child.returncode is None:
-        try:
-            child.kill()
-        except ProcessLookupError:
-            pass
+    tell(child, signal.SIGKILL)

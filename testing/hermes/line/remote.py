@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from line.judge import Broken, require, until
-from line.process import end, environment, spawn
+from line.process import end, environment, spawn, tell
 
 CONNECT_SECS = 40
 ANSWER_SECS = 45
@@ -44,6 +44,7 @@ class Client:
 
     def __init__(self, process: Process, log: Path) -> None:
         self._records: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._answers: dict[int, dict[str, Any]] = {}
         self._process = process
         self._log = log
         self._asked = 0
@@ -64,9 +65,8 @@ class Client:
     async def ask(self, do: str, **what: Any) -> dict[str, Any]:
         """Has something done, and answers what came of it."""
         number = await self.begin(do, **what)
-        mine = lambda: [r for r in self.of("answer") if r["number"] == number]  # noqa: E731
-        await until(f"the client answers to {do}", lambda: bool(mine()), ANSWER_SECS)
-        return mine()[0]["answer"]
+        await until(f"the client answers to {do}", lambda: number in self._answers, ANSWER_SECS)
+        return self._answers[number]
 
     async def begin(self, do: str, **what: Any) -> int:
         """Has something done, and does not wait for it."""
@@ -84,8 +84,11 @@ class Client:
 
     async def online_after(self, line: int) -> None:
         """Waits until the client has dialled in by itself on a line after this one."""
-        new = lambda: any(r["line"] > line for r in self.frames("descriptor"))  # noqa: E731
-        await until("the client is back on a new line", new, CONNECT_SECS)
+        await until(
+            "the client is back on a new line",
+            lambda: any(frame["line"] > line for frame in self.frames("descriptor")),
+            CONNECT_SECS,
+        )
 
     def kill(self) -> None:
         """Ends it as a crash would."""
@@ -93,11 +96,11 @@ class Client:
 
     def freeze(self) -> None:
         """Stops it where it stands."""
-        self._process.send_signal(signal.SIGSTOP)
+        tell(self._process, signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Lets it go on."""
-        self._process.send_signal(signal.SIGCONT)
+        tell(self._process, signal.SIGCONT)
 
     async def gone(self) -> None:
         """Ends it and waits until all it wrote is read."""
@@ -147,6 +150,8 @@ class Client:
             while line := await self._process.stdout.readline():
                 log.write(line)
                 record = json.loads(line)
+                if record["kind"] == "answer":
+                    self._answers[record["number"]] = record["answer"]
                 self._records[record["kind"]].append(record)
 
 

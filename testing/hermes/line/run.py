@@ -145,7 +145,7 @@ def main() -> int:
             print(f"{scenario.name}\n    {scenario.shows}")
         return 0
     if not os.access(binary(), os.X_OK):
-        print(f"no desk at {binary()}; build it: cargo build -p nightdesk --features scripted,planted")
+        print(f"no desk at {binary()}; cargo build -p nightdesk --features scripted,planted")
         return 2
     try:
         outcomes = asyncio.run(run(asked, scenarios))

@@ -44,11 +44,8 @@ pub fn send_to(chat: &str) -> Send {
 
 /// An event: `u1` says "hi" in the direct chat `c1`, under the key `k1`.
 pub fn event() -> EventBuilder {
-    let source = Source {
-        chat_id: "c1".to_owned(),
-        user_id: Some("u1".to_owned()),
-        ..Source::default()
-    };
+    let source =
+        Source { chat_id: "c1".to_owned(), user_id: Some("u1".to_owned()), ..Source::default() };
     EventBuilder { key: "k1".to_owned(), text: "hi".to_owned(), source }
 }
 

@@ -10,7 +10,11 @@ pub mod scripted;
 #[cfg(feature = "stores")]
 mod clock;
 #[cfg(feature = "stores")]
+pub mod builders;
+#[cfg(feature = "stores")]
 mod memory;
+#[cfg(feature = "stores")]
+pub mod conformance;
 
 #[cfg(feature = "stores")]
 pub use clock::FakeClock;

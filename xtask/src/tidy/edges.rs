@@ -54,6 +54,11 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "register", "vault", "desk",
         ],
     ),
+    // proofs enter everybody through the register, and know the desk only from outside
+    (
+        "prove",
+        &["types", "protocol", "register", "vault", "store-pg", "servers", "testkit"],
+    ),
     ("xtask", &["servers"]),
 ];
 

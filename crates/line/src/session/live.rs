@@ -165,6 +165,11 @@ impl Live {
 
     fn hand_over(&mut self, now: Now, entries: Vec<Entry>, effects: &mut Vec<Effect>) {
         let Some(reading) = self.reading.take() else { return };
+        if self.is_held_back(now) {
+            // It went idle while we read. What was not said is read again.
+            self.maybe_more = true;
+            return;
+        }
         let bytes: usize = entries.iter().map(entry_bytes).sum();
         self.maybe_more = entries.len() == reading.entries_max || bytes >= WINDOW_BYTES_MAX;
         if entries.is_empty() {
@@ -194,7 +199,7 @@ impl Live {
     }
 
     fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        if !self.wants_to_read() || self.held_back.is_some_and(|until| now.moment < until) {
+        if !self.wants_to_read() || self.is_held_back(now) {
             return;
         }
         self.held_back = None;
@@ -206,6 +211,10 @@ impl Live {
             entries_max,
             taken_at: self.taken_at,
         });
+    }
+
+    fn is_held_back(&self, now: Now) -> bool {
+        self.held_back.is_some_and(|until| now.moment < until)
     }
 
     fn hold_back(&mut self, until: Moment) {

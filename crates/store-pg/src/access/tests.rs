@@ -1,1 +1,60 @@
+//! Clients that hang up in the middle of a request lose nobody else's writes.
 
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tokio::time::timeout;
+
+use super::*;
+
+const WRITES: i32 = 400;
+
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn server() -> PgConnectOptions {
+    let url = std::env::var("NIGHTDESK_TEST_PG_ADMIN_URL")
+        .expect("run this with `just test`: it starts the server this needs");
+    connect_options(&url, None).unwrap()
+}
+
+async fn run(options: &PgConnectOptions, sql: String) {
+    let mut connection = options.connect().await.unwrap();
+    connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Writes rows while other requests are given up inside `begin`. Answers how many writes were
+/// reported as done and are not there.
+async fn lost(database: &str, options: PgPoolOptions) -> i64 {
+    run(&server(), format!("create database {database}")).await;
+    let server = server().database(database);
+    run(&server, "create table written (id integer primary key)".to_owned()).await;
+    let pool = options.connect_lazy_with(bounded(server.clone()));
+    let mut reported = 0;
+    for id in 0..WRITES {
+        hang_up(&pool, Duration::from_micros(u64::from(id.unsigned_abs()) % 40 * 5)).await;
+        let written = sqlx::query("insert into written values ($1)").bind(id).execute(&pool).await;
+        reported += i64::from(written.is_ok());
+    }
+    pool.close().await;
+    let mut connection = server.connect().await.unwrap();
+    let count = sqlx::query_scalar("select count(*) from written");
+    let there: i64 = count.fetch_one(&mut connection).await.unwrap();
+    reported - there
+}
+
+/// A request that is dropped while it begins its transaction.
+async fn hang_up(pool: &PgPool, after: Duration) {
+    if let Ok(Ok(transaction)) = timeout(after, pool.begin()).await {
+        transaction.rollback().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_pool_rolls_back_what_a_hang_up_left() {
+    assert_eq!(lost("hang_up_hooked", rolling_back(pool_options(4))).await, 0);
+}
+
+#[tokio::test]
+async fn without_the_rollback_writes_are_lost() {
+    let lost = lost("hang_up_unhooked", pool_options(4)).await;
+
+    assert!(lost > 0, "the check must be able to see the loss");
+}

@@ -82,8 +82,8 @@ prop_compose! {
         let [user_id, thread_id, scope_id, user_id_alt] = ids;
         let [chat_name, user_name, chat_topic] = names;
         Source {
-            platform, chat_id, chat_type, chat_name, user_name, chat_topic, user_id, thread_id,
-            scope_id, user_id_alt, ..Source::default()
+            platform, chat_id, chat_type, chat_name, user_id, user_name, thread_id, chat_topic,
+            user_id_alt, scope_id, ..Source::default()
         }
     }
 }

@@ -11,6 +11,7 @@ from line.stage import Stage
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
 FROZEN_SECS = 60
+RESTARTING = 1012
 
 
 @scenario(secs=15)
@@ -113,6 +114,29 @@ async def kill_with_unacked(stage: Stage, client: Client) -> None:
     await client.ask("hold", on=False)
     await stage.desk.start()
     await client.online_after(line)
+
+
+@scenario(secs=15)
+async def desk_stopped_with_entries_in_flight(stage: Stage) -> None:
+    """The desk is asked to stop while the client holds a message and has more on the way. It says
+    that it restarts; afterwards the rest arrives, and what was acked does not come again."""
+    client = await stage.connected()
+    acked = await stage.platform.say_many(3)
+    await until("three are acked", lambda: len(client.acks()) == 3)
+    await client.ask("hold", on=True)
+    said = await stage.platform.say_many(15)
+    await until("one is in the handler", lambda: said[0] in client.handed())
+    line = client.line()
+    await stage.desk.stop()
+    await client.ask("hold", on=False)
+    await stage.desk.start()
+    await client.online_after(line)
+
+    await arrive(client.took, said)
+    in_order(client.handed(), acked + said)
+    once(client.handed(), acked)
+    one_entry_each(client)
+    require(client.closes() == [RESTARTING], f"closed with {client.closes()}")
 
 
 @scenario(secs=75)

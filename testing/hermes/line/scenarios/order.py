@@ -70,10 +70,13 @@ async def window_never_exceeded(stage: Stage) -> None:
     all 1,000 come in order, and never more than twelve are unacked."""
     said = await stage.platform.say_many(1000)
     client = await stage.connected(keep_acks=True)
-    frames = lambda: len(client.frames("inbound"))  # noqa: E731
-    await until("the window is full", lambda: frames() >= WINDOW_ENTRIES)
+
+    def entries() -> int:
+        return len(client.frames("inbound"))
+
+    await until("the window is full", lambda: entries() >= WINDOW_ENTRIES)
     # Time for a thirteenth that must not come.
-    await stays("twelve entries unacked", lambda: frames() == WINDOW_ENTRIES, 3)
+    await stays("twelve entries unacked", lambda: entries() == WINDOW_ENTRIES, 3)
 
     await client.ask("give_acks")
     await arrive(client.took, said, 90)

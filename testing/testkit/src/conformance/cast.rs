@@ -7,7 +7,7 @@ use nightdesk_line::{Caller, End, Node, Taken};
 use nightdesk_port::Bot;
 use nightdesk_register::{NewBot, NewSecret};
 use nightdesk_types::{
-    AgentId, BotId, DataKeyId, Event, GatewayId, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+    AgentId, DataKeyId, Event, GatewayId, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
@@ -126,10 +126,10 @@ impl<'h> Cast<'h> {
 
     /// Admits and puts one event that is new and has one recipient.
     pub(super) async fn stored(&self, event: &EventBuilder) -> Stored {
-        match self.put(event).await {
-            Put::Stored(stored) if stored.len() == 1 => stored[0],
-            other => panic!("one entry was to be stored, not {other:?}"),
-        }
+        let put = self.put(event).await;
+        let Put::Stored(stored) = &put else { panic!("it was to be stored, not {put:?}") };
+        assert_eq!(stored.len(), 1, "it has one recipient: {stored:?}");
+        stored[0]
     }
 
     /// Puts so many events of one person, keyed `k1`, `k2` and so on.
@@ -249,11 +249,6 @@ pub(super) fn new_bot(handle: &str) -> NewBot {
 pub(super) fn secret(name: &str) -> NewSecret {
     let (id, sealed) = (id_of("secret", name), name.as_bytes().to_vec());
     NewSecret { id, sealed, key: DataKeyId::new(1) }
-}
-
-/// A bot that was never entered.
-pub(super) fn nobodys_bot() -> BotId {
-    BotId::from_uuid(id_of("bot", "nobody's"))
 }
 
 /// The same id for the same name, so that a run can be played again.

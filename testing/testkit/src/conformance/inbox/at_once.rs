@@ -27,7 +27,7 @@ pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
         // Fifty and these strides share no factor, so each is an order of its own.
         let stride = [1, 3, 7, 49][sender];
         let order = (0..EVENTS).map(|index| events[index * stride % EVENTS].clone());
-        let batches: Vec<Vec<Accept>> = in_batches(order.collect(), 1 + sender * 5);
+        let batches = in_batches(&order.collect::<Vec<_>>(), 1 + sender * 5);
         let (store, start) = (harness.inbox(), Arc::clone(&start));
         senders.spawn(async move {
             start.wait().await;
@@ -44,7 +44,7 @@ pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, upto(EVENTS));
 }
 
-fn in_batches(events: Vec<Accept>, events_max: usize) -> Vec<Vec<Accept>> {
+fn in_batches(events: &[Accept], events_max: usize) -> Vec<Vec<Accept>> {
     events.chunks(events_max.min(GATHER_MAX)).map(<[Accept]>::to_vec).collect()
 }
 
@@ -79,11 +79,12 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
     let mut batches: Vec<Vec<Vec<Accept>>> = vec![Vec::new(); WRITERS];
     let mut wanted = 0;
     for number in 0..BATCHES {
-        let events = (0..=number % 4).map(|index| people[(number + index) % 3].says(number * 4 + index));
+        let events =
+            (0..=number % 4).map(|index| people[(number + index) % 3].says(number * 4 + index));
         let mut batch = cast.accepts(events).await;
         if number % 7 == 0 {
             // In the middle of numbers that were perhaps taken already.
-            batch.push(accept_for_a_ghost(&cast, &people[0].says(number * 4 + 3)).await);
+            batch.push(accept_for_a_ghost(&cast, &people[0].says(BATCHES * 4 + number)).await);
         } else {
             wanted += batch.len();
         }
@@ -116,7 +117,9 @@ fn numbers_by_agent(puts: &[Put]) -> BTreeMap<AgentId, Vec<i64>> {
             numbers.entry(stored.agent).or_default().push(Seq::get(stored.seq));
         }
     }
-    numbers.values_mut().for_each(|numbers| numbers.sort_unstable());
+    for numbers in numbers.values_mut() {
+        numbers.sort_unstable();
+    }
     numbers
 }
 

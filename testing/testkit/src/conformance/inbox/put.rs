@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_gate::{AdmitError, Gate, Reach, Recipient, RefusalNote, Snapshot, Store};
-use nightdesk_inbox::{Accept, ParkReason, Put, Stored};
+use nightdesk_inbox::{Accept, Ask, ParkReason, Put, Stored, Waiting};
 use nightdesk_protocol::event::encode;
 use nightdesk_register::Access;
 use nightdesk_types::limits::INBOX_ENTRIES_MAX;
@@ -177,12 +177,7 @@ impl Store for Haunted {
         Ok(Snapshot { bound: vec![self.0], granted: Vec::new() })
     }
 
-    async fn reaches(
-        &self,
-        _: TenantScope,
-        _: AgentId,
-        _: &str,
-    ) -> Result<Vec<Reach>, StoreError> {
+    async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -209,7 +204,9 @@ pub async fn a_full_inbox_parks_what_comes(harness: &impl Harness) {
     let aside = harness.parked(ann.scope, ann.agent).await;
     assert_eq!(aside, [full + 1, full + 2].map(|number| (seq(number), ParkReason::Full)));
     let line = cast.line(&ann).await;
-    assert_eq!(cast.waiting(&line).await.len(), full);
+    let last = Ask { after: seq(full - 1), ..line.ask() };
+    let Waiting::Entries(entries) = cast.ask(last).await else { panic!("the line is the newest") };
+    assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [seq(full)]);
     cast.ack(&line, &[(1, INBOX_ENTRIES_MAX)]).await;
     assert!(!cast.stored(&ann.says(full + 3)).await.parked, "there is room again");
 }

@@ -1,0 +1,16 @@
+//! The store on a real PostgreSQL: the conformance suites, the wall between tenants, and the
+//! planted bugs that the checks must catch.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+#[path = "postgres/server.rs"]
+mod server;
+#[path = "postgres/suites.rs"]
+mod suites;
+#[path = "postgres/wall.rs"]
+mod wall;
+#[path = "postgres/planted.rs"]
+mod planted;
+#[path = "postgres/locks.rs"]
+mod locks;
+#[path = "postgres/sources.rs"]
+mod sources;

@@ -1,0 +1,312 @@
+//! Planted bugs: each check is shown green on what we ship, and red on the mistake.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_gate::Gate;
+use nightdesk_inbox::{Accept, Ask, LineClaim, Put, Store, Waiting};
+use nightdesk_line::{Caller, Node, Store as _};
+use nightdesk_port::Bot;
+use nightdesk_register::{Entering, Gateways, NewBot, NewSecret};
+use nightdesk_store_pg::Pg;
+use nightdesk_testkit::builders::{self, EventBuilder, event};
+use nightdesk_types::{
+    AgentId, DataKeyId, GatewayId, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+};
+use nightdesk_vault::WrappedKey;
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use crate::server::{Database, run};
+use crate::suites::{Postgres, postgres};
+
+/// Somebody with an agent in a tenant of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Person {
+    pub(crate) author: String,
+    pub(crate) scope: TenantScope,
+    pub(crate) agent: AgentId,
+    pub(crate) gateway: GatewayId,
+}
+
+/// A bot, and people bound on it.
+pub(crate) struct People {
+    pub(crate) bot: Bot,
+    pub(crate) people: Vec<Person>,
+}
+
+impl People {
+    /// Enters so many.
+    pub(crate) async fn of(postgres: &Postgres, count: usize) -> Self {
+        let store = &postgres.store;
+        let operator = tenant(store, 0).await;
+        let id = Uuid::from_u128(1);
+        let new = NewBot {
+            id,
+            platform: "discord".to_owned(),
+            adapter: "scripted".to_owned(),
+            handle: "bot".to_owned(),
+            path: "path".to_owned(),
+            settings: serde_json::json!({}),
+            sealed: None,
+        };
+        let bot = store.create_bot(operator, &new).await.expect("enter a bot");
+        let mut people = Vec::new();
+        for number in 1..=count {
+            people.push(person(store, bot, number).await);
+        }
+        Self { bot: builders::bot(bot, operator), people }
+    }
+
+    /// Puts an event through the gate into the inbox.
+    pub(crate) async fn put(&self, store: &Arc<Pg>, event: &EventBuilder) -> Put {
+        let accept = self.accept(store, event).await;
+        store.accept(&[accept]).await.expect("put").pop().expect("an answer")
+    }
+
+    /// An admitted event, ready to be written.
+    pub(crate) async fn accept(&self, store: &Arc<Pg>, event: &EventBuilder) -> Accept {
+        let gate = Gate::over(Arc::<Pg>::clone(store));
+        Accept::of(&event.admitted(&self.bot, &gate).await.expect("admitted"), None)
+    }
+}
+
+async fn tenant(store: &Pg, number: usize) -> TenantScope {
+    let id = TenantId::from_uuid(Uuid::from_u128(1_000 + number as u128));
+    let name = format!("tenant {number}");
+    store.create_tenant(id, &name, &WrappedKey(vec![0])).await.expect("enter a tenant");
+    TenantScope::of(id)
+}
+
+async fn person(store: &Pg, bot: nightdesk_types::BotId, number: usize) -> Person {
+    let scope = tenant(store, number).await;
+    let agent = store.create_agent(scope, "agent").await.expect("enter an agent");
+    let author = format!("author-{number}");
+    store.bind(scope, agent, bot, &author).await.expect("bind");
+    let secret = NewSecret { id: Uuid::from_u128(1), sealed: vec![0], key: DataKeyId::new(1) };
+    let gateway = store.create_gateway(scope, agent, "gw", &secret).await.expect("enter a gateway");
+    Person { author, scope, agent, gateway }
+}
+
+/// Replaces parts of a function. Each part must be there.
+pub(crate) async fn replace_in_function(
+    database: &Database,
+    function: &str,
+    parts: &[(&str, &str)],
+) {
+    let mut admin = database.admin().await;
+    let definition = AssertSqlSafe(format!("select pg_get_functiondef('{function}'::regproc)"));
+    let mut sql: String =
+        sqlx::query_scalar(definition).fetch_one(&mut admin).await.expect("read the function");
+    for (from, to) in parts {
+        assert!(sql.contains(from), "{function} has no `{from}`");
+        sql = sql.replace(from, to);
+    }
+    run(&mut admin, &sql).await;
+}
+
+/// A reader that follows its cursor: reads, moves on, and never looks back.
+async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
+    let Person { scope, agent, gateway, .. } = *person;
+    let caller = Caller { scope, agent, gateway, acks: true };
+    let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
+    let taken = store.take(&caller, &node).await.expect("take a line");
+    let line = LineClaim { scope, agent, generation: taken.generation };
+    let (mut seen, mut after) = (Vec::new(), taken.acked);
+    for _ in 0..100 {
+        let ask = Ask {
+            line,
+            after,
+            since: Timestamp::UNIX_EPOCH,
+            entries_max: 12,
+            taken_at: Seq::new(0),
+        };
+        let answers = store.waiting(&[ask]).await.expect("read");
+        let [Waiting::Entries(found)] = &answers[..] else { unreachable!("the newest line") };
+        after = found.last().map_or(after, |entry| entry.seq);
+        seen.extend(found.iter().map(|entry| entry.seq.get()));
+        if seen.len() == entries {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    seen
+}
+
+/// X3: two accepts of one agent overlap, and a reader follows. Answers how many it missed.
+async fn missed_by_a_reader(postgres: &Postgres) -> usize {
+    const EVENTS: usize = 20;
+    let people = People::of(postgres, 1).await;
+    let person = &people.people[0];
+    let store = &postgres.store;
+    let mut accepts = Vec::new();
+    for number in 0..EVENTS {
+        let event = event().from(&person.author).keyed(format!("k{number}"));
+        accepts.push(people.accept(store, &event).await);
+    }
+    let putting = accepts.chunks(1).map(|accept| store.accept(accept));
+    let (puts, seen) =
+        tokio::join!(futures_util::future::join_all(putting), follow(store, person, EVENTS));
+    assert!(puts.iter().all(Result::is_ok), "all were reported as stored");
+    EVENTS - seen.len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_reader_misses_nothing() {
+    assert_eq!(missed_by_a_reader(&postgres().await).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
+    let postgres = postgres().await;
+    let mut admin = postgres.database.admin().await;
+    run(&mut admin, "create sequence planted; grant usage on planted to nightdesk_app").await;
+    // Numbers in the order they were taken, not of the commits, and no lock on the head.
+    let planted = [
+        (
+            "update inbox_heads h\n        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)\n        from (select c.* from counted c order by c.tenant, c.agent) as ordered\n        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent\n        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,\n            h.reach_version",
+            "select h.tenant_id, h.agent_id, nextval('planted') as base, now_at as last_at, h.reach_version\n        from inbox_heads h join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id",
+        ),
+        (
+            "order by ev.o, n.n;",
+            "order by ev.o, n.n;\n    perform pg_sleep(0.05 * (random() < 0.5)::int);",
+        ),
+    ];
+    replace_in_function(&postgres.database, "inbox_accept", &planted).await;
+
+    assert!(missed_by_a_reader(&postgres).await > 0, "X3 must be seen");
+}
+
+/// X4: events of one bot in any order. Answers how many were taken for duplicates.
+async fn taken_for_duplicates(postgres: &Postgres) -> usize {
+    let people = People::of(postgres, 1).await;
+    let mut duplicates = 0;
+    for number in 0..20 {
+        let event = event().from(&people.people[0].author).keyed(format!("k{number}"));
+        duplicates += usize::from(people.put(&postgres.store, &event).await == Put::Duplicate);
+    }
+    duplicates
+}
+
+#[tokio::test]
+async fn new_events_are_new_in_any_order() {
+    assert_eq!(taken_for_duplicates(&postgres().await).await, 0);
+}
+
+#[tokio::test]
+async fn with_a_high_water_mark_lower_events_are_dropped() {
+    let postgres = postgres().await;
+    let mark = [(
+        "d.tenant_id = wanted.operator and d.key = wanted.key",
+        "d.tenant_id = wanted.operator and d.key >= wanted.key",
+    )];
+    replace_in_function(&postgres.database, "inbox_accept", &mark).await;
+
+    assert!(taken_for_duplicates(&postgres).await > 0, "X4 must be seen");
+}
+
+/// X19: two tenants' agents get an entry each. Answers how many foreign entries one reads.
+async fn foreign_entries_read(postgres: &Postgres) -> usize {
+    let people = People::of(postgres, 2).await;
+    for person in &people.people {
+        people.put(&postgres.store, &event().from(&person.author).keyed(&person.author)).await;
+    }
+    follow(&postgres.store, &people.people[0], 2).await.len().saturating_sub(1)
+}
+
+const FORGOTTEN_WHERE: (&str, &str) = ("i.tenant_id = a.tenant and i.agent_id = a.agent", "true");
+
+#[tokio::test]
+async fn nobody_reads_a_foreign_entry() {
+    assert_eq!(foreign_entries_read(&postgres().await).await, 0);
+}
+
+#[tokio::test]
+async fn a_forgotten_where_still_stands_before_the_wall() {
+    let postgres = postgres().await;
+    replace_in_function(&postgres.database, "inbox_waiting", &[FORGOTTEN_WHERE]).await;
+
+    assert_eq!(foreign_entries_read(&postgres).await, 0);
+}
+
+#[tokio::test]
+async fn without_the_wall_a_forgotten_where_shows_foreign_entries() {
+    let postgres = postgres().await;
+    replace_in_function(&postgres.database, "inbox_waiting", &[FORGOTTEN_WHERE]).await;
+    let mut admin = postgres.database.admin().await;
+    run(&mut admin, "alter table inbox_entries disable row level security").await;
+
+    assert!(foreign_entries_read(&postgres).await > 0, "X19 must be seen");
+}
+
+/// X21: a batch over several tenants. Answers how many events were reported as taken, and are
+/// in nobody's inbox, though the source will never send them again.
+async fn lost_from_a_batch(postgres: &Postgres, policy: Policy) -> usize {
+    let people = People::of(postgres, 4).await;
+    if policy == Policy::Equality {
+        plant_equality(&postgres.database).await;
+    }
+    let mut batch = Vec::new();
+    for person in &people.people {
+        let event = event().from(&person.author).keyed(&person.author);
+        batch.push(people.accept(&postgres.store, &event).await);
+    }
+    let reported = postgres.store.accept(&batch).await.map_or(0, |puts| puts.len());
+    let stored: i64 = sqlx::query_scalar("select count(*) from inbox_entries")
+        .fetch_one(&mut postgres.database.admin().await)
+        .await
+        .expect("count");
+    reported.saturating_sub(usize::try_from(stored).expect("a count"))
+}
+
+/// What the wall compares a row's tenant with.
+#[derive(PartialEq, Eq)]
+enum Policy {
+    /// The tenants of the batch, as we ship it.
+    Shipped,
+    /// One tenant.
+    Equality,
+}
+
+/// Every policy compares with one tenant, as if batches had one.
+async fn plant_equality(database: &Database) {
+    run(
+        &mut database.admin().await,
+        "do $$ declare t text; begin
+             foreach t in array array['inbox_heads', 'inbox_cursors', 'inbox_entries'] loop
+                 execute format('drop policy own_tenants on %I', t);
+                 execute format('create policy own_tenants on %I using (tenant_id = (current_setting(''app.tenants'')::uuid[])[2])', t);
+             end loop;
+         end $$",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_batch_over_tenants_loses_nothing() {
+    assert_eq!(lost_from_a_batch(&postgres().await, Policy::Shipped).await, 0);
+}
+
+#[tokio::test]
+async fn under_an_equality_policy_a_batch_is_refused_and_leaves_nothing() {
+    let postgres = postgres().await;
+    assert_eq!(
+        lost_from_a_batch(&postgres, Policy::Equality).await,
+        0,
+        "an event without an outcome aborts"
+    );
+    let keys: i64 = sqlx::query_scalar("select count(*) from dedupe_keys")
+        .fetch_one(&mut postgres.database.admin().await)
+        .await
+        .expect("count");
+    assert_eq!(keys, 0, "the source may send them again");
+}
+
+#[tokio::test]
+async fn under_an_equality_policy_without_outcomes_a_batch_loses_events() {
+    let postgres = postgres().await;
+    let silent = [("then no_outcome('an event')", "then 'duplicate'")];
+    replace_in_function(&postgres.database, "inbox_accept", &silent).await;
+
+    assert!(lost_from_a_batch(&postgres, Policy::Equality).await > 0, "X21 must be seen");
+}

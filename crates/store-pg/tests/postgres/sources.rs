@@ -1,0 +1,135 @@
+//! X22: a source with a cursor has one writer, or a crash between two writers' commits loses
+//! the earlier event.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_gate::Gate;
+use nightdesk_inbox::{
+    Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
+    Store, Stored, Waiting,
+};
+use nightdesk_store_pg::Pg;
+use nightdesk_testkit::builders::{EventBuilder, event};
+use nightdesk_types::planted;
+use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::planted::{People, Person};
+use crate::suites::{Postgres, postgres};
+
+/// The store, but that a batch for one agent never gets to its commit: there the node dies.
+struct DiesOn {
+    store: Arc<Pg>,
+    agent: AgentId,
+}
+
+#[async_trait]
+impl Store for DiesOn {
+    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+        let mut recipients = events.iter().flat_map(Accept::recipients);
+        if recipients.any(|recipient| recipient.agent == self.agent) {
+            return std::future::pending().await;
+        }
+        self.store.accept(events).await
+    }
+
+    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+        self.store.waiting(asks).await
+    }
+
+    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+        Store::ack(&*self.store, acks).await
+    }
+
+    async fn park(&self, line: &LineClaim, seq: Seq, why: ParkReason) -> Result<Park, StoreError> {
+        self.store.park(line, seq, why).await
+    }
+
+    async fn resubmit(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<Stored>, StoreError> {
+        self.store.resubmit(scope, agent, seq).await
+    }
+
+    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+        self.store.heads(agents).await
+    }
+
+    async fn take_source(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        source: &str,
+    ) -> Result<(NodeEpoch, Option<String>), StoreError> {
+        self.store.take_source(operator, bot, source).await
+    }
+
+    async fn move_cursor(
+        &self,
+        operator: TenantScope,
+        bot: BotId,
+        mark: &SourceMark,
+    ) -> Result<bool, StoreError> {
+        self.store.move_cursor(operator, bot, mark).await
+    }
+
+    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
+        self.store.quarantine(unreadable).await
+    }
+}
+
+const SOURCE: &str = "shard-0";
+
+fn said_by(person: &Person) -> EventBuilder {
+    event().from(&person.author).keyed(&person.author)
+}
+
+/// A source says one thing to each person; the node dies on the first. Its next life reads on
+/// from the cursor. Answers how many events are in nobody's inbox then.
+async fn lost_over_a_crash(postgres: &Postgres) -> usize {
+    let people = People::of(postgres, 8).await;
+    let store = &postgres.store;
+    let gate = Gate::over(Arc::<Pg>::clone(store));
+    let dies = DiesOn { store: Arc::clone(store), agent: people.people[0].agent };
+    let inbox = Inbox::start(Arc::new(dies), &TaskTracker::new());
+    let operator = people.bot.operator;
+    let (epoch, _) = store.take_source(operator, people.bot.id, SOURCE).await.expect("take");
+    let mut puts = Vec::new();
+    for (number, person) in people.people.iter().enumerate() {
+        let admitted = said_by(person).admitted(&people.bot, &gate).await.expect("admitted");
+        let mark =
+            SourceMark { source: SOURCE.to_owned(), epoch, cursor: (number + 1).to_string() };
+        let inbox = &inbox;
+        puts.push(async move { inbox.put(&admitted, Some(mark)).await });
+    }
+    drop(timeout(Duration::from_secs(1), futures_util::future::join_all(puts)).await);
+
+    let (_, cursor) = store.take_source(operator, people.bot.id, SOURCE).await.expect("take");
+    let read: usize = cursor.map_or(0, |cursor| cursor.parse().expect("a number"));
+    for person in &people.people[read..] {
+        people.put(store, &said_by(person)).await;
+    }
+    let stored: i64 = sqlx::query_scalar("select count(*) from inbox_entries")
+        .fetch_one(&mut postgres.database.admin().await)
+        .await
+        .expect("count");
+    people.people.len() - usize::try_from(stored).expect("a count")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_crash_loses_nothing_of_a_source() {
+    assert_eq!(lost_over_a_crash(&postgres().await).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn on_two_writers_a_crash_loses_an_event() {
+    assert!(planted::plant("X22"), "nothing else is planted in this process");
+
+    assert!(lost_over_a_crash(&postgres().await).await > 0, "X22 must be seen");
+}

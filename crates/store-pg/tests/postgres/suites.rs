@@ -1,0 +1,132 @@
+//! The conformance suites, on PostgreSQL.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_inbox::ParkReason;
+use nightdesk_store_pg::Pg;
+use nightdesk_testkit::conformance::{Harness, TimedHarness};
+use nightdesk_types::{AgentId, BotId, Seq, TenantScope};
+
+use crate::server::{Database, run};
+
+/// A fresh database behind every port.
+pub(crate) struct Postgres {
+    pub(crate) database: Database,
+    pub(crate) store: Arc<Pg>,
+    /// How long ago it all began, in days.
+    days: AtomicU64,
+}
+
+/// A fresh store.
+pub(crate) async fn postgres() -> Postgres {
+    let database = Database::new().await;
+    let store = Arc::new(database.store());
+    Postgres { database, store, days: AtomicU64::new(0) }
+}
+
+#[async_trait]
+impl Harness for Postgres {
+    fn gate(&self) -> Arc<dyn nightdesk_gate::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn lines(&self) -> Arc<dyn nightdesk_line::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn egress(&self) -> Arc<dyn nightdesk_egress::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn register(&self) -> Arc<dyn nightdesk_register::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
+        let rows: Vec<(i64, String)> = sqlx::query_as(
+            "select seq, reason from inbox_parked where tenant_id = $1 and agent_id = $2 order by seq",
+        )
+        .bind(scope.tenant().uuid())
+        .bind(agent.uuid())
+        .fetch_all(&mut self.database.admin().await)
+        .await
+        .expect("read what is parked");
+        let reason = |slug: &str| ParkReason::ALL.into_iter().find(|reason| reason.slug() == slug);
+        rows.into_iter()
+            .map(|(seq, slug)| (Seq::new(seq), reason(&slug).expect("a reason of ours")))
+            .collect()
+    }
+
+    async fn refusals(&self, scope: TenantScope) -> Vec<String> {
+        sqlx::query_scalar("select event_key from refusals where tenant_id = $1 order by number")
+            .bind(scope.tenant().uuid())
+            .fetch_all(&mut self.database.admin().await)
+            .await
+            .expect("read refusals")
+    }
+
+    async fn quarantined(&self, operator: TenantScope, bot: BotId) -> usize {
+        let kept: i64 = sqlx::query_scalar(
+            "select count(*) from quarantined where tenant_id = $1 and bot_id = $2",
+        )
+        .bind(operator.tenant().uuid())
+        .bind(bot.uuid())
+        .fetch_one(&mut self.database.admin().await)
+        .await
+        .expect("count what is quarantined");
+        usize::try_from(kept).expect("a count")
+    }
+}
+
+#[async_trait]
+impl TimedHarness for Postgres {
+    /// The database's clock cannot be moved, so every row grows older instead.
+    async fn let_pass(&self, span: Duration) {
+        let mut admin = self.database.admin().await;
+        let days = span.as_secs().div_ceil(86_400);
+        let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
+        run(&mut admin, &format!("select open_days({behind}, 2)")).await;
+        let aged: [(&str, &[&str]); 9] = [
+            ("inbox_heads", &["last_at"]),
+            ("inbox_cursors", &["acked_at"]),
+            ("inbox_entries", &["at"]),
+            ("inbox_acks", &["handed_at", "acked_at"]),
+            ("reached", &["at"]),
+            ("lines", &["opened_at", "closed_at"]),
+            ("sends", &["asked_at", "called_at", "settled_at"]),
+            ("gateways", &["revoked_at"]),
+            ("gateway_secrets", &["created_at", "expires_at"]),
+        ];
+        for (table, columns) in aged {
+            let set: Vec<String> = columns
+                .iter()
+                .map(|column| {
+                    format!("{column} = {column} - make_interval(secs => {})", span.as_secs_f64())
+                })
+                .collect();
+            run(&mut admin, &format!("update {table} set {}", set.join(", "))).await;
+        }
+        let whole_days = span.as_secs() / 86_400;
+        run(&mut admin, &format!("update dedupe_keys set day = day - {whole_days}")).await;
+    }
+}
+
+nightdesk_testkit::inbox_store_conformance!(postgres().await);
+nightdesk_testkit::inbox_model_conformance!(postgres().await, 30);
+nightdesk_testkit::line_store_conformance!(postgres().await);
+nightdesk_testkit::gate_store_conformance!(postgres().await);
+nightdesk_testkit::register_store_conformance!(postgres().await);
+nightdesk_testkit::egress_store_conformance!(postgres().await);
+nightdesk_testkit::upkeep_conformance!(postgres().await);
+nightdesk_testkit::timed_store_conformance!(postgres().await);

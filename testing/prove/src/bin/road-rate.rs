@@ -1,0 +1,212 @@
+//! Road rate: how fast events go the whole road, beside bare PostgreSQL doing the same writes.
+//!
+//! An event counts when the gateway it is for has received its frame and sent the ack. Both
+//! sides run in turns on the same cluster, so that a busy machine is busy for both.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use nightdesk_prove::bare::{Bare, Done};
+use nightdesk_prove::cluster::Cluster;
+use nightdesk_prove::figures::{micros_each, per_second, ratio};
+use nightdesk_prove::platform::Order;
+use nightdesk_prove::setup::Size;
+use nightdesk_prove::stage::{DATABASE, Stage, seeded};
+use nightdesk_prove::worker::Work;
+use nightdesk_prove::{procfs, ui};
+
+/// The database for bare PostgreSQL.
+const BARE: &str = "bare";
+
+/// How long the machine rests between two phases, so that one does not pay for the other.
+const REST: Duration = Duration::from_millis(500);
+
+/// Measures how fast events go the whole road.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    work: Option<Work>,
+
+    /// How many agents are behind the shared bot.
+    #[arg(long, default_value_t = 1_000)]
+    agents: usize,
+
+    /// To how many tenants they belong.
+    #[arg(long, default_value_t = 20)]
+    tenants: usize,
+
+    /// How many connections the platform posts over, one event at a time each.
+    #[arg(long, default_value_t = 128)]
+    connections: u64,
+
+    /// How long each phase is.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+
+    /// How often desk and bare PostgreSQL take turns.
+    #[arg(long, default_value_t = 2)]
+    turns: usize,
+
+    /// The desk's binary, built with the feature `scripted`.
+    #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
+    desk: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.work {
+        Some(work) => work.run(),
+        None => prove(&arguments),
+    };
+    ui::ended("road-rate", outcome)
+}
+
+fn prove(arguments: &Arguments) -> Result<()> {
+    let size = Size { tenants: arguments.tenants, agents: arguments.agents };
+    let mut stage = Stage::set(&arguments.desk, size, arguments.connections)?;
+    let (_, cast) = seeded(&arguments.desk, &stage.cluster, BARE, size)?;
+    stage.dial()?;
+    ui::say("warming up");
+    desk_phase(&mut stage, arguments.seconds / 2)?;
+    let body_bytes = body_bytes(&stage.cluster)?;
+    let bare = Bare::prepare(&stage.cluster, BARE, &cast, body_bytes)?;
+    let warm = bare_phase(&stage.cluster, &bare, arguments.seconds / 2)?;
+
+    let (mut desk_side, mut bare_side) = (Phase::default(), Phase::default());
+    for turn in 1..=arguments.turns {
+        ui::say(&format!("turn {turn} of {}", arguments.turns));
+        desk_side.add(&desk_phase(&mut stage, arguments.seconds)?);
+        bare_side.add(&bare_phase(&stage.cluster, &bare, arguments.seconds)?);
+    }
+
+    bare.check(&stage.cluster, warm.events + bare_side.events)?;
+    stage.check_history()?;
+    tell_conditions(&stage.cluster, body_bytes)?;
+    tell_gathering(&mut stage)?;
+    tell_rates(&desk_side, &bare_side);
+    Ok(())
+}
+
+/// What happened in a phase, or in several of one side.
+#[derive(Debug, Default)]
+struct Phase {
+    events: u64,
+    elapsed: Duration,
+    used: Used,
+}
+
+/// The time processes had a core.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    desk: Duration,
+    pg: Duration,
+    gateways: Duration,
+    platform: Duration,
+}
+
+impl Phase {
+    fn add(&mut self, other: &Self) {
+        self.events += other.events;
+        self.elapsed += other.elapsed;
+        self.used.desk += other.used.desk;
+        self.used.pg += other.used.pg;
+        self.used.gateways += other.used.gateways;
+        self.used.platform += other.used.platform;
+    }
+}
+
+impl Used {
+    fn so_far(stage: &Stage) -> Result<Self> {
+        Ok(Self {
+            desk: procfs::cpu(stage.desk.pid())?,
+            pg: procfs::cpu_with_children(stage.cluster.pid())?,
+            gateways: procfs::cpu(stage.gateways.pid())?,
+            platform: procfs::cpu(stage.platform.pid())?,
+        })
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            desk: self.desk.saturating_sub(before.desk),
+            pg: self.pg.saturating_sub(before.pg),
+            gateways: self.gateways.saturating_sub(before.gateways),
+            platform: self.platform.saturating_sub(before.platform),
+        }
+    }
+}
+
+/// Events go the whole road. What is still on its way when the time is over does not count.
+fn desk_phase(stage: &mut Stage, seconds: u64) -> Result<Phase> {
+    let (before, acked) = (Used::so_far(stage)?, stage.standing()?.acked);
+    let began = Instant::now();
+    let told = stage.post(&Order::Run(seconds * 1_000))?;
+    let events = stage.standing()?.acked - acked;
+    let (elapsed, used) = (began.elapsed(), Used::so_far(stage)?.since(before));
+    stage.arrived(told)?;
+    thread::sleep(REST);
+    Ok(Phase { events, elapsed, used })
+}
+
+fn bare_phase(cluster: &Cluster, bare: &Bare, seconds: u64) -> Result<Phase> {
+    let before = procfs::cpu_with_children(cluster.pid())?;
+    let Done { events, elapsed } = bare.run(cluster, seconds)?;
+    let pg = procfs::cpu_with_children(cluster.pid())?.saturating_sub(before);
+    thread::sleep(REST);
+    Ok(Phase { events, elapsed, used: Used { pg, ..Used::default() } })
+}
+
+/// How long an entry of the desk's is, so that bare PostgreSQL writes as much.
+fn body_bytes(cluster: &Cluster) -> Result<usize> {
+    let bytes = "select round(avg(octet_length(body))) from inbox_entries";
+    let bytes = cluster.ask(DATABASE, bytes)?;
+    bytes.trim().parse().context("the desk has stored nothing")
+}
+
+fn tell_conditions(cluster: &Cluster, body_bytes: usize) -> Result<()> {
+    let fsync = cluster.ask(DATABASE, "show fsync")?;
+    ensure!(fsync.trim() == "on", "fsync is {}", fsync.trim());
+    ui::put(&format!("fsync: {}", fsync.trim()));
+    ui::put(&format!("row-level security: {}", cluster.check_wall(DATABASE)?));
+    ui::put(&format!("body_bytes: {body_bytes}"));
+    Ok(())
+}
+
+/// How many events went into a statement, over the whole life of the desk.
+fn tell_gathering(stage: &mut Stage) -> Result<()> {
+    let acked = stage.standing()?.acked;
+    for function in ["inbox_accept", "inbox_ack", "inbox_waiting"] {
+        let called = format!(
+            "select coalesce(sum(calls), 0), coalesce(round((sum(total_time) / sum(calls))::numeric, 2), 0)
+             from pg_stat_user_functions where funcname = '{function}'"
+        );
+        let called = stage.cluster.ask(DATABASE, &called)?;
+        let (calls, millis) = called.trim().split_once('|').context("no calls are counted")?;
+        ui::put(&format!("{function}: calls={calls} ms_each={millis} events={acked}"));
+    }
+    let commits = "select xact_commit from pg_stat_database where datname = current_database()";
+    let commits = stage.cluster.ask(DATABASE, commits)?;
+    ui::put(&format!("transactions: {} events={acked}", commits.trim()));
+    Ok(())
+}
+
+fn tell_rates(desk: &Phase, bare: &Phase) {
+    let (desk_rate, bare_rate) =
+        (per_second(desk.events, desk.elapsed), per_second(bare.events, bare.elapsed));
+    ui::put(&format!(
+        "beside: gateways_cpu_us={:.1} platform_cpu_us={:.1} bare_pg_cpu_us={:.1}",
+        micros_each(desk.used.gateways, desk.events),
+        micros_each(desk.used.platform, desk.events),
+        micros_each(bare.used.pg, bare.events)
+    ));
+    ui::put(&format!(
+        "road-rate: desk_per_s={desk_rate:.0} bare_per_s={bare_rate:.0} ratio={:.2} \
+         desk_cpu_us={:.1} pg_cpu_us={:.1}",
+        ratio(desk_rate, bare_rate),
+        micros_each(desk.used.desk, desk.events),
+        micros_each(desk.used.pg, desk.events)
+    ));
+}

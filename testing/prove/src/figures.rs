@@ -1,0 +1,56 @@
+//! Figures: counts and times as they are printed.
+
+use std::time::Duration;
+
+/// How many of a count there were in a second.
+pub fn per_second(count: u64, elapsed: Duration) -> f64 {
+    ratio(float(count), elapsed.as_secs_f64())
+}
+
+/// How much of one core was used, in percent.
+pub fn core_percent(cpu: Duration, elapsed: Duration) -> f64 {
+    100.0 * ratio(cpu.as_secs_f64(), elapsed.as_secs_f64())
+}
+
+/// How many microseconds of a core each of a count took.
+pub fn micros_each(cpu: Duration, count: u64) -> f64 {
+    1e6 * ratio(cpu.as_secs_f64(), float(count))
+}
+
+/// By how much something grew, for each of a count. What shrank did not grow.
+pub fn growth_each(before: u64, after: u64, count: u64) -> f64 {
+    ratio(float(after.saturating_sub(before)), float(count))
+}
+
+/// One number over another; nothing over nothing is nothing.
+pub fn ratio(one: f64, other: f64) -> f64 {
+    if other > 0.0 { one / other } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what is counted here is far below 2^52")]
+const fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_what_their_names_say() {
+        let second = Duration::from_secs(1);
+        let cases = [
+            ("rate", per_second(30, 2 * second), 15.0),
+            ("rate of no time", per_second(30, Duration::ZERO), 0.0),
+            ("half a core", core_percent(second, 2 * second), 50.0),
+            ("two cores", core_percent(4 * second, 2 * second), 200.0),
+            ("a hundred microseconds each", micros_each(second, 10_000), 100.0),
+            ("nothing happened", micros_each(second, 0), 0.0),
+            ("memory", growth_each(1_000, 28_000, 1_000), 27.0),
+            ("memory given back", growth_each(28_000, 1_000, 1_000), 0.0),
+        ];
+        for (name, got, want) in cases {
+            assert!((got - want).abs() < 1e-9, "{name}: {got}");
+        }
+    }
+}

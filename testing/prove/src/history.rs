@@ -1,0 +1,121 @@
+//! History: what the platform was told and what the gateways saw, side by side.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result, ensure};
+
+/// One event and the agent it is for, by their numbers in this proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seen {
+    /// Whose it is: the agent's place among the members of the cast.
+    pub agent: usize,
+    /// Which event.
+    pub event: u64,
+}
+
+/// What one process saw, in the order it saw it.
+#[derive(Debug, Default)]
+pub struct Ledger(Mutex<Vec<Seen>>);
+
+impl Ledger {
+    /// Writes something down.
+    pub fn note(&self, seen: &[Seen]) {
+        self.lock().extend_from_slice(seen);
+    }
+
+    /// How much was seen.
+    pub fn count(&self) -> u64 {
+        self.lock().len() as u64
+    }
+
+    /// Puts everything into a file, for the process that compares.
+    pub fn save(&self, file: &Path) -> Result<()> {
+        let mut text = String::new();
+        for Seen { agent, event } in self.lock().iter() {
+            writeln!(text, "{agent} {event}").context("could not write into memory")?;
+        }
+        fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Seen>> {
+        // What is behind it is whole at every step, also if a holder panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads what [`Ledger::save`] wrote.
+pub fn load(file: &Path) -> Result<Vec<Seen>> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
+    let seen = |line: &str| {
+        let (agent, event) = line.split_once(' ')?;
+        Some(Seen { agent: agent.parse().ok()?, event: event.parse().ok()? })
+    };
+    let lines: Option<Vec<Seen>> = text.lines().map(seen).collect();
+    lines.with_context(|| format!("{} is not a history", file.display()))
+}
+
+/// Checks that every event the platform was told "ok" for was acked by its own agent's
+/// gateway, once, and that nothing else was.
+pub fn check(told: &[Seen], acked: &[Seen]) -> Result<()> {
+    let (told, acked) = (sorted(told), sorted(acked));
+    let doubled = acked.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let lost = missing(&told, &acked);
+    let astray = missing(&acked, &told);
+    ensure!(
+        lost == 0 && doubled == 0 && astray == 0,
+        "of {} events told \"ok\", {lost} were not acked by their gateway; \
+         {doubled} were acked twice, {astray} by a gateway they were not for",
+        told.len()
+    );
+    Ok(())
+}
+
+fn sorted(seen: &[Seen]) -> Vec<Seen> {
+    let mut sorted = seen.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// How many of one are not in the other. Both are sorted.
+fn missing(of: &[Seen], from: &[Seen]) -> usize {
+    of.iter().filter(|seen| from.binary_search(seen).is_err()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Seen = Seen { agent: 0, event: 1 };
+    const TWO: Seen = Seen { agent: 1, event: 2 };
+
+    #[test]
+    fn finds_what_is_lost_doubled_or_astray() {
+        let astray = Seen { agent: 0, event: 2 };
+        let cases: [(&str, &[Seen], &[Seen], bool); 5] = [
+            ("whole, in any order", &[ONE, TWO], &[TWO, ONE], true),
+            ("lost", &[ONE, TWO], &[ONE], false),
+            ("doubled", &[ONE], &[ONE, ONE], false),
+            ("at another agent", &[ONE, TWO], &[ONE, astray], false),
+            ("from nowhere", &[ONE], &[ONE, TWO], false),
+        ];
+        for (name, told, acked, want) in cases {
+            assert_eq!(check(told, acked).is_ok(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_history_survives_its_file() {
+        let file = std::env::temp_dir().join(format!("nightdesk-history-{}", std::process::id()));
+        let ledger = Ledger::default();
+        ledger.note(&[ONE, TWO]);
+        ledger.save(&file).unwrap();
+
+        let loaded = load(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        assert_eq!((loaded, ledger.count()), (vec![ONE, TWO], 2));
+    }
+}

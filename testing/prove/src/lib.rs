@@ -1,0 +1,25 @@
+//! Prove: real processes, real PostgreSQL, and figures counted from outside.
+//!
+//! Each proof is a binary of its own. It sets a [`stage`]: a [`cluster`], a [`desk`] in front of
+//! it, and beside them the [`gateway`]s and the [`platform`] as processes of their own
+//! ([`worker`]), so that what they cost is told apart from what the desk costs. They know of the desk only what
+//! any client knows, and what they saw is compared in [`history`].
+//!
+//! # Promise
+//!
+//! A figure is printed only if nothing was lost, doubled or led astray on the way to it. When
+//! a proof ends, in whatever way, its processes end and its folder is removed.
+
+pub mod stage;
+pub mod cluster;
+pub mod desk;
+pub mod setup;
+pub mod worker;
+pub mod platform;
+pub mod gateway;
+pub mod history;
+pub mod bare;
+pub mod procfs;
+pub mod figures;
+pub mod ui;
+mod chance;

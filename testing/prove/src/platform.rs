@@ -1,0 +1,119 @@
+//! Platform: posts signed events to the desk's webhook, and believes a "200".
+//!
+//! Each connection waits for its answer before it posts again. Like the gateways it does no
+//! more than it must.
+
+mod connection;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+
+use crate::chance::pick;
+use crate::history::{Ledger, Seen};
+use crate::setup::Cast;
+use crate::worker;
+use connection::Connection;
+
+/// What the process is told when it starts.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Where the desk is.
+    #[arg(long)]
+    desk: SocketAddr,
+    /// The file with everybody in it.
+    #[arg(long)]
+    cast: PathBuf,
+    /// How many connections post at a time.
+    #[arg(long)]
+    connections: u64,
+}
+
+/// What the platform can be told.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// Post one event for every so-manieth agent, from the first one on.
+    Each(usize),
+    /// Post events for agents picked at random, for so many milliseconds.
+    Run(u64),
+    /// Put what was answered "200" into a file.
+    Save(PathBuf),
+}
+
+/// How many events were answered "200" so far.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Told {
+    /// Their number.
+    pub told: u64,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Desk {
+    address: SocketAddr,
+    cast: Cast,
+    told: Ledger,
+    next_event: AtomicU64,
+}
+
+/// Runs the process.
+pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
+    let desk = Arc::new(Desk {
+        address: arguments.desk,
+        cast: Cast::load(&arguments.cast)?,
+        told: Ledger::default(),
+        next_event: AtomicU64::new(0),
+    });
+    worker::answer(async |order| {
+        match order {
+            Order::Each(step) => post_each(&desk, arguments.connections, step).await?,
+            Order::Run(millis) => {
+                let until = Instant::now() + Duration::from_millis(millis);
+                post_until(&desk, arguments.connections, until).await?;
+            }
+            Order::Save(file) => desk.told.save(&file)?,
+        }
+        Ok(Told { told: desk.told.count() })
+    })
+    .await
+}
+
+async fn post_each(desk: &Arc<Desk>, connections: u64, step: usize) -> Result<()> {
+    let next = Arc::new(AtomicU64::new(0));
+    let members = desk.cast.members.len();
+    let member = move |_: u64| {
+        let nth = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).ok()?;
+        nth.checked_mul(step).filter(|member| *member < members)
+    };
+    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member.clone())))).await
+}
+
+async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instant) -> Result<()> {
+    let members = desk.cast.members.len();
+    let member = move |event| (Instant::now() < until).then(|| pick(event, members));
+    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member)))).await
+}
+
+async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()> {
+    let posted = try_join_all(posting).await.context("a connection's task ended badly")?;
+    posted.into_iter().collect()
+}
+
+/// Posts over one connection, to whom `member` says, for as long as it says anybody. A new
+/// connection each time: the desk rightly closes one that says nothing for a while.
+async fn post(desk: Arc<Desk>, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
+    let mut connection = Connection::open(desk.address, &desk.cast).await?;
+    loop {
+        let event = desk.next_event.fetch_add(1, Ordering::Relaxed);
+        let Some(agent) = member(event) else { return Ok(()) };
+        connection.post(agent, event).await?;
+        desk.told.note(&[Seen { agent, event }]);
+    }
+}

@@ -1,0 +1,99 @@
+//! What the kernel says about processes: their memory, and the time they had a core.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// The kernel tells times in hundredths of a second, on every machine Linux runs on today.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The time a process had a core, all its threads together.
+pub fn cpu(pid: u32) -> Result<Duration> {
+    Ok(stat(pid)?.own)
+}
+
+/// The time a process and its children had a core, those that have ended included.
+pub fn cpu_with_children(pid: u32) -> Result<Duration> {
+    let parent = stat(pid)?;
+    let mut cpu = parent.own + parent.ended_children;
+    for entry in fs::read_dir("/proc").context("could not list the processes")?.flatten() {
+        let pid_of_entry = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        // One that has ended since is in its parent's account the next time.
+        let stat = pid_of_entry.and_then(|pid: u32| stat(pid).ok());
+        cpu += stat.filter(|stat| stat.parent == pid).map_or(Duration::ZERO, |stat| stat.own);
+    }
+    Ok(cpu)
+}
+
+/// The memory of a process that is in RAM, in KiB.
+pub fn rss_kib(pid: u32) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))
+        .with_context(|| format!("could not look at process {pid}"))?;
+    rss_in(&status).with_context(|| format!("process {pid} tells no memory"))
+}
+
+fn rss_in(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+/// What we read of `/proc/PID/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    own: Duration,
+    /// Of children that have ended and were waited for.
+    ended_children: Duration,
+}
+
+fn stat(pid: u32) -> Result<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat"))
+        .with_context(|| format!("could not look at process {pid}"))?;
+    stat_in(&text).with_context(|| format!("could not read what the kernel says of process {pid}"))
+}
+
+fn stat_in(text: &str) -> Option<Stat> {
+    // The name is in brackets and may hold anything, brackets too.
+    let (_, fields) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<u32>().ok();
+    Some(Stat {
+        parent: fields.get(1)?.parse().ok()?,
+        own: TICK * (ticks(11)? + ticks(12)?),
+        ended_children: TICK * (ticks(13)? + ticks(14)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_kernel_says_of_a_process() {
+        let tail = "S 7 1 1 0 -1 4194560 1 2 3 4 250 150 30 20 20 0 9 0 5 6 7";
+        let want = Stat {
+            parent: 7,
+            own: Duration::from_secs(4),
+            ended_children: Duration::from_millis(500),
+        };
+        for name in ["(postgres)", "(a b)", "(odd) name) 1 2)"] {
+            assert_eq!(stat_in(&format!("42 {name} {tail}")).as_ref(), Some(&want), "{name}");
+        }
+        assert_eq!(stat_in("42 (short) S 7"), None);
+    }
+
+    #[test]
+    fn reads_the_memory_of_a_process() {
+        assert_eq!(rss_in("VmHWM:\t  9 kB\nVmRSS:\t  5120 kB\n"), Some(5_120));
+        assert_eq!(rss_in("Name:\tkthreadd\n"), None);
+    }
+
+    #[test]
+    fn looks_at_itself() {
+        let own = std::process::id();
+
+        assert!(rss_kib(own).unwrap() > 0);
+        assert!(cpu_with_children(own).unwrap() >= cpu(own).unwrap());
+    }
+}

@@ -1,0 +1,133 @@
+//! Stage: everything a proof needs, up and running.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+
+use crate::cluster::Cluster;
+use crate::desk::{Desk, Settings};
+use crate::setup::{Cast, Size};
+use crate::worker::Worker;
+use crate::{gateway, history, platform, ui};
+
+/// The desk's database.
+pub const DATABASE: &str = "desk";
+
+/// How long entries may be on their way once nothing is posted any more.
+const ARRIVED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How often we look whether they have arrived.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What runs. The cluster ends last.
+#[derive(Debug)]
+pub struct Stage {
+    /// The platform's process.
+    pub platform: Worker,
+    /// The gateways' process.
+    pub gateways: Worker,
+    /// The desk.
+    pub desk: Desk,
+    /// Everybody there is.
+    pub cast: Cast,
+    /// PostgreSQL.
+    pub cluster: Cluster,
+}
+
+impl Stage {
+    /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
+    pub fn set(binary: &Path, size: Size, connections: u64) -> Result<Self> {
+        let cluster = Cluster::start()?;
+        let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let file = cluster.folder().join("cast.json");
+        cast.save(&file)?;
+        let desk = settings.start()?;
+        let (address, file) = (desk.address().to_string(), file.display().to_string());
+        let connections = connections.to_string();
+        let known = ["--desk", &address, "--cast", &file];
+        let gateways = Worker::start(cluster.folder(), &[&["gateways"], &known[..]].concat())?;
+        let posts = ["--connections", &connections];
+        let platform =
+            Worker::start(cluster.folder(), &[&["platform"], &known[..], &posts].concat())?;
+        Ok(Self { platform, gateways, desk, cast, cluster })
+    }
+
+    /// Dials in for every agent.
+    pub fn dial(&mut self) -> Result<()> {
+        ui::say(&format!("dialling {} lines", self.cast.members.len()));
+        let standing: gateway::Standing = self.gateways.ask(&gateway::Order::Dial)?;
+        self.all_open(&standing)
+    }
+
+    /// Has the platform post; answers how many events it was told "200" for in all.
+    pub fn post(&mut self, order: &platform::Order) -> Result<u64> {
+        let told: Result<platform::Told> = self.platform.ask(order);
+        told.map(|told| told.told).map_err(|error| error.context(self.desks_log()))
+    }
+
+    /// How things stand with the gateways.
+    pub fn standing(&mut self) -> Result<gateway::Standing> {
+        self.gateways.ask(&gateway::Order::Count)
+    }
+
+    /// Waits until so many entries were acked in all, and checks that every line is open.
+    pub fn arrived(&mut self, told: u64) -> Result<()> {
+        let deadline = Instant::now() + ARRIVED_WITHIN;
+        loop {
+            let standing = self.standing()?;
+            self.all_open(&standing)?;
+            if standing.acked >= told {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                bail!("of {told} events {} arrived; {}", standing.acked, self.desks_log());
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Checks that all that was told "ok" was acked by whom it was for, once.
+    pub fn check_history(&mut self) -> Result<()> {
+        let folder = self.cluster.folder();
+        let (told, acked) = (folder.join("told"), folder.join("acked"));
+        let _: platform::Told = self.platform.ask(&platform::Order::Save(told.clone()))?;
+        let _: gateway::Standing = self.gateways.ask(&gateway::Order::Save(acked.clone()))?;
+        history::check(&history::load(&told)?, &history::load(&acked)?)
+    }
+
+    fn all_open(&self, standing: &gateway::Standing) -> Result<()> {
+        let lines = self.cast.members.len();
+        let problem = standing.problem.as_deref().unwrap_or("nobody knows why");
+        ensure!(
+            standing.open == lines as u64,
+            "of {lines} lines {} are open: {problem}; {}",
+            standing.open,
+            self.desks_log()
+        );
+        Ok(())
+    }
+
+    fn desks_log(&self) -> String {
+        format!("the desk's log ends:\n{}", self.desk.log_tail())
+    }
+}
+
+/// Makes a database, brings it up to date and enters everybody.
+pub fn seeded(
+    binary: &Path,
+    cluster: &Cluster,
+    database: &str,
+    size: Size,
+) -> Result<(Settings, Cast)> {
+    let Size { tenants, agents } = size;
+    ui::say(&format!("entering {agents} agents of {tenants} tenants into {database}"));
+    cluster.create(database)?;
+    let settings = Settings::write(binary, cluster, database)?;
+    settings.migrate()?;
+    let cast = Cast::enter(cluster, database, settings.vault()?, size)?;
+    // So that neither side of a comparison plans with figures the other does not have.
+    cluster.ask(database, "vacuum analyze")?;
+    Ok((settings, cast))
+}

@@ -1,0 +1,114 @@
+//! Worker: a part of a proof in a process of its own, so that its cost can be told apart.
+//!
+//! It is the same binary with a hidden command. Orders go in and answers come out, each a line
+//! of JSON; it ends when nobody can give it orders any more.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use anyhow::{Context, Result, anyhow};
+use clap::Subcommand;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+
+use crate::{desk, gateway, platform, ui};
+
+/// What a worker may be.
+#[derive(Debug, Subcommand)]
+pub enum Work {
+    /// The gateways of all agents.
+    #[command(hide = true)]
+    Gateways(gateway::Arguments),
+    /// The platform.
+    #[command(hide = true)]
+    Platform(platform::Arguments),
+}
+
+impl Work {
+    /// Does the work until nobody can give orders any more.
+    pub fn run(&self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("could not start the runtime")?;
+        match self {
+            Self::Gateways(arguments) => runtime.block_on(gateway::run(arguments)),
+            Self::Platform(arguments) => runtime.block_on(platform::run(arguments)),
+        }
+    }
+}
+
+/// A worker, as who gives the orders sees it. It ends when dropped.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    /// Starts this binary once more, with these arguments. What it opens is in the folder.
+    pub fn start(folder: &Path, arguments: &[&str]) -> Result<Self> {
+        let program = std::env::current_exe().context("could not find our own binary")?;
+        let mut child = desk::limited(&program)
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("could not run a worker")?;
+        let orders = child.stdin.take();
+        let answers = child.stdout.take().context("a worker has no voice")?;
+        Ok(Self { child, orders, answers: BufReader::new(answers) })
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Gives an order and waits for the answer.
+    pub fn ask<A: DeserializeOwned>(&mut self, order: &impl Serialize) -> Result<A> {
+        let mut line = serde_json::to_string(order).context("could not write an order")?;
+        line.push('\n');
+        let orders = self.orders.as_mut().context("a worker has no ear")?;
+        orders.write_all(line.as_bytes()).context("a worker takes no order")?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).context("a worker gives no answer")?;
+        let answer: Result<A, String> =
+            serde_json::from_str(&answer).context("a worker ended without an answer")?;
+        answer.map_err(|problem| anyhow!(problem))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        self.child.wait().ok();
+    }
+}
+
+/// Answers orders until there can be no more of them.
+pub async fn answer<O, A>(mut obey: impl AsyncFnMut(O) -> Result<A>) -> Result<()>
+where
+    O: DeserializeOwned + Send + 'static,
+    A: Serialize,
+{
+    let (tell, mut told) = mpsc::channel(1);
+    // Not awaited: it ends with the process.
+    drop(std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if tell.blocking_send(serde_json::from_str::<O>(&line)).is_err() {
+                return;
+            }
+        }
+    }));
+    while let Some(order) = told.recv().await {
+        let order = order.context("could not read an order")?;
+        let answer = obey(order).await.map_err(|error| format!("{error:#}"));
+        ui::put(&serde_json::to_string(&answer).context("could not write an answer")?);
+    }
+    Ok(())
+}

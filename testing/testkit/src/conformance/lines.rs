@@ -1,0 +1,190 @@
+//! What the store of lines promises.
+
+use nightdesk_inbox::{Ack, LineClaim, ParkReason, Waiting};
+use nightdesk_line::{Caller, Node};
+use nightdesk_types::{GatewayId, NodeEpoch, Seq};
+
+use super::Harness;
+use super::cast::{Cast, Line, Person, secret};
+
+/// Every line of an agent has a higher number than the one before; agents count apart.
+pub async fn the_number_of_a_line_rises(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+
+    let first = cast.line(&ann).await;
+    let second = cast.line(&ann).await;
+    cast.close(&second, None).await;
+    let third = cast.line(&ann).await;
+    let numbers = [first, second, third].map(|line| line.taken.generation);
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    assert_eq!(cast.line(&bob).await.taken.generation, numbers[0]);
+}
+
+/// A line begins where its agent has acked, and knows how far its inbox goes.
+pub async fn a_line_begins_at_the_cursor(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let empty = cast.line(&ann).await;
+    assert_eq!((empty.taken.acked, empty.taken.head), (Seq::new(0), Seq::new(0)));
+    cast.several(&ann, 3).await;
+    cast.ack(&empty, &[(1, 2)]).await;
+
+    let line = cast.line(&ann).await;
+    assert_eq!((line.taken.acked, line.taken.head), (Seq::new(2), Seq::new(3)));
+    let third = cast.waiting(&line).await.swap_remove(0);
+    assert!(line.taken.since <= third.at, "nothing it has not read is older");
+}
+
+/// The dial of an agent nobody knows, or of another tenant, takes no line.
+pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let line = cast.line(&ann).await;
+    let Person { agent, gateway, .. } = ann;
+    let caller = Caller { scope: bob.scope, agent, gateway, acks: true };
+    let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
+
+    assert!(harness.lines().take(&caller, &node).await.is_err());
+    assert_eq!(cast.ask(line.ask()).await, Waiting::Entries(Vec::new()), "it still is the newest");
+}
+
+/// A gateway is told when its previous line ended: its own, and only if it did.
+pub async fn an_ended_line_is_told_to_its_own_gateway(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let other = other_gateway(&cast, &ann).await;
+    let first = cast.line(&ann).await;
+    assert_eq!(first.taken.ended_ago, None, "there was none before");
+    let second = cast.line(&ann).await;
+    assert_eq!(second.taken.ended_ago, None, "it was replaced and did not end");
+
+    cast.close(&first, None).await;
+    let third = cast.line(&ann).await;
+    assert_eq!(third.taken.ended_ago, None, "the one right before is still open");
+    cast.close(&third, None).await;
+    let fourth = cast.line(&ann).await;
+    assert!(fourth.taken.ended_ago.is_some(), "it ended");
+    cast.close(&fourth, None).await;
+    let fifth = cast.line_from(&ann, other).await;
+    assert_eq!(fifth.taken.ended_ago, None, "another gateway's ended");
+}
+
+pub(super) async fn other_gateway(cast: &Cast<'_>, person: &Person) -> GatewayId {
+    let register = cast.harness.register();
+    let secret = secret("of another gateway");
+    let gateway = register.create_gateway(person.scope, person.agent, "other", &secret).await;
+    gateway.expect("enter a gateway")
+}
+
+/// An entry that was handed over in vain three times is parked when the next line is taken;
+/// the inbox moves on.
+pub async fn three_tries_park_the_oldest_entry(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 2).await;
+    for _ in 0..3 {
+        in_vain(&cast, &ann, 1).await;
+    }
+
+    let line = cast.line(&ann).await;
+    assert_eq!(line.taken.parked, Some(Seq::new(1)));
+    assert_eq!(line.taken.acked, Seq::new(1), "the cursor moved over it");
+    assert_eq!(cast.numbers(&line).await, [2]);
+    let aside = harness.parked(ann.scope, ann.agent).await;
+    assert_eq!(aside, [(Seq::new(1), ParkReason::Tries)]);
+    assert_eq!(cast.line(&ann).await.taken.parked, None, "once");
+}
+
+/// Two tries are not enough, however many lines come in between.
+pub async fn two_tries_park_nothing(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 1).await;
+    for _ in 0..2 {
+        in_vain(&cast, &ann, 1).await;
+        let other = cast.line(&ann).await;
+        cast.close(&other, None).await;
+    }
+
+    let line = cast.line(&ann).await;
+    assert_eq!(line.taken.parked, None);
+    assert_eq!(cast.numbers(&line).await, [1]);
+    in_vain(&cast, &ann, 1).await;
+    assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(1)), "the third is enough");
+}
+
+/// A try of a line that was replaced counts: that the client dialled again is the very sign.
+pub async fn a_try_of_a_replaced_line_counts(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 1).await;
+    let mut before = cast.line(&ann).await;
+    for _ in 0..3 {
+        let line = cast.line(&ann).await;
+        cast.close(&before, Some(1)).await;
+        before = line;
+    }
+
+    assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(1)));
+}
+
+/// A try of something that was acked meanwhile does not count, nor for what comes after it.
+pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 3).await;
+    for _ in 0..2 {
+        in_vain(&cast, &ann, 1).await;
+    }
+    let line = cast.line(&ann).await;
+    assert_eq!(cast.ack(&line, &[(1, 1), (3, 3)]).await, Ack::Moved(Seq::new(1)));
+    for tried in [1, 1, 3, 3, 3] {
+        cast.close(&line, Some(tried)).await;
+    }
+
+    let line = cast.line(&ann).await;
+    assert_eq!(line.taken.parked, None);
+    assert_eq!(cast.numbers(&line).await, [2]);
+}
+
+/// The tries of one entry are not another's.
+pub async fn the_tries_of_another_entry_begin_anew(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 2).await;
+    let mut tries = Vec::new();
+    for tried in [1, 1, 2, 2, 1] {
+        tries.push(in_vain(&cast, &ann, tried).await);
+    }
+
+    assert!(tries.iter().all(|line| line.taken.parked.is_none()), "{tries:?}");
+    let line = cast.line(&ann).await;
+    assert_eq!(line.taken.parked, None);
+    assert_eq!(cast.numbers(&line).await, [1, 2]);
+}
+
+/// A line that was in vain for an entry.
+async fn in_vain(cast: &Cast<'_>, person: &Person, tried: i64) -> Line {
+    let line = cast.line(person).await;
+    cast.close(&line, Some(tried)).await;
+    line
+}
+
+/// What another tenant says about a line changes nothing.
+pub async fn nobody_closes_a_line_of_another_tenant(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    cast.several(&ann, 1).await;
+    let line = cast.line(&ann).await;
+    let claim = LineClaim { scope: bob.scope, ..line.claim };
+    for _ in 0..3 {
+        cast.close(&Line { claim, ..line }, Some(1)).await;
+    }
+
+    let next = cast.line(&ann).await;
+    assert_eq!((next.taken.ended_ago, next.taken.parked), (None, None));
+}

@@ -1,0 +1,184 @@
+//! The macros that make a suite's checks into tests.
+
+/// One test per check. The harness is made anew for each, by a function of the caller's module;
+/// the expression may `await`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __conformance_checks {
+    ($suite:ident, $harness:expr; $($check:ident,)+) => {
+        mod $suite {
+            use super::*;
+
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $check() {
+                    let harness = $harness;
+                    $crate::conformance::$suite::$check(&harness).await;
+                }
+            )+
+        }
+    };
+}
+
+/// Checks a store of the inbox.
+#[macro_export]
+macro_rules! inbox_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { inbox, $harness;
+            numbers_are_consecutive_from_one,
+            an_entry_holds_what_was_said,
+            recipients_of_two_tenants_get_one_entry_each,
+            a_duplicate_takes_no_number,
+            the_same_key_of_another_bot_is_another_event,
+            a_stale_admit_is_refused_and_decided_again,
+            each_event_of_a_batch_gets_its_outcome,
+            an_unknown_recipient_fails_the_batch_and_nothing_is_stored,
+            a_full_inbox_parks_what_comes,
+            an_unsendable_entry_is_parked_and_the_next_arrives,
+            heads_are_the_last_numbers_given_out,
+            epochs_of_a_source_rise,
+            a_source_stands_after_the_last_event_of_its_batch,
+            a_fenced_source_is_refused_and_its_cursor_stays,
+            a_stale_event_holds_back_its_source,
+            a_cursor_is_moved_by_the_newest_owner_alone,
+            the_quarantine_is_a_ring,
+            waiting_comes_in_order,
+            a_read_is_bounded_in_bytes,
+            a_replaced_line_reads_nothing,
+            gathered_reads_get_an_answer_each,
+            nothing_is_handed_over_to_another_tenant,
+            an_acked_entry_is_never_handed_over_again,
+            acks_out_of_order_count_and_the_cursor_waits_for_the_gap,
+            acks_of_a_replaced_line_do_not_count,
+            acking_twice_changes_nothing,
+            an_ack_covers_what_was_parked_in_between,
+            gathered_acks_get_an_answer_each,
+            nothing_is_acked_by_another_tenant,
+            a_parked_entry_leaves_the_inbox,
+            only_the_newest_line_parks_what_waits,
+            a_parked_entry_is_resubmitted_once,
+            only_what_is_parked_is_resubmitted,
+            a_resubmitted_entry_is_an_entry_like_any_other,
+            a_repeat_is_found_whoever_comes_first,
+            no_inbox_has_a_gap,
+        }
+    };
+}
+
+/// Checks a store of the inbox against a reference queue, in so many random cases.
+#[macro_export]
+macro_rules! inbox_model_conformance {
+    ($harness:expr, $cases:expr) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        async fn inbox_follows_the_model() {
+            let harness = $harness;
+            $crate::conformance::inbox::inbox_follows_the_model(&harness, $cases).await;
+        }
+    };
+}
+
+/// Checks a store of lines.
+#[macro_export]
+macro_rules! line_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { lines, $harness;
+            the_number_of_a_line_rises,
+            a_line_begins_at_the_cursor,
+            an_unknown_agent_has_no_line,
+            an_ended_line_is_told_to_its_own_gateway,
+            three_tries_park_the_oldest_entry,
+            two_tries_park_nothing,
+            a_try_of_a_replaced_line_counts,
+            a_try_of_what_was_acked_does_not_count,
+            the_tries_of_another_entry_begin_anew,
+            nobody_closes_a_line_of_another_tenant,
+        }
+    };
+}
+
+/// Checks a store of the gate.
+#[macro_export]
+macro_rules! gate_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { gate, $harness;
+            nothing_is_known_about_a_stranger,
+            bindings_come_oldest_first,
+            grants_are_seen_where_they_hold,
+            the_version_moves_when_fewer_may_reach,
+            an_entry_lets_its_agent_answer,
+            a_grant_lets_its_agent_write,
+            every_bot_that_knows_the_chat_is_told,
+            refusals_are_kept_in_a_ring,
+            a_batch_may_be_longer_than_the_ring,
+        }
+    };
+}
+
+/// Checks a store of the register.
+#[macro_export]
+macro_rules! register_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { register, $harness;
+            a_tenant_is_entered_once,
+            an_agent_has_its_name_in_its_tenant,
+            nobody_binds_an_agent_of_another_tenant,
+            a_chat_is_granted_once,
+            a_gateway_is_found_by_its_name,
+            two_tenants_may_use_the_same_gateway_name,
+            a_rotated_secret_overlaps_with_the_new_one,
+            only_a_live_gateway_is_rotated,
+            a_revoked_gateway_is_still_found,
+            a_bot_is_found_by_path_and_by_id,
+            a_bot_is_entered_once,
+            an_agents_bots_are_those_it_is_known_on,
+            the_epoch_of_a_node_rises,
+        }
+    };
+}
+
+/// Checks a store of sends.
+#[macro_export]
+macro_rules! egress_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { egress, $harness;
+            a_repeat_gets_what_came_of_the_first,
+            requests_of_two_agents_do_not_meet,
+            every_outcome_is_kept,
+            a_send_is_claimed_once,
+            only_the_claimer_settles,
+            a_call_of_an_earlier_life_is_left_over,
+            what_is_given_up_is_never_called_again,
+            only_a_begun_call_is_given_up,
+            a_sweep_is_bounded,
+        }
+    };
+}
+
+/// Checks the upkeep of a store.
+#[macro_export]
+macro_rules! upkeep_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { upkeep, $harness;
+            a_round_touches_nothing_young,
+        }
+    };
+}
+
+/// Checks all stores of a backend that can let time pass.
+#[macro_export]
+macro_rules! timed_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { time, $harness;
+            an_event_is_remembered_for_days,
+            a_chat_is_reached_for_days,
+            a_reach_outlives_its_entry,
+            the_end_of_a_line_lies_back,
+            an_old_secret_ends_with_the_overlap,
+            a_revocation_lies_back,
+            a_forgotten_send_is_left_over,
+            a_settled_send_is_forgotten,
+            what_nobody_took_expires,
+            what_was_acked_is_forgotten,
+        }
+    };
+}

@@ -1,0 +1,101 @@
+//! Bots and nodes.
+
+use nightdesk_register::{Access, GreetedBot, NewBot, StoredBot};
+use nightdesk_types::{BotId, DataKeyId};
+use nightdesk_vault::WrappedKey;
+
+use crate::conformance::Harness;
+use crate::conformance::cast::{Cast, Person, bot, id_of, new_bot, tenant};
+use crate::conformance::gate::grant;
+
+/// A bot is found by its path and by its id, as it was entered.
+pub async fn a_bot_is_found_by_path_and_by_id(harness: &impl Harness) {
+    let operator = tenant(harness, "operator").await;
+    let sealed = Some((b"sealed".to_vec(), DataKeyId::new(1)));
+    let new = NewBot { sealed, path: "secret-path".to_owned(), ..new_bot("desk-bot") };
+    let register = harness.register();
+    let id = register.create_bot(operator, &new).await.expect("enter a bot");
+    bot(harness, operator, "other-bot").await;
+    assert_eq!(id.uuid(), new.id);
+
+    for found in [
+        register.bot_at("secret-path").await.expect("find a bot"),
+        register.bot(id).await.expect("find a bot"),
+    ] {
+        let found: StoredBot = found.expect("it was entered");
+        assert_eq!((found.id, found.operator), (id, operator.tenant()));
+        assert_eq!((found.platform, found.adapter), (new.platform.clone(), new.adapter.clone()));
+        assert_eq!((found.handle, found.settings), (new.handle.clone(), new.settings.clone()));
+        let (sealed, WrappedKey(key)) = found.sealed.expect("it has a key");
+        assert_eq!((sealed.as_slice(), key.as_slice()), (&b"sealed"[..], &b"operator"[..]));
+    }
+    assert!(register.bot_at("desk-bot").await.expect("find a bot").is_none());
+    let nobodys = BotId::from_uuid(id_of("bot", "nobody's"));
+    assert!(register.bot(nobodys).await.expect("find a bot").is_none());
+}
+
+/// A bot's path and its name on the platform are its own.
+pub async fn a_bot_is_entered_once(harness: &impl Harness) {
+    let operator = tenant(harness, "operator").await;
+    let other = tenant(harness, "other").await;
+    let register = harness.register();
+    register.create_bot(operator, &new_bot("desk-bot")).await.expect("enter a bot");
+    let fresh = new_bot("fresh");
+    let named = |handle: &str, path: &str| NewBot {
+        handle: handle.to_owned(),
+        path: path.to_owned(),
+        ..fresh.clone()
+    };
+
+    let same_path = register.create_bot(other, &named("b", "desk-bot")).await;
+    assert!(same_path.is_err(), "a path leads to one bot");
+    let same_handle = register.create_bot(operator, &named("desk-bot", "p2")).await;
+    assert!(same_handle.is_err(), "an operator has each account once");
+    let others = register.create_bot(other, &named("desk-bot", "p2")).await;
+    assert!(others.is_ok(), "another operator may have one of the same name");
+    let keyless = register.bot_at("p2").await.expect("find a bot").expect("it was entered");
+    assert!(keyless.sealed.is_none(), "a bot need not have a key");
+}
+
+/// An agent may say hello for the bots it is bound or granted something on, and for no other.
+pub async fn an_agents_bots_are_those_it_is_known_on(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let mut want = vec![greeted(&cast)];
+    cast.another_bot("nobodys-bot").await;
+    cast.bot = cast.another_bot("other-bot").await;
+    assert_eq!(bots_of(harness, &ann).await, want);
+    grant(&cast, &ann, "c1", Access::OwnerOnly).await;
+    want.push(greeted(&cast));
+    want.sort_by_key(|bot| bot.id);
+
+    assert_eq!(bots_of(harness, &ann).await, want);
+    assert_eq!(bots_of(harness, &bob).await.len(), 1);
+    let foreign = Person { scope: bob.scope, ..ann.clone() };
+    assert_eq!(bots_of(harness, &foreign).await, [], "not in another tenant's name");
+}
+
+fn greeted(cast: &Cast<'_>) -> GreetedBot {
+    let (platform, handle) = (cast.bot.platform.clone(), cast.bot.handle.clone());
+    GreetedBot { id: cast.bot.id, platform, handle }
+}
+
+async fn bots_of(harness: &impl Harness, person: &Person) -> Vec<GreetedBot> {
+    let bots = harness.register().bots_of(person.scope, person.agent).await;
+    let mut bots = bots.expect("find an agent's bots");
+    bots.sort_by_key(|bot| bot.id);
+    bots
+}
+
+/// Every life of a node has a higher epoch; nodes count apart.
+pub async fn the_epoch_of_a_node_rises(harness: &impl Harness) {
+    let register = harness.register();
+    let mut epochs = Vec::new();
+    for node in ["node-1", "node-1", "node-2"] {
+        epochs.push(register.begin_node(node).await.expect("begin a node's life"));
+    }
+
+    assert!(epochs[0] < epochs[1], "{epochs:?}");
+    assert_eq!(epochs[0], epochs[2]);
+}

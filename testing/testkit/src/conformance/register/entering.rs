@@ -1,0 +1,74 @@
+//! Tenants, agents, bindings and grants.
+
+use nightdesk_register::Access;
+use nightdesk_types::{DataKeyId, TenantId, TenantScope};
+use nightdesk_vault::WrappedKey;
+
+use crate::conformance::Harness;
+use crate::conformance::cast::{Cast, Person, id_of, tenant};
+use crate::conformance::gate::grant;
+
+/// A tenant's name and id are its own, and it has the data key it was entered with.
+pub async fn a_tenant_is_entered_once(harness: &impl Harness) {
+    let ann = tenant(harness, "ann").await;
+    let register = harness.register();
+    let another = TenantId::from_uuid(id_of("tenant", "another"));
+
+    assert!(register.create_tenant(another, "ann", &wrapped("k")).await.is_err(), "same name");
+    let again = register.create_tenant(ann.tenant(), "bob", &wrapped("k")).await;
+    assert!(again.is_err(), "same id");
+    let (id, WrappedKey(key)) = register.data_key(ann).await.expect("read a tenant's key");
+    assert_eq!((id, key.as_slice()), (DataKeyId::new(1), b"ann".as_slice()));
+    let nobody = register.data_key(TenantScope::of(another)).await;
+    assert!(nobody.is_err(), "what was refused left nothing");
+}
+
+fn wrapped(key: &str) -> WrappedKey {
+    WrappedKey(key.as_bytes().to_vec())
+}
+
+/// An agent's name is taken once per tenant; two tenants may use the same.
+pub async fn an_agent_has_its_name_in_its_tenant(harness: &impl Harness) {
+    let ann = tenant(harness, "ann").await;
+    let bob = tenant(harness, "bob").await;
+    let register = harness.register();
+    let first = register.create_agent(ann, "helper").await.expect("enter an agent");
+
+    assert!(register.create_agent(ann, "helper").await.is_err());
+    let second = register.create_agent(ann, "other").await.expect("enter an agent");
+    let bobs = register.create_agent(bob, "helper").await.expect("enter an agent");
+    assert!(first != second && first != bobs && second != bobs, "ids are never the same");
+}
+
+/// Only agents of the tenant can be bound or granted anything.
+pub async fn nobody_binds_an_agent_of_another_tenant(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.stranger("ann").await;
+    let bob = cast.stranger("bob").await;
+    let Person { scope, agent, .. } = Person { scope: bob.scope, ..ann.clone() };
+    let register = harness.register();
+
+    assert!(register.bind(scope, agent, cast.bot.id, "u1").await.is_err());
+    let granted = register.grant(scope, agent, cast.bot.id, ("c1", Access::Any)).await;
+    assert!(granted.is_err());
+    cast.bind(&ann, "u1").await;
+    register.unbind(scope, agent, cast.bot.id, "u1").await.expect("there is nothing to unbind");
+    let snapshot = harness.gate().snapshot(cast.bot.id, "u1", "c1").await;
+    let snapshot = snapshot.expect("read who may be reached");
+    assert_eq!((snapshot.bound.len(), snapshot.granted.len()), (1, 0));
+    assert_eq!(snapshot.bound[0].scope, ann.scope);
+}
+
+/// A chat is granted to one agent; whoever comes later is told that it is taken.
+pub async fn a_chat_is_granted_once(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let ann = cast.stranger("ann").await;
+    let bob = cast.stranger("bob").await;
+
+    assert!(grant(&cast, &ann, "c1", Access::Any).await);
+    assert!(!grant(&cast, &bob, "c1", Access::Any).await, "another tenant's agent");
+    assert!(!grant(&cast, &ann, "c1", Access::OwnerOnly).await, "the same agent");
+    assert!(grant(&cast, &bob, "c2", Access::Any).await, "another chat");
+    cast.bot = cast.another_bot("other-bot").await;
+    assert!(grant(&cast, &bob, "c1", Access::Any).await, "another bot's chat");
+}

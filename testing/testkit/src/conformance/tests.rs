@@ -1,0 +1,90 @@
+//! Every suite, on memory; and that every check is in its suite.
+
+use super::*;
+use crate::{FakeClock, Memory};
+
+fn memory() -> Memory {
+    Memory::new(FakeClock::default())
+}
+
+#[async_trait]
+impl Harness for Memory {
+    fn gate(&self) -> Arc<dyn nightdesk_gate::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+        Arc::new(self.clone())
+    }
+
+    fn lines(&self) -> Arc<dyn nightdesk_line::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn egress(&self) -> Arc<dyn nightdesk_egress::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn register(&self) -> Arc<dyn nightdesk_register::Store> {
+        Arc::new(self.clone())
+    }
+
+    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
+        Self::parked(self, scope, agent)
+    }
+
+    async fn refusals(&self, scope: TenantScope) -> Vec<String> {
+        Self::refusals(self, scope).into_iter().map(|note| note.event_key).collect()
+    }
+
+    async fn quarantined(&self, operator: TenantScope, bot: BotId) -> usize {
+        Self::quarantined(self, operator, bot).len()
+    }
+}
+
+#[async_trait]
+impl TimedHarness for Memory {
+    async fn let_pass(&self, span: Duration) {
+        self.clock().let_pass(span);
+    }
+}
+
+crate::inbox_store_conformance!(memory());
+crate::inbox_model_conformance!(memory(), 1_000);
+crate::line_store_conformance!(memory());
+crate::gate_store_conformance!(memory());
+crate::register_store_conformance!(memory());
+crate::egress_store_conformance!(memory());
+crate::upkeep_conformance!(memory());
+crate::timed_store_conformance!(memory());
+
+#[test]
+fn every_check_is_in_its_suite() {
+    let listed = include_str!("macros.rs");
+    let suites = [
+        include_str!("inbox/put.rs"),
+        include_str!("inbox/sources.rs"),
+        include_str!("inbox/hand_over.rs"),
+        include_str!("inbox/acks.rs"),
+        include_str!("inbox/aside.rs"),
+        include_str!("inbox/at_once.rs"),
+        include_str!("lines.rs"),
+        include_str!("gate.rs"),
+        include_str!("register/entering.rs"),
+        include_str!("register/gateways.rs"),
+        include_str!("register/bots.rs"),
+        include_str!("egress.rs"),
+        include_str!("upkeep.rs"),
+        include_str!("time.rs"),
+    ];
+    for suite in suites {
+        for rest in suite.split("\npub async fn ").skip(1) {
+            let name = rest.split('(').next().unwrap();
+            assert!(listed.contains(&format!(" {name},\n")), "{name} is never run");
+        }
+    }
+}

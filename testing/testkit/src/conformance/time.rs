@@ -1,0 +1,189 @@
+//! What the stores promise over time.
+
+use std::time::Duration;
+
+use nightdesk_egress::{Asked, LeftOver};
+use nightdesk_inbox::{ParkReason, Put};
+use nightdesk_types::Seq;
+use nightdesk_types::limits::{
+    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_FORGOTTEN_AFTER, SEND_HOURS,
+};
+
+use super::TimedHarness;
+use super::cast::Cast;
+use super::egress::{Sends, ask, claim, delivered, left_over, owner, settle};
+use super::gate::reaches;
+use super::register::{expired, revoke, revoked_lately, rotate};
+use super::upkeep::keep;
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+const fn hours(hours: i32) -> Duration {
+    Duration::from_hours(hours.unsigned_abs() as u64)
+}
+
+const fn days(days: i32) -> Duration {
+    hours(days * 24)
+}
+
+const fn almost(span: Duration) -> Duration {
+    span.saturating_sub(MINUTE)
+}
+
+/// An event's key is remembered for as many days as we say, and then it is new.
+pub async fn an_event_is_remembered_for_days(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.stored(&ann.says(1)).await;
+
+    harness.let_pass(days(DEDUPE_DAYS)).await;
+    keep(harness).await;
+    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
+    harness.let_pass(days(1)).await;
+    assert_eq!(cast.stored(&ann.says(1)).await.seq, Seq::new(2));
+    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate, "and is remembered again");
+}
+
+/// An entry lets its agent write to its chat for as many days as we say; every day it hears
+/// from there anew.
+pub async fn a_chat_is_reached_for_days(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.stored(&ann.says(1)).await;
+    harness.let_pass(days(2)).await;
+    cast.stored(&ann.says(2)).await;
+
+    harness.let_pass(almost(days(REACHED_DAYS))).await;
+    assert_eq!(reaches(&cast, &ann, "c1").await.len(), 1, "it heard from there two days later");
+    harness.let_pass(MINUTE * 2).await;
+    assert_eq!(reaches(&cast, &ann, "c1").await, []);
+}
+
+/// What was reached outlives the entry it came from.
+pub async fn a_reach_outlives_its_entry(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.stored(&ann.says(1)).await;
+    let line = cast.line(&ann).await;
+    cast.ack(&line, &[(1, 1)]).await;
+
+    harness.let_pass(days(PENDING_DAYS + 2)).await;
+    keep(harness).await;
+    assert_eq!(reaches(&cast, &ann, "c1").await.len(), 1);
+}
+
+/// How long ago a line ended is told as it is.
+pub async fn the_end_of_a_line_lies_back(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let line = cast.line(&ann).await;
+    cast.close(&line, None).await;
+    harness.let_pass(MINUTE).await;
+
+    let ago = cast.line(&ann).await.taken.ended_ago.expect("it ended");
+    assert!((MINUTE..MINUTE * 2).contains(&ago), "{ago:?}");
+}
+
+/// An old secret is good until the overlap is over; a later rotation lengthens nothing.
+pub async fn an_old_secret_ends_with_the_overlap(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    rotate(harness, &ann, "new", MINUTE * 10).await;
+    harness.let_pass(MINUTE * 5).await;
+    assert_eq!(expired(harness).await, [("ann", false), ("new", false)]);
+    rotate(harness, &ann, "newest", MINUTE * 60).await;
+
+    harness.let_pass(MINUTE * 6).await;
+    assert_eq!(expired(harness).await, [("ann", true), ("new", false), ("newest", false)]);
+    harness.let_pass(MINUTE * 60).await;
+    assert_eq!(expired(harness).await, [("ann", true), ("new", true), ("newest", false)]);
+}
+
+/// A revocation is found for as long as is asked, from the first time on.
+pub async fn a_revocation_lies_back(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    revoke(harness, &ann).await;
+    harness.let_pass(MINUTE * 59).await;
+    assert_eq!(revoked_lately(harness).await, [ann.gateway]);
+
+    revoke(harness, &ann).await;
+    harness.let_pass(MINUTE * 2).await;
+    assert_eq!(revoked_lately(harness).await, []);
+}
+
+/// A send that nobody called is left over after a while, oldest first.
+pub async fn a_forgotten_send_is_left_over(harness: &impl TimedHarness) {
+    let sends = Sends::of(harness).await;
+    let (first, first_key) = sends.ask("z").await;
+    harness.let_pass(SEND_FORGOTTEN_AFTER / 2).await;
+    sends.ask("a").await;
+    assert_eq!(left_over(harness, &owner(1)).await, []);
+
+    harness.let_pass(SEND_FORGOTTEN_AFTER * 2 / 3).await;
+    let (bot, send) = (sends.cast.bot.id, first.send().clone());
+    let want = LeftOver { key: first_key, bot, send, was_called: false };
+    assert_eq!(left_over(harness, &owner(1)).await, [want]);
+    harness.let_pass(SEND_FORGOTTEN_AFTER).await;
+    let found = left_over(harness, &owner(1)).await;
+    let names: Vec<_> = found.iter().map(|left| left.key.request.as_str()).collect();
+    assert_eq!(names, ["z", "a"]);
+}
+
+/// A send is remembered for as many hours as we say; one that is not settled, longer.
+pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
+    let sends = Sends::of(harness).await;
+    let (settled, key) = sends.ask("r1").await;
+    let (open, _) = sends.ask("r2").await;
+    claim(harness, &key, &owner(1)).await;
+    settle(harness, &key, &owner(1), &delivered()).await;
+    harness.let_pass(almost(hours(SEND_HOURS))).await;
+    keep(harness).await;
+    assert_eq!(ask(harness, &settled).await, Asked::Settled(delivered()));
+
+    harness.let_pass(MINUTE * 2).await;
+    keep(harness).await;
+    assert_eq!(ask(harness, &settled).await, Asked::New);
+    assert_eq!(ask(harness, &open).await, Asked::UnderWay);
+}
+
+/// What nobody took for as many days as we keep things is parked as expired, and the inbox
+/// moves on.
+pub async fn what_nobody_took_expires(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 3).await;
+    let line = cast.line(&ann).await;
+    cast.ack(&line, &[(2, 2)]).await;
+    harness.let_pass(almost(days(PENDING_DAYS))).await;
+    cast.stored(&ann.says(4)).await;
+    assert_eq!(keep(harness).await.expired, 0);
+
+    harness.let_pass(MINUTE * 2).await;
+    assert_eq!(keep(harness).await.expired, 2);
+    assert_eq!(keep(harness).await.expired, 0, "once");
+    let aside = harness.parked(ann.scope, ann.agent).await;
+    assert_eq!(aside, [1, 3].map(|number| (Seq::new(number), ParkReason::Expired)));
+    let line = cast.line(&ann).await;
+    assert_eq!((line.taken.acked, cast.numbers(&line).await), (Seq::new(3), vec![4]));
+    let again = harness.inbox().resubmit(ann.scope, ann.agent, Seq::new(1)).await;
+    assert!(again.expect("resubmit an entry").is_some(), "it can be had again");
+}
+
+/// What was acked is forgotten after as many hours as we say, and stays acked.
+pub async fn what_was_acked_is_forgotten(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 4).await;
+    let line = cast.line(&ann).await;
+    cast.ack(&line, &[(1, 1), (3, 3)]).await;
+    harness.let_pass(almost(hours(ACKED_HOURS))).await;
+    assert_eq!(keep(harness).await.forgotten, 0);
+
+    harness.let_pass(MINUTE * 2).await;
+    assert_eq!(keep(harness).await.forgotten, 2);
+    assert_eq!(keep(harness).await.forgotten, 0, "once");
+    let line = cast.line(&ann).await;
+    assert_eq!((line.taken.acked, cast.numbers(&line).await), (Seq::new(1), vec![2, 4]));
+    assert_eq!(cast.stored(&ann.says(5)).await.seq, Seq::new(5));
+}
