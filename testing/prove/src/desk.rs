@@ -12,8 +12,9 @@ use nightdesk_vault::Vault;
 
 use crate::cluster::{Cluster, output};
 
-/// Open files a process of a proof may have: each line is one at either end.
-const FILES_MAX: u32 = 40_000;
+/// Open files a process of a proof may have: each line is one at either end. Many systems
+/// start with 1,024, and let anybody have more.
+const FILES_MAX: u32 = 16_384;
 
 /// How long a desk may take to listen, or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -138,7 +139,9 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         // The standard library can only kill. If asking fails, that is what is left.
-        Command::new("kill").arg(self.pid().to_string()).status().ok();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            Command::new("kill").arg(self.pid().to_string()).status().ok();
+        }
         let deadline = Instant::now() + PATIENCE;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             thread::sleep(LOOK_EVERY);
@@ -153,7 +156,7 @@ impl Drop for Desk {
 pub fn limited(program: &Path) -> Command {
     let mut command = Command::new("prlimit");
     command
-        .arg(format!("--nofile={FILES_MAX}:{FILES_MAX}"))
+        .arg(format!("--nofile={FILES_MAX}:"))
         .args(["setpriv", "--pdeathsig", "TERM", "--"])
         .arg(program);
     command

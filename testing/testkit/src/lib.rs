@@ -15,6 +15,8 @@ pub mod builders;
 mod memory;
 #[cfg(feature = "stores")]
 pub mod conformance;
+#[cfg(feature = "desk")]
+pub mod desk;
 
 #[cfg(feature = "stores")]
 pub use clock::FakeClock;

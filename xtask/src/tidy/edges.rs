@@ -55,10 +55,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     // proofs enter everybody through the register, and know the desk only from outside
-    (
-        "prove",
-        &["types", "protocol", "register", "vault", "store-pg", "servers", "testkit"],
-    ),
+    ("prove", &["types", "protocol", "register", "vault", "store-pg", "servers", "testkit"]),
     ("xtask", &["servers"]),
 ];
 

@@ -32,7 +32,7 @@ pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
     let batches: Vec<Vec<usize>> =
         (0..place.clients).map(|client| batch(cast.members.len(), place, client)).collect();
     let choose = |kind: &str, of: &dyn Fn(&[usize]) -> Vec<String>| {
-        let mut chosen = "case :client_id".to_owned();
+        let mut chosen = "case :client_id::integer".to_owned();
         for (client, members) in batches.iter().enumerate() {
             let values = of(members).join(",");
             write!(chosen, " when {client} then '{{{values}}}'::{kind}[]").unwrap_or_default();

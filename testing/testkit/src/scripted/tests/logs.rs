@@ -2,7 +2,6 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use http::HeaderMap;
 use nightdesk_types::send::Op;
 
 use super::deliver::{answering, delivered_to, send};
@@ -47,7 +46,7 @@ async fn sung() -> String {
     let echo = format!(r#"{{"code": "you said {CANARY}"}}"#);
     for status in [200, 307, 400, 403, 429, 500] {
         let body = if status == 200 { CANARY } else { &echo };
-        let address = answering(status, HeaderMap::new(), body).await;
+        let address = answering(status, "", body).await;
         errors += &chain(&delivered_to(address, &send(op.clone())).await.unwrap_err());
     }
     errors

@@ -1,0 +1,55 @@
+//! What a platform is told.
+
+use nightdesk_testkit::desk::{TestDesk, post};
+use nightdesk_types::limits::WEBHOOK_BYTES_MAX;
+
+#[tokio::test]
+async fn a_request_nobody_signed_is_refused() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let path = format!("/hooks/{}", ann.path);
+
+    assert_eq!(post(desk.address(), &path, &[], b"{}").await.status, 401);
+    let signed = [("x-scripted-signature", "00")];
+    assert_eq!(post(desk.address(), &path, &signed, b"{}").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_path_of_no_bot_is_not_there() {
+    let desk = TestDesk::open().await;
+
+    assert_eq!(post(desk.address(), "/hooks/nobody", &[], b"{}").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_body_may_be_as_long_as_the_limit_and_no_longer() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let path = format!("/hooks/{}", ann.path);
+    let body = |bytes| vec![b'x'; bytes];
+
+    let fits = post(desk.address(), &path, &[], &body(WEBHOOK_BYTES_MAX)).await;
+    assert_eq!(fits.status, 401, "it was read, and its signature found missing");
+    let over = post(desk.address(), &path, &[], &body(WEBHOOK_BYTES_MAX + 1)).await;
+    assert_eq!(over.status, 413);
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_not_what_was_signed() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let path = format!("/hooks/{}", ann.path);
+
+    let gzip = [("content-encoding", "gzip")];
+    assert_eq!(post(desk.address(), &path, &gzip, b"x").await.status, 415);
+}
+
+#[tokio::test]
+async fn a_stranger_is_told_ok_and_reaches_nobody() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+
+    assert_eq!(desk.says(&ann, "stranger", "k1").await, 200);
+    let heads = desk.desk.inbox.store().heads(&[(ann.scope, ann.agent)]).await.expect("heads");
+    assert_eq!(heads[0].get(), 0, "no number was taken");
+}

@@ -1,0 +1,200 @@
+//! `TestDesk`: the whole desk in one process, on memory, behind a real socket.
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot set up should stop"
+)]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use nightdesk_bus::Ears;
+use nightdesk_desk::line::Counter;
+use nightdesk_desk::{Accounts, Adapters, Desk, Refusals, Ringer};
+use nightdesk_egress::{Egress, Owner};
+use nightdesk_gate::Gate;
+use nightdesk_inbox::Inbox;
+use nightdesk_inbox::LineClaim;
+use nightdesk_line::driver::Room;
+use nightdesk_line::{Caller, End, Node, Taken};
+use nightdesk_register::{BotDraft, Register};
+use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
+use nightdesk_vault::{Key, Vault};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::scripted::Scripted;
+use crate::{FakeClock, Memory};
+
+mod call;
+mod gateway;
+
+pub use call::{Answered, post};
+pub use gateway::{Heard, TestGateway, upgrade_token_at};
+
+/// The key every bot of a test desk signs with.
+const BOT_KEY: &str = "the key of a test bot";
+
+/// The whole desk, on memory.
+pub struct TestDesk {
+    /// What it stores.
+    pub store: Memory,
+    /// Who is who.
+    pub register: Arc<Register>,
+    /// Where its lines listen.
+    pub ears: Arc<Ears>,
+    /// The desk itself.
+    pub desk: Arc<Desk>,
+    lines: Arc<Lines>,
+    address: SocketAddr,
+    drain: CancellationToken,
+}
+
+impl std::fmt::Debug for TestDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TestDesk({})", self.address)
+    }
+}
+
+/// An agent of a tenant of its own, with a bot, an author bound to it, and a gateway.
+#[derive(Clone, Debug)]
+pub struct Household {
+    /// Whose it all is.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+    /// The bot.
+    pub bot: BotId,
+    /// The path of the bot's webhook.
+    pub path: String,
+    /// Which gateway.
+    pub gateway: GatewayId,
+    /// What the gateway calls itself.
+    pub name: String,
+    /// Its secret.
+    pub secret: Key,
+}
+
+impl TestDesk {
+    /// Opens a desk on a free port.
+    pub async fn open() -> Self {
+        let store = Memory::new(FakeClock::default());
+        let vault = Vault::from_key_file(&Vault::new_key_file()).expect("a new key file is good");
+        let register = Arc::new(Register::over(Arc::new(store.clone()), vault));
+        let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
+        let ears = Arc::new(Ears::default());
+        let desk = Arc::new(desk(&store, &register, &ears, &rooms));
+        let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
+        let drain = CancellationToken::new();
+        let room = Room {
+            desk: Arc::new(Counter(Arc::clone(&desk))),
+            inbox: Arc::clone(&desk.inbox),
+            store: Arc::<Lines>::clone(&lines),
+            ears: Arc::clone(&ears),
+            clock: Arc::new(SystemClock::started()),
+            node: Node { name: "test".to_owned(), epoch: NodeEpoch::new(1) },
+            drain: drain.clone(),
+        };
+        let routes = nightdesk_api::routes(Arc::clone(&desk), Arc::new(room), street.clone());
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
+        Self { store, register, ears, desk, lines, address, drain }
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Lets the store of lines fail from now on, or work again.
+    pub fn lines_are_down(&self, down: bool) {
+        self.lines.down.store(down, Ordering::Relaxed);
+    }
+
+    /// Enters a household whose author and bot are called after it.
+    pub async fn household(&self, name: &str, gateway: &str) -> Household {
+        let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
+        let scope = TenantScope::of(tenant);
+        let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
+        let draft = BotDraft {
+            platform: "discord".to_owned(),
+            adapter: "scripted".to_owned(),
+            handle: format!("bot-{name}"),
+            settings: json!({ "deliver_url": "http://127.0.0.1:9/nobody" }),
+            key: Some(Key::new(BOT_KEY.to_owned())),
+        };
+        let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
+        self.register.store().bind(scope, agent, bot, name).await.expect("bind the author");
+        let (id, secret) =
+            self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
+        let name = gateway.to_owned();
+        Household { scope, agent, bot, path, gateway: id, name, secret }
+    }
+
+    /// Has the author of that name say something to a household's bot. Answers the status.
+    pub async fn says(&self, household: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({ "chat_id": "c1", "user_id": author });
+        let event = json!({ "id": key, "event": { "text": key, "source": source } });
+        let body = event.to_string();
+        let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
+        let headers = [(crate::scripted::SIGNATURE_HEADER, signature.as_str())];
+        let path = format!("/hooks/{}", household.path);
+        post(self.address, &path, &headers, body.as_bytes()).await.status
+    }
+
+    /// Dials in with a household's secret, and says hello as a client that needs no time to
+    /// boot.
+    pub async fn dial(&self, household: &Household) -> TestGateway {
+        TestGateway::dial(self.address, &household.name, &household.secret)
+            .await
+            .expect("a valid token is let in")
+    }
+}
+
+impl Drop for TestDesk {
+    fn drop(&mut self) {
+        self.drain.cancel();
+    }
+}
+
+fn desk(store: &Memory, register: &Arc<Register>, ears: &Arc<Ears>, rooms: &TaskTracker) -> Desk {
+    let scripted = Scripted::new().expect("the scripted platform opens its client");
+    let adapters: Adapters = [("scripted".to_owned(), Arc::new(scripted) as _)].into();
+    let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
+    let owner = Owner { node: "test".to_owned(), epoch: NodeEpoch::new(1) };
+    Desk {
+        register: Arc::clone(register),
+        gate: Gate::over(Arc::new(store.clone())),
+        refusals: Refusals::default(),
+        inbox: Arc::new(Inbox::start(Arc::new(store.clone()), rooms)),
+        egress: Egress::new(Arc::new(store.clone()), Arc::<Accounts>::clone(&accounts), owner),
+        accounts,
+        bell: Ringer(Arc::<Ears>::clone(ears)),
+        tasks: rooms.clone(),
+    }
+}
+
+/// The store of lines, which can be taken down.
+struct Lines {
+    store: Memory,
+    down: AtomicBool,
+}
+
+#[async_trait]
+impl nightdesk_line::Store for Lines {
+    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("take a line", "taken down by the test"));
+        }
+        self.store.take(caller, node).await
+    }
+
+    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+        nightdesk_line::Store::close(&self.store, line, end).await
+    }
+}

@@ -1,0 +1,43 @@
+//! A plain HTTP request, written by hand so that a test may also write a bad one.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// What was answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// The status.
+    pub status: u16,
+    /// The whole answer, head and body.
+    pub text: String,
+}
+
+/// Posts a body.
+pub async fn post(
+    address: SocketAddr,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Answered {
+    let mut head = format!("POST {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head += &[name, ": ", value, "\r\n"].concat();
+    }
+    head += &["content-length: ", &body.len().to_string(), "\r\n\r\n"].concat();
+    exchange(address, head.as_bytes(), body).await
+}
+
+/// Sends bytes and reads what comes back until the desk hangs up.
+pub(super) async fn exchange(address: SocketAddr, head: &[u8], body: &[u8]) -> Answered {
+    let mut stream = TcpStream::connect(address).await.expect("the desk listens");
+    stream.write_all(head).await.expect("the head is taken");
+    // A body that is refused early may not be taken to its end.
+    drop(stream.write_all(body).await);
+    let mut answer = Vec::new();
+    drop(stream.read_to_end(&mut answer).await);
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    Answered { status, text }
+}
