@@ -13,6 +13,7 @@ pub mod session;
 pub mod driver;
 pub mod upgrade;
 mod acks;
+mod addresses;
 mod desk;
 mod failures;
 mod meter;

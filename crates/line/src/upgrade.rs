@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
 
+use crate::addresses::Addresses;
 use crate::desk::Greeting;
 use crate::driver::{Driver, Room};
 use crate::failures::Failures;
@@ -34,11 +35,13 @@ struct Door {
     room: Arc<Room>,
     lines: TaskTracker,
     failures: Failures,
+    addresses: Addresses,
 }
 
 /// The route that gateways dial. Every line runs as a task of `lines`.
 pub fn route(room: Arc<Room>, lines: TaskTracker) -> Router {
-    let door = Door { room, lines, failures: Failures::default() };
+    let (failures, addresses) = (Failures::default(), Addresses::default());
+    let door = Door { room, lines, failures, addresses };
     Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
 }
 
@@ -58,6 +61,7 @@ async fn dial(
             return try_later();
         }
     };
+    door.notice(&greeting, from.ip());
     let accepted = accept_key(request.headers());
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let Some((accepted, upgrade)) = accepted.zip(upgrade) else {
@@ -76,6 +80,18 @@ async fn dial(
 impl Door {
     fn at_the_door(&self, token: &str) -> Option<AtTheDoor> {
         UpgradeToken::peek(token)?.at_the_door(self.room.clock.now()).ok()
+    }
+
+    fn notice(&self, greeting: &Greeting, address: IpAddr) {
+        let Greeting::Welcome(caller) = greeting else { return };
+        let gateway = caller.gateway;
+        if self.addresses.is_elsewhere(gateway, address, self.room.clock.moment()) {
+            tracing::warn!(
+                gateway.id = %gateway,
+                "gateway {gateway} dialled from two addresses within a minute; if that is not \
+                 its owner moving about, rotate its secret"
+            );
+        }
     }
 
     fn refused(&self, address: IpAddr) -> Response {

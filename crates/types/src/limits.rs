@@ -160,6 +160,9 @@ pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
 /// Addresses whose failures are counted at a time.
 pub const FAILING_ADDRESSES_MAX: usize = 10_000;
 
+/// Gateways whose last address is remembered; more make the old ones go.
+pub const DIALLING_GATEWAYS_MAX: usize = 200_000;
+
 /// How long a new line waits for the one it replaces to be put away.
 pub const REPLACED_WAIT: Duration = Duration::from_secs(1);
 

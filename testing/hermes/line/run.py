@@ -121,6 +121,15 @@ def parse(scenarios: list[Scenario]) -> argparse.Namespace:
     return asked
 
 
+def unfit(desk: Path, planted: str | None) -> str | None:
+    """Why the desk's binary will not do: a bug that is not in it proves nothing."""
+    if not os.access(desk, os.X_OK):
+        return f"no desk at {desk}"
+    if planted is not None and b"NIGHTDESK_PLANTED" not in desk.read_bytes():
+        return f"the desk at {desk} has no planted bugs"
+    return None
+
+
 async def run(asked: argparse.Namespace, scenarios: list[Scenario]) -> list[Outcome]:
     """Runs the scenarios; whatever ends us, ends what we started."""
     task = asyncio.current_task()
@@ -144,8 +153,8 @@ def main() -> int:
         for scenario in sorted(scenarios, key=lambda scenario: scenario.name):
             print(f"{scenario.name}\n    {scenario.shows}")
         return 0
-    if not os.access(binary(), os.X_OK):
-        print(f"no desk at {binary()}; cargo build -p nightdesk --features scripted,planted")
+    if problem := unfit(binary(), asked.planted):
+        print(f"{problem}; cargo build -p nightdesk --features scripted,planted")
         return 2
     try:
         outcomes = asyncio.run(run(asked, scenarios))

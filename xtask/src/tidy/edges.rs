@@ -22,7 +22,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("gate", &["types", "port", "intake"]),
     // an entry is kept as it goes on the wire
     ("inbox", &["types", "protocol", "gate"]),
-    ("line", &["types", "protocol", "inbox"]),
+    // a line listens for the bell
+    ("line", &["types", "protocol", "bus", "inbox"]),
     // the way out
     ("egress", &["types", "port", "gate"]),
     // the rooms behind the desk; the register gives out gateways and bots
@@ -37,12 +38,22 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "register", "vault",
         ],
     ),
-    // what stands behind the ports
-    ("store-pg", &["types", "gate", "inbox", "line", "egress", "register", "vault"]),
+    // what stands behind the ports; it reads entries back in the form they were written
+    (
+        "store-pg",
+        &["types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault"],
+    ),
     ("bus-redis", &["types", "bus"]),
     // the street side; the API opens lines and hands webhooks in
-    ("api", &["types", "port", "line", "desk"]),
-    ("nightdesk", &["types", "port", "bus", "register", "vault", "desk", "store-pg", "api"]),
+    ("api", &["types", "port", "bus", "vault", "line", "desk"]),
+    // the binary wires everything, and can be built with the scripted platform
+    (
+        "nightdesk",
+        &[
+            "types", "port", "bus", "gate", "inbox", "line", "egress", "register", "vault", "desk",
+            "store-pg", "api", "testkit",
+        ],
+    ),
     // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
     // testing
@@ -51,7 +62,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "desk",
+            "register", "vault", "desk", "api",
         ],
     ),
     // proofs enter everybody through the register, and know the desk only from outside
