@@ -31,6 +31,22 @@ test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
     {{ if ARGS == "" { "cargo test --locked --workspace --doc --quiet" } else { "" } }}
 
+# Drive the stock Hermes client against the desk; ARGS as in testing/hermes/README.md.
+hermes-line *ARGS: _desk-for-tests
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh {{ ARGS }}
+
+# The same scenario with a bug planted in the desk: it must fail.
+hermes-line-planted: _desk-for-tests
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
+        --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
+
+_desk-for-tests:
+    cargo build --locked -p nightdesk --features scripted,planted
+
+# Where the binary of a profile was built.
+_built profile:
+    @echo "${CARGO_TARGET_DIR:-target}/{{ profile }}/nightdesk" | xargs realpath
+
 # Write what is made from the migrations: schema.sql and .sqlx.
 gen:
     cargo xtask schema

@@ -111,6 +111,7 @@ fn fenced(event: &Admitted<Event>) -> StoreError {
 
 async fn quarantine(desk: &Desk, unreadable: Quarantined, body: &[u8]) -> Result<(), StoreError> {
     let Quarantined { bot, operator, problem } = unreadable;
+    tracing::warn!(bot.id = %bot, "quarantined an event of bot {bot}: {problem}");
     let quarantine = Quarantine { operator, bot, problem, body: body.to_vec() };
     desk.inbox.store().quarantine(&quarantine).await
 }

@@ -102,6 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         if let Some((ear, _)) = &self.taken {
             self.room.ears.close(ear);
         }
+        self.socket.linger().await;
     }
 
     /// Waits for whatever comes first.

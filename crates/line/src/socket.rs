@@ -5,7 +5,7 @@ use std::io;
 use futures_util::{SinkExt, StreamExt};
 use nightdesk_protocol::Frame;
 use nightdesk_protocol::close::Close;
-use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, WINDOW_BYTES_MAX, WRITE_WAIT};
+use nightdesk_types::limits::{CLOSE_WAIT, FRAME_IN_BYTES_MAX, WINDOW_BYTES_MAX, WRITE_WAIT};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
@@ -94,6 +94,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
     pub(crate) async fn close(&mut self, close: Close) -> Result<(), Broken> {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
         bounded(self.stream.send(Message::Close(Some(frame)))).await
+    }
+
+    /// Waits a little until the client has hung up too. A socket that is dropped with
+    /// something unread is reset, and the client may never see why it was closed.
+    pub(crate) async fn linger(&mut self) {
+        let hung_up = async { while !matches!(self.hear().await, Heard::Ended(_)) {} };
+        drop(timeout(CLOSE_WAIT, hung_up).await);
     }
 }
 

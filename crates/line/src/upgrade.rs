@@ -122,8 +122,7 @@ async fn welcome(room: Arc<Room>, caller: Caller, socket: Socket<Metered<TokioIo
 async fn turn_away(mut socket: Socket<Metered<TokioIo<Upgraded>>>) {
     drop(timeout(REVOKED_HELLO_WAIT, socket.hear()).await);
     drop(socket.close(Close::Revoked).await);
-    // Until the client has seen it and hung up, or for as long as a write may take.
-    drop(timeout(nightdesk_types::limits::WRITE_WAIT, socket.hear()).await);
+    socket.linger().await;
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

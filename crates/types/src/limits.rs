@@ -73,6 +73,9 @@ pub const PLATFORM_CALL_WAIT: Duration = Duration::from_secs(20);
 /// Writing one frame takes at most this long, or the line is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
+/// How long a closed line waits for its client to hang up too.
+pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
 /// The longest request id taken from a gateway.
 pub const REQUEST_ID_BYTES_MAX: usize = 128;
 

@@ -76,7 +76,8 @@ class Runner:
             error = await self._act(scenario, Stage(binary(), folder, self._cluster, platform))
             outcome = Outcome(scenario.name, platform, time.monotonic() - began_at, error)
         print(outcome)
-        if error is not None:
+        wanted = self._asked.expect_failure and outcome.is_broken_promise
+        if error is not None and not wanted:
             self._keep(folder)
         shutil.rmtree(folder)
         return outcome

@@ -131,7 +131,8 @@ pub async fn a_try_of_a_replaced_line_counts(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(1)));
 }
 
-/// A try of something that was acked meanwhile does not count, nor for what comes after it.
+/// A try of something that was acked meanwhile does not count: not for it, and not against
+/// what is tried besides.
 pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -148,6 +149,10 @@ pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
     let line = cast.line(&ann).await;
     assert_eq!(line.taken.parked, None);
     assert_eq!(cast.numbers(&line).await, [2]);
+    for tried in [2, 1, 2, 3, 2] {
+        in_vain(&cast, &ann, tried).await;
+    }
+    assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(2)), "it was tried three times");
 }
 
 /// The tries of one entry are not another's.
