@@ -129,6 +129,8 @@ CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_
         union
         select g.bot_id from scope_grants g
         where g.tenant_id = p_tenant and g.agent_id = p_agent and g.chat_id = p_chat
+          -- Every chat is not one an agent may write to first.
+          and g.chat_id <> '*'
     )
 $$;
 
@@ -300,11 +302,13 @@ begin
         on conflict do nothing
         returning d.tenant_id, d.key
     ), fresh as materialized (
-        select wanted.*
+        -- The first of a key: a batch may hold the same event twice.
+        select distinct on (wanted.operator, wanted.key) wanted.*
         from wanted join (
             select deduped.tenant_id, deduped.key from deduped
             group by 1, 2 having count(*) = cardinality(days)
         ) as d on d.tenant_id = wanted.operator and d.key = wanted.key
+        order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
             row_number() over (partition by rc.tenant, rc.agent order by rc.o, rc.n) as nth
@@ -411,7 +415,9 @@ begin
                 as acked_at
         from counting k cross join lateral cursor_after(
             k.acked_seq,
-            k.ahead + (select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o)
+            k.ahead + coalesce((
+                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o
+            ), '{}')
         ) as m
     ), updated as (
         update inbox_cursors c

@@ -148,11 +148,13 @@ begin
         on conflict do nothing
         returning d.tenant_id, d.key
     ), fresh as materialized (
-        select wanted.*
+        -- The first of a key: a batch may hold the same event twice.
+        select distinct on (wanted.operator, wanted.key) wanted.*
         from wanted join (
             select deduped.tenant_id, deduped.key from deduped
             group by 1, 2 having count(*) = cardinality(days)
         ) as d on d.tenant_id = wanted.operator and d.key = wanted.key
+        order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
             row_number() over (partition by rc.tenant, rc.agent order by rc.o, rc.n) as nth

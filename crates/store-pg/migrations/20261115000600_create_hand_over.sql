@@ -114,7 +114,9 @@ begin
                 as acked_at
         from counting k cross join lateral cursor_after(
             k.acked_seq,
-            k.ahead + (select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o)
+            k.ahead + coalesce((
+                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o
+            ), '{}')
         ) as m
     ), updated as (
         update inbox_cursors c

@@ -63,6 +63,8 @@ language sql stable security definer set search_path = public, pg_temp as $$
         union
         select g.bot_id from scope_grants g
         where g.tenant_id = p_tenant and g.agent_id = p_agent and g.chat_id = p_chat
+          -- Every chat is not one an agent may write to first.
+          and g.chat_id <> '*'
     )
 $$;
 

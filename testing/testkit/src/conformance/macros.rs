@@ -29,6 +29,7 @@ macro_rules! inbox_store_conformance {
             an_entry_holds_what_was_said,
             recipients_of_two_tenants_get_one_entry_each,
             a_duplicate_takes_no_number,
+            a_duplicate_in_its_own_batch_takes_no_number,
             the_same_key_of_another_bot_is_another_event,
             a_stale_admit_is_refused_and_decided_again,
             each_event_of_a_batch_gets_its_outcome,

@@ -68,6 +68,7 @@ pub async fn acking_twice_changes_nothing(harness: &impl Harness) {
         assert_eq!(cast.ack(&line, &[repeat]).await, moved(3), "{repeat:?} again");
         assert_eq!(cast.numbers(&line).await, [4, 6], "after {repeat:?} again");
     }
+    assert_eq!(cast.ack(&line, &[]).await, moved(3), "of nothing");
     assert_eq!(cast.ack(&line, &[(2, 4)]).await, moved(5), "what is new of it counts");
     assert_eq!(cast.ack(&line, &[(1, 1), (6, 6)]).await, moved(6), "beside a repeat too");
 }

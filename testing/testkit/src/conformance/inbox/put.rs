@@ -83,6 +83,18 @@ pub async fn a_duplicate_takes_no_number(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, [1, 2]);
 }
 
+/// A batch may hold the same event twice; the first counts.
+pub async fn a_duplicate_in_its_own_batch_takes_no_number(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let batch = cast.accepts([ann.says(1), ann.says(1), ann.says(2)]).await;
+
+    let puts = cast.accept(&batch).await;
+    assert!(matches!(puts[..], [Put::Stored(_), Put::Duplicate, Put::Stored(_)]), "{puts:?}");
+    let line = cast.line(&ann).await;
+    assert_eq!(cast.numbers(&line).await, [1, 2]);
+}
+
 /// Keys are a bot's own: the same key of another bot is another event.
 pub async fn the_same_key_of_another_bot_is_another_event(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
