@@ -1,7 +1,7 @@
 //! Desk: the only crate that knows two stops at once.
 //!
 //! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`].
-//! [`line`] is what the lines ask for, [`sweep`] finds what the bell missed.
+//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed.
 
 pub mod inbound;
 pub mod outbound;

@@ -30,11 +30,11 @@ fn entry_id() -> EntryId {
 fn source() -> Source {
     Source {
         platform: "discord".to_owned(),
-        chat_id: "thr1".to_owned(),
+        chat_id: "thread1".to_owned(),
         chat_type: ChatType::Thread,
         user_id: Some("u1".into()),
         user_name: Some("Ann".into()),
-        thread_id: Some("thr1".into()),
+        thread_id: Some("thread1".into()),
         scope_id: Some("g1".into()),
         parent_chat_id: Some("chan1".into()),
         message_id: Some("m3".into()),
@@ -147,7 +147,7 @@ fn answers_on_the_wire() {
     let answers = [
         Outcome::delivered(Some("msg-1".into())),
         Outcome::delivered(Some("msg-1".into()))
-            .in_thread("thr1".to_owned(), Some("Look here".into())),
+            .in_thread("thread1".to_owned(), Some("Look here".into())),
         Outcome::refused("discord", "this agent was never addressed there"),
         Outcome::failed("rate limited by the platform"),
         Outcome::ambiguous(),
