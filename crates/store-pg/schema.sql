@@ -295,7 +295,8 @@ begin
         where (
             select true from dedupe_keys d
             where d.tenant_id = wanted.operator and d.key = wanted.key
-              and d.day between today - dedupe_days and today
+              -- Today's key is found by the insert.
+              and d.day >= today - dedupe_days and d.day < today
             limit 1
         ) is null
         order by day, wanted.operator, wanted.key
@@ -1168,49 +1169,49 @@ ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_tenants ON public.agents USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.bindings USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.bots USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.dedupe_keys USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.gateway_secrets USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.gateways USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.gateways USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.inbox_acks USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.inbox_acks USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.inbox_cursors USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.inbox_cursors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.inbox_entries USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.inbox_entries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.inbox_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.inbox_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.inbox_parked USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.lines USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.quarantine_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.quarantined USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.quarantined USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.reached USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.reached USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.refusal_heads USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.refusal_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.refusals USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.refusals USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.scope_grants USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.sends USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.source_cursors USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.source_cursors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.tenant_keys USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.tenant_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.tenants USING ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[]))) WITH CHECK ((tenant_id = ANY (( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting)::uuid[])));
+CREATE POLICY own_tenants ON public.tenants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 

@@ -3,6 +3,10 @@
 -- One element everywhere but in the gathered accept, read and ack. An equality policy would
 -- let a gathered accept keep its dedupe row and lose the entry. The list is read once per
 -- statement (a subquery), not once per row. Unset, it is an error: the wall fails closed.
+--
+-- It says `tenant_id = any (app.tenants)` by array_position, so that it is looked at after the
+-- row was found by its key. As an `any` it would go into every probe of an index and be sorted
+-- there again: a quarter of an accept's time.
 do $$
 declare
     walled text;
@@ -18,8 +22,8 @@ begin
         execute format('alter table %I force row level security', walled);
         execute format(
             'create policy own_tenants on %I
-                 using (tenant_id = any ((select current_setting(''app.tenants'')::uuid[])::uuid[]))
-                 with check (tenant_id = any ((select current_setting(''app.tenants'')::uuid[])::uuid[]))',
+                 using (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)
+                 with check (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)',
             walled
         );
         execute format(

@@ -141,7 +141,8 @@ begin
         where (
             select true from dedupe_keys d
             where d.tenant_id = wanted.operator and d.key = wanted.key
-              and d.day between today - dedupe_days and today
+              -- Today's key is found by the insert.
+              and d.day >= today - dedupe_days and d.day < today
             limit 1
         ) is null
         order by day, wanted.operator, wanted.key

@@ -106,7 +106,14 @@ async fn the_desk_logs_in_as_somebody_the_wall_binds() {
 
 #[tokio::test]
 async fn without_a_tenant_nothing_is_shown_and_nothing_written() {
-    let mut app = Database::new().await.app().await;
+    let database = Database::new().await;
+    let mut admin = database.admin().await;
+    run(
+        &mut admin,
+        "insert into agents (tenant_id, name) values (gen_random_uuid(), 'somebody''s')",
+    )
+    .await;
+    let mut app = database.app().await;
     let unset = sqlx::query("select * from agents").fetch_all(&mut app).await;
     assert!(unset.is_err(), "unset");
 
