@@ -40,6 +40,17 @@ hermes-line-planted: _desk-for-tests
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
+# Measure what ten thousand idle lines cost the desk and PostgreSQL.
+idle-lines *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}
+
+# Measure accept, hand-over and ack beside bare PostgreSQL doing the same writes.
+road-rate *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
+
+_proofs:
+    cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
+
 _desk-for-tests:
     cargo build --locked -p nightdesk --features scripted,planted
 

@@ -17,6 +17,9 @@ const CLIENTS: usize = 8;
 /// Different batches each of them runs.
 const SCRIPTS: usize = 8;
 
+/// So many agents are needed for batches that have none in common.
+pub const AGENTS_MIN: usize = CLIENTS * script::EVENTS;
+
 /// A database on which nothing but the statements is run.
 #[derive(Debug)]
 pub struct Bare {

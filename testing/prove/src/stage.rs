@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
+use nightdesk_types::limits::{DAYS_OPENED_AHEAD, DEDUPE_DAYS};
 
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings};
@@ -127,6 +128,8 @@ pub fn seeded(
     let settings = Settings::write(binary, cluster, database)?;
     settings.migrate()?;
     let cast = Cast::enter(cluster, database, settings.vault()?, size)?;
+    // As after a week: that many days are looked through for duplicates.
+    cluster.ask(database, &format!("select open_days({DEDUPE_DAYS}, {DAYS_OPENED_AHEAD})"))?;
     // So that neither side of a comparison plans with figures the other does not have.
     cluster.ask(database, "vacuum analyze")?;
     Ok((settings, cast))

@@ -4,7 +4,7 @@
 //! waits for anybody's locks.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::fmt::Display;
 
 use nightdesk_types::limits::{DEDUPE_DAYS, GATHER_MAX, INBOX_ENTRIES_MAX};
 
@@ -25,43 +25,63 @@ pub(super) struct Place {
 }
 
 /// One script: a batch is accepted, and then acked.
-///
-/// What differs from client to client is picked by the client's number, because pgbench has
-/// no other way to tell its clients apart.
 pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
-    let batches: Vec<Vec<usize>> =
-        (0..place.clients).map(|client| batch(cast.members.len(), place, client)).collect();
-    let choose = |kind: &str, of: &dyn Fn(&[usize]) -> Vec<String>| {
-        let mut chosen = "case :client_id::integer".to_owned();
-        for (client, members) in batches.iter().enumerate() {
-            let values = of(members).join(",");
-            write!(chosen, " when {client} then '{{{values}}}'::{kind}[]").unwrap_or_default();
-        }
-        chosen + " end"
-    };
-    let each = |members: &[usize], of: &dyn Fn(usize) -> String| -> Vec<String> {
-        members.iter().map(|member| of(*member)).collect()
-    };
-    let tenants = choose("uuid", &|members| tenants(cast, members));
-    let own = choose("uuid", &|members| each(members, &|m| cast.members[m].tenant.to_string()));
-    let agents = choose("uuid", &|members| each(members, &|m| cast.members[m].agent.to_string()));
-    let chats = choose("text", &|members| each(members, &setup::chat));
+    let batches = Batches::of(cast, place);
+    let tenants = batches.tenants();
+    let own = batches.each("uuid", |member| cast.members[member].tenant.to_string());
+    let agents = batches.each("uuid", |member| cast.members[member].agent.to_string());
+    let chats = batches.each("text", setup::chat);
     let (random, keys) = keys();
     let (operators, bots) = (same("uuid", &cast.operator), same("uuid", &cast.bot));
     let (ordinals, zeros) = (ordinals(), same("bigint", &0));
     let (bodies, sendable) = (same("bytea", &"x".repeat(body_bytes)), same("boolean", &false));
     format!(
         "{random}\
-         select array_agg(seq order by event) as seqs, array_agg(at order by event) as ats
+select array_agg(seq order by event) as seqs, array_agg(at order by event) as ats
 from inbox_accept({tenants}, {operators}, {bots}, {keys}, {chats}, {sendable}, null, null, null,
-{ordinals}, {own}, {agents}, {zeros}, {bodies}, {zeros}, {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
+    {ordinals}, {own}, {agents}, {zeros}, {bodies}, {zeros}, {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
 \\gset
 select count(acked_seq) as acked
 from inbox_ack({tenants}, {own}, {agents}, {zeros}, {ordinals}, :seqs::bigint[], :seqs::bigint[],
-:ats::timestamptz[], array_fill(now(), array[{EVENTS}]))
+    :ats::timestamptz[], array_fill(now(), array[{EVENTS}]))
 \\gset
 "
     )
+}
+
+/// The batch of each client. What differs from one to the other is picked by the client's
+/// number, because pgbench has no other way to tell its clients apart.
+struct Batches<'a> {
+    cast: &'a Cast,
+    members: Vec<Vec<usize>>,
+}
+
+impl<'a> Batches<'a> {
+    fn of(cast: &'a Cast, place: Place) -> Self {
+        let batch = |client| batch(cast.members.len(), place, client);
+        Self { cast, members: (0..place.clients).map(batch).collect() }
+    }
+
+    /// An array with a value for each agent of the batch.
+    fn each(&self, kind: &str, value: impl Fn(usize) -> String) -> String {
+        self.choice(kind, |members| members.iter().map(|member| value(*member)).collect())
+    }
+
+    /// Everybody whose rows the batch touches: the bot's operator too.
+    fn tenants(&self) -> String {
+        self.choice("uuid", |members| {
+            let own = members.iter().map(|member| self.cast.members[*member].tenant);
+            let all: BTreeSet<_> = own.chain([self.cast.operator]).collect();
+            all.iter().map(ToString::to_string).collect()
+        })
+    }
+
+    fn choice(&self, kind: &str, values: impl Fn(&[usize]) -> Vec<String>) -> String {
+        let choices = self.members.iter().enumerate().map(|(client, members)| {
+            format!("when {client} then {}", array(kind, &values(members)))
+        });
+        format!("case :client_id::integer {} end", choices.collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// The agents of a client's batch: as many different ones as there are events, at random.
@@ -73,13 +93,6 @@ fn batch(members: usize, place: Place, client: usize) -> Vec<usize> {
     own.iter().copied().cycle().skip(place.number * EVENTS).take(EVENTS).collect()
 }
 
-/// Everybody whose rows the batch touches: the bot's operator too.
-fn tenants(cast: &Cast, members: &[usize]) -> Vec<String> {
-    let own = members.iter().map(|member| cast.members[*member].tenant);
-    let all: BTreeSet<_> = own.chain([cast.operator]).collect();
-    all.iter().map(ToString::to_string).collect()
-}
-
 /// Dedupe keys as they come from a hash, and the commands that draw them.
 fn keys() -> (String, String) {
     let draw = |n: usize| format!("\\set k{n} random(0, {RANDOM_MAX})\n");
@@ -88,14 +101,17 @@ fn keys() -> (String, String) {
     ((1..=EVENTS).map(draw).collect(), format!("array[{}]", keys.join(", ")))
 }
 
-fn same(kind: &str, value: &dyn std::fmt::Display) -> String {
-    let values: Vec<String> = (0..EVENTS).map(|_| value.to_string()).collect();
-    format!("'{{{}}}'::{kind}[]", values.join(","))
+fn same(kind: &str, value: &dyn Display) -> String {
+    array(kind, &vec![value.to_string(); EVENTS])
 }
 
 fn ordinals() -> String {
-    let values: Vec<String> = (1..=EVENTS).map(|n| n.to_string()).collect();
-    format!("'{{{}}}'::integer[]", values.join(","))
+    let ordinals: Vec<String> = (1..=EVENTS).map(|n| n.to_string()).collect();
+    array("integer", &ordinals)
+}
+
+fn array(kind: &str, values: &[String]) -> String {
+    format!("'{{{}}}'::{kind}[]", values.join(","))
 }
 
 #[cfg(test)]

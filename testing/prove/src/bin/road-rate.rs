@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use nightdesk_prove::bare::{Bare, Done};
+use nightdesk_prove::bare::{AGENTS_MIN, Bare, Done};
 use nightdesk_prove::cluster::Cluster;
 use nightdesk_prove::figures::{micros_each, per_second, ratio};
 use nightdesk_prove::platform::Order;
@@ -66,6 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {
+    ensure!(arguments.agents >= AGENTS_MIN, "give at least {AGENTS_MIN} agents");
     let size = Size { tenants: arguments.tenants, agents: arguments.agents };
     let mut stage = Stage::set(&arguments.desk, size, arguments.connections)?;
     let (_, cast) = seeded(&arguments.desk, &stage.cluster, BARE, size)?;
@@ -78,9 +79,11 @@ fn prove(arguments: &Arguments) -> Result<()> {
 
     let (mut desk_side, mut bare_side) = (Phase::default(), Phase::default());
     for turn in 1..=arguments.turns {
-        ui::say(&format!("turn {turn} of {}", arguments.turns));
-        desk_side.add(&desk_phase(&mut stage, arguments.seconds)?);
-        bare_side.add(&bare_phase(&stage.cluster, &bare, arguments.seconds)?);
+        let desk = desk_phase(&mut stage, arguments.seconds)?;
+        let bare = bare_phase(&stage.cluster, &bare, arguments.seconds)?;
+        ui::say(&format!("turn {turn}: desk {:.0}/s, bare {:.0}/s", desk.rate(), bare.rate()));
+        desk_side.add(&desk);
+        bare_side.add(&bare);
     }
 
     bare.check(&stage.cluster, warm.events + bare_side.events)?;
@@ -109,6 +112,10 @@ struct Used {
 }
 
 impl Phase {
+    fn rate(&self) -> f64 {
+        per_second(self.events, self.elapsed)
+    }
+
     fn add(&mut self, other: &Self) {
         self.events += other.events;
         self.elapsed += other.elapsed;
@@ -180,22 +187,25 @@ fn tell_gathering(stage: &mut Stage) -> Result<()> {
     let acked = stage.standing()?.acked;
     for function in ["inbox_accept", "inbox_ack", "inbox_waiting"] {
         let called = format!(
-            "select coalesce(sum(calls), 0), coalesce(round((sum(total_time) / sum(calls))::numeric, 2), 0)
+            "select calls, round({acked}.0 / calls, 1), round((total_time / calls)::numeric, 2)
              from pg_stat_user_functions where funcname = '{function}'"
         );
         let called = stage.cluster.ask(DATABASE, &called)?;
-        let (calls, millis) = called.trim().split_once('|').context("no calls are counted")?;
-        ui::put(&format!("{function}: calls={calls} ms_each={millis} events={acked}"));
+        let mut called = called.trim().split('|');
+        let mut next = || called.next().unwrap_or_default().to_owned();
+        let (calls, events, millis) = (next(), next(), next());
+        ui::put(&format!("{function}: calls={calls} events_each={events} ms_each={millis}"));
     }
-    let commits = "select xact_commit from pg_stat_database where datname = current_database()";
-    let commits = stage.cluster.ask(DATABASE, commits)?;
-    ui::put(&format!("transactions: {} events={acked}", commits.trim()));
+    let commits = format!(
+        "select round(xact_commit / {acked}.0, 2) from pg_stat_database
+         where datname = current_database()"
+    );
+    let commits = stage.cluster.ask(DATABASE, &commits)?;
+    ui::put(&format!("transactions_per_event: {}", commits.trim()));
     Ok(())
 }
 
 fn tell_rates(desk: &Phase, bare: &Phase) {
-    let (desk_rate, bare_rate) =
-        (per_second(desk.events, desk.elapsed), per_second(bare.events, bare.elapsed));
     ui::put(&format!(
         "beside: gateways_cpu_us={:.1} platform_cpu_us={:.1} bare_pg_cpu_us={:.1}",
         micros_each(desk.used.gateways, desk.events),
@@ -203,9 +213,10 @@ fn tell_rates(desk: &Phase, bare: &Phase) {
         micros_each(bare.used.pg, bare.events)
     ));
     ui::put(&format!(
-        "road-rate: desk_per_s={desk_rate:.0} bare_per_s={bare_rate:.0} ratio={:.2} \
-         desk_cpu_us={:.1} pg_cpu_us={:.1}",
-        ratio(desk_rate, bare_rate),
+        "road-rate: desk_per_s={:.0} bare_per_s={:.0} ratio={:.2} desk_cpu_us={:.1} pg_cpu_us={:.1}",
+        desk.rate(),
+        bare.rate(),
+        ratio(desk.rate(), bare.rate()),
         micros_each(desk.used.desk, desk.events),
         micros_each(desk.used.pg, desk.events)
     ));
