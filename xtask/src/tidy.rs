@@ -12,6 +12,7 @@ use crate::repo::{Repo, TextFile};
 mod edges;
 mod sizes;
 mod imports;
+mod calls;
 mod words;
 mod dependencies;
 mod floors;
@@ -87,6 +88,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     let mut findings = edges::check(&edges::read(&metadata)?);
     findings.extend(rust.iter().flat_map(sizes::check));
     findings.extend(rust.iter().flat_map(imports::check));
+    findings.extend(rust.iter().flat_map(calls::check));
     findings.extend(rust.iter().flat_map(words::check));
     findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
     findings.extend(floors::check(&repo.read("Cargo.lock")?));

@@ -15,9 +15,10 @@ use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::upgrade_token::AtTheDoor;
 use nightdesk_register::{Gateway, GreetedBot, Proof};
-use nightdesk_types::{BotId, StoreError};
+use nightdesk_types::{AgentId, BotId, StoreError};
 use tokio::sync::oneshot;
 
 use crate::accounts::store_error;
@@ -81,13 +82,33 @@ impl Desk for Counter {
     }
 
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
-        let stop = Ring::Stop {
-            agent: caller.agent,
-            session_key: interrupt.session_key.as_str().to_owned(),
-            chat_id: String::new(),
-        };
-        self.0.bell.0.ring(stop).await;
+        // Whoever asks on a line has no way to hear the answer.
+        stop(&self.0, caller.agent, &interrupt.session_key, "").await;
     }
+}
+
+/// What came of the wish to stop a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The agent's line was told; it cancels the turn of that session and no other.
+    Told,
+    /// The agent has no line, so nothing of it runs.
+    NotRunning,
+}
+
+/// Stops the turn of a session, wherever its agent's line is.
+pub async fn stop(
+    desk: &crate::Desk,
+    agent: AgentId,
+    session_key: &SessionKey,
+    chat_id: &str,
+) -> Stop {
+    let stop = Ring::Stop {
+        agent,
+        session_key: session_key.as_str().to_owned(),
+        chat_id: chat_id.to_owned(),
+    };
+    if desk.bell.0.ring(stop).await { Stop::Told } else { Stop::NotRunning }
 }
 
 const fn caller(gateway: Gateway) -> Caller {

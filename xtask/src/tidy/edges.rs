@@ -45,7 +45,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ),
     ("bus-redis", &["types", "bus"]),
     // the street side; the API opens lines and hands webhooks in
-    ("api", &["types", "port", "bus", "vault", "line", "desk"]),
+    ("api", &["types", "protocol", "port", "bus", "vault", "line", "desk"]),
     // the binary wires everything, and can be built with the scripted platform
     (
         "nightdesk",

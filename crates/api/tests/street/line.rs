@@ -1,6 +1,8 @@
 //! What happens on a line.
 
 use nightdesk_bus::{Bell, Ring};
+use nightdesk_desk::line::{Stop, stop};
+use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_testkit::desk::{Heard, TestDesk, TestGateway};
 use nightdesk_types::limits::{CONTROL_FRAMES_MAX, FRAGMENTS_MAX, FRAME_IN_BYTES_MAX};
 use serde_json::json;
@@ -68,21 +70,18 @@ async fn a_revocation_closes_a_live_line() {
 #[tokio::test]
 async fn a_stop_reaches_the_agents_line_or_nobody() {
     let (desk, ann, mut gateway) = on_a_line().await;
-    let stop = |session: &str| Ring::Stop {
-        agent: ann.agent,
-        session_key: session.to_owned(),
-        chat_id: "c1".to_owned(),
-    };
+    let session = SessionKey::new("agent:main:discord:dm:c1").expect("a session key");
 
-    assert!(desk.ears.ring(stop("agent:main:discord:dm:c1")).await);
+    assert_eq!(stop(&desk.desk, ann.agent, &session, "c1").await, Stop::Told);
     let frame = gateway.hear_frame("interrupt_inbound").await;
-    assert_eq!(frame["session_key"], "agent:main:discord:dm:c1");
+    assert_eq!(frame["session_key"], session.as_str());
+    assert_eq!(frame["chat_id"], "c1");
     desk.ears.ring(Ring::Revoked { gateway: ann.gateway }).await;
     gateway.hear().await;
     while desk.ears.of(ann.agent).is_some() {
         tokio::task::yield_now().await;
     }
-    assert!(!desk.ears.ring(stop("agent:main:discord:dm:c1")).await, "nobody runs it");
+    assert_eq!(stop(&desk.desk, ann.agent, &session, "c1").await, Stop::NotRunning);
 }
 
 #[tokio::test]

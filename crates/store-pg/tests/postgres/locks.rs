@@ -6,8 +6,11 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::{Accept, Store};
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
+use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
+use tokio::time::Instant;
 
 use crate::planted::{People, replace_in_function};
+use crate::server::run;
 use crate::suites::postgres;
 
 /// Agents in each batch.
@@ -32,6 +35,21 @@ async fn one_fails(store: &Arc<Pg>, people: &People, batches: usize) -> bool {
         }
     }
     false
+}
+
+#[tokio::test]
+async fn a_locked_inbox_is_an_error_in_time() {
+    let postgres = postgres().await;
+    let people = People::of(&postgres, 1).await;
+    let event = event().from(&people.people[0].author).keyed("k");
+    let accept = people.accept(&postgres.store, &event).await;
+    let mut admin = postgres.database.admin().await;
+    run(&mut admin, "begin; select from inbox_heads for update").await;
+    let asked = Instant::now();
+
+    let refused = postgres.store.accept(&[accept]).await.expect_err("somebody holds the head");
+    assert!(refused.retryable, "the source should come again");
+    assert!(asked.elapsed() < SOURCE_REFUSED_WITHIN, "{:?}", asked.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

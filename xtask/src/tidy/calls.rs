@@ -1,0 +1,92 @@
+//! Which calls may be made where. Tests may make any.
+
+use super::{Finding, RustFile};
+
+/// A call, the only paths whose files may make it, and why.
+const ONLY_IN: [(&str, &[&str], &str); 2] = [
+    (
+        "TenantScope::of(",
+        &[
+            // Where a worker reads the tenant from a row.
+            "crates/store-pg/src/",
+            // Where a token or a platform's signature is checked.
+            "crates/register/src/register.rs",
+            // Where an operator names a tenant.
+            "crates/nightdesk/src/command/enter.rs",
+        ],
+        "a scope is made only where its right was just proven",
+    ),
+    (
+        "tokio::spawn(",
+        &[
+            // Database work has its own task, so that no caller can drop it.
+            "crates/store-pg/src/access.rs",
+            // A planted bug.
+            "crates/inbox/src/stop.rs",
+        ],
+        "a task has an owner: spawn it on a tracker",
+    ),
+];
+
+/// What begins the inline tests of a file.
+const TESTS: &str = "#[cfg(test)]";
+
+/// Finds calls made where they may not be.
+pub(super) fn check(file: &RustFile) -> Vec<Finding> {
+    let ours = file.path.starts_with("crates/") || file.path.starts_with("platforms/");
+    if !ours || is_test(&file.path) {
+        return Vec::new();
+    }
+    let code = file.masked.code.lines().enumerate();
+    code.take_while(|(_, code)| !code.contains(TESTS))
+        .flat_map(|(line, code)| check_line(&file.path, line, code))
+        .collect()
+}
+
+fn check_line(path: &str, line: usize, code: &str) -> Vec<Finding> {
+    ONLY_IN
+        .iter()
+        .filter(|(call, places, _)| {
+            code.contains(call) && !places.iter().any(|place| path.starts_with(place))
+        })
+        .map(|(_, _, why)| Finding::in_line(path, line, *why))
+        .collect()
+}
+
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> usize {
+        check(&RustFile::new(path, text)).len()
+    }
+
+    #[test]
+    fn a_call_is_made_only_in_its_places() {
+        let scope = "let scope = TenantScope::of(tenant);";
+        let spawn = "tokio::spawn(work);";
+        let cases = [
+            ("a row is read", "crates/store-pg/src/gate.rs", scope, 0),
+            ("a body is believed", "crates/api/src/hooks.rs", scope, 1),
+            ("a test", "crates/api/tests/street.rs", scope, 0),
+            ("a suite", "testing/testkit/src/conformance.rs", scope, 0),
+            ("work nobody may drop", "crates/store-pg/src/access.rs", spawn, 0),
+            ("a task nobody owns", "crates/line/src/upgrade.rs", spawn, 1),
+            ("a comment", "crates/line/src/upgrade.rs", "// not tokio::spawn(work)", 0),
+        ];
+        for (name, path, text, want) in cases {
+            assert_eq!(found(path, text), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn inline_tests_may_make_any_call() {
+        let text = "fn a() {}\n#[cfg(test)]\nmod tests { fn b() { tokio::spawn(c()); } }\n";
+
+        assert_eq!(found("crates/line/src/upgrade.rs", text), 0);
+    }
+}
