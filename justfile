@@ -29,7 +29,6 @@ lint: _advisories
 # Run the tests, or those that ARGS select, on servers of their own.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
-    {{ if ARGS == "" { "cargo test --locked --workspace --doc --quiet" } else { "" } }}
 
 # Drive the stock Hermes client against the desk; ARGS as in testing/hermes/README.md.
 hermes-line *ARGS: _desk-for-tests

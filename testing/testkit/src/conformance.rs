@@ -3,7 +3,7 @@
 //! A backend gives a [`Harness`] over one fresh, empty store, and runs the suites by their
 //! macros, one test per check:
 //!
-//! ```ignore
+//! ```text
 //! nightdesk_testkit::inbox_store_conformance!(postgres().await);
 //! ```
 //!
