@@ -1,6 +1,6 @@
 //! Ears: the lines of this node listen here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -138,6 +138,11 @@ impl Ears {
     /// Every agent with a line here.
     pub fn agents(&self) -> Vec<(TenantScope, AgentId)> {
         lock(&self.ears).values().map(|ear| (ear.scope, ear.agent)).collect()
+    }
+
+    /// Every gateway with a line here.
+    pub fn gateways(&self) -> HashSet<GatewayId> {
+        lock(&self.ears).values().map(|ear| ear.gateway).collect()
     }
 
     fn of_gateway(&self, gateway: GatewayId) -> Vec<Arc<Ear>> {

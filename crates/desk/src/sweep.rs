@@ -73,7 +73,11 @@ async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
 /// Closes the lines of gateways that were revoked, by whomever and wherever.
 async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
     let revoked = desk.register.store().revoked_within(REVOKED_SEEN_WITHIN).await?;
-    for (_, gateway) in revoked {
+    if revoked.is_empty() {
+        return Ok(());
+    }
+    let here = ears.gateways();
+    for (_, gateway) in revoked.into_iter().filter(|(_, gateway)| here.contains(gateway)) {
         ears.ring(Ring::Revoked { gateway }).await;
     }
     Ok(())

@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long a node may take to stop. After that it is ended as if it had died.
-const STOP_WAIT: Duration = Duration::from_secs(10);
+/// How long a node may take to stop: a call to a platform that was begun is waited for. After
+/// that it is ended as if it had died.
+const STOP_WAIT: Duration = Duration::from_secs(25);
+
+const _: () = assert!(
+    STOP_WAIT.as_secs() > PLATFORM_CALL_WAIT.as_secs(),
+    "a call that was begun is brought to its end"
+);
 
 /// Everything that runs, by the order in which it stops.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +24,10 @@ pub(crate) struct Lifecycle {
     pub(crate) drain: CancellationToken,
     /// Listeners, connections, lines and sweeps. They stop by themselves.
     pub(crate) street: TaskTracker,
-    /// Work that nobody waits for, and writers. They stop when what they serve has stopped.
-    pub(crate) rooms: TaskTracker,
+    /// Work that nobody waits for: requests and sends that were begun. It comes to its end.
+    pub(crate) work: TaskTracker,
+    /// The inbox's writers. They stop when nobody can ask them any more.
+    pub(crate) writers: TaskTracker,
 }
 
 impl Lifecycle {
@@ -38,12 +47,14 @@ impl Lifecycle {
     pub(crate) async fn stop(&self) {
         self.drain.cancel();
         self.street.close();
-        self.rooms.close();
+        self.work.close();
         let stopped = async {
             self.street.wait().await;
+            self.work.wait().await;
         };
         if tokio::time::timeout(STOP_WAIT, stopped).await.is_err() {
-            tracing::warn!("stopped with {} tasks still running", self.street.len());
+            let left = self.street.len() + self.work.len();
+            tracing::warn!("stopped with {left} tasks still running");
         }
     }
 }

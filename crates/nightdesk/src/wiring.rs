@@ -80,11 +80,11 @@ fn desk(
         register,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
-        inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.rooms)),
+        inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
         egress: Egress::new(Arc::<Pg>::clone(pg), Arc::<Accounts>::clone(&accounts), owner),
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
-        tasks: life.rooms.clone(),
+        tasks: life.work.clone(),
     })
 }
 

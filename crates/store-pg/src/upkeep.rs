@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
+    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_BATCHES_MAX,
+    UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;
@@ -21,12 +22,27 @@ impl Upkeep for Pg {
             })
         })
         .await?;
-        let expired = self.expire().await?;
-        let forgotten = self.forget_acked().await?;
-        self.forget_sends().await?;
+        let expired = in_batches(|| self.expire()).await?;
+        let forgotten = in_batches(|| self.forget_acked()).await?;
+        in_batches(|| self.forget_sends()).await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
     }
+}
+
+/// Does something in batches until one is not full, or this round has done enough.
+async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
+    batch: impl Fn() -> F,
+) -> Result<u64, StoreError> {
+    let mut rows = 0;
+    for _ in 0..UPKEEP_BATCHES_MAX {
+        let done = batch().await?;
+        rows += done;
+        if done < u64::from(UPKEEP_ROWS_MAX.unsigned_abs()) {
+            break;
+        }
+    }
+    Ok(rows)
 }
 
 impl Pg {

@@ -184,8 +184,11 @@ pub const ACKED_HOURS: i32 = 24;
 /// Days that are opened before they begin, so that a node may rest for as long.
 pub const DAYS_OPENED_AHEAD: i32 = 2;
 
-/// Rows one round of upkeep touches.
+/// Rows one batch of upkeep touches.
 pub const UPKEEP_ROWS_MAX: i32 = 1_000;
+
+/// Batches of each kind in one round of upkeep.
+pub const UPKEEP_BATCHES_MAX: u32 = 100;
 
 /// How often the upkeep runs.
 pub const UPKEEP_EVERY: Duration = Duration::from_mins(5);
