@@ -31,7 +31,7 @@ $$;
 
 ALTER FUNCTION public.close_days(kept_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) RETURNS record
+CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) RETURNS TABLE(seq bigint, ahead int8multirange)
     LANGUAGE sql IMMUTABLE
     AS $$
     select whole.seq, done - int8multirange(int8range(null, whole.seq + 1))
@@ -42,7 +42,7 @@ CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT s
     ) as whole
 $$;
 
-ALTER FUNCTION public.cursor_after(acked_seq bigint, done int8multirange, OUT seq bigint, OUT ahead int8multirange) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.day_is_empty(day date) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
@@ -60,21 +60,30 @@ $$;
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, b.sealed, k.wrapped,
         b.key_id
     from bots b left join tenant_keys k on k.tenant_id = b.tenant_id and k.key_id = b.key_id
-    where b.path = p_path or b.bot_id = p_bot
+    where b.path = p_path or b.bot_id = p_bot;
+end
 $$;
 
 ALTER FUNCTION public.door_bot(p_path text, p_bot uuid) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(bot_id uuid, platform text, handle text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select b.bot_id, b.platform, b.handle from bots b
     where b.bot_id in (
         select i.bot_id from bindings i where i.tenant_id = p_tenant and i.agent_id = p_agent
@@ -82,15 +91,20 @@ CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(b
         select g.bot_id from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent
     )
     order by b.bot_id
-    limit 256
+    limit 256;
+end
 $$;
 
 ALTER FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
         s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
     from gateways g
@@ -98,29 +112,39 @@ CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, 
         join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
     where g.name = p_name
     -- Far more than any name is used by, and still soon tried through.
-    limit 10000
+    limit 10000;
+end
 $$;
 
 ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, was_called boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.state = 'calling'
     from sends s
     where (s.state = 'asked' and s.asked_at < now() - p_asked_for)
        or (s.state = 'calling' and s.node = p_node and s.node_epoch < p_epoch)
     order by s.asked_at
-    limit sends_max
+    limit sends_max;
+end
 $$;
 
 ALTER FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select b.bot_id, b.platform, b.handle from bots b
     where b.bot_id in (
         select r.bot_id from reached r
@@ -131,25 +155,35 @@ CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_
         where g.tenant_id = p_tenant and g.agent_id = p_agent and g.chat_id = p_chat
           -- Every chat is not one an agent may write to first.
           and g.chat_id <> '*'
-    )
+    );
+end
 $$;
 
 ALTER FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_revoked(p_since interval) RETURNS TABLE(tenant_id uuid, gateway_id uuid)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     select g.tenant_id, g.gateway_id from gateways g
-    where g.revoked_at > now() - p_since
+    where g.revoked_at > now() - p_since;
+end
 $$;
 
 ALTER FUNCTION public.door_revoked(p_since interval) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) RETURNS TABLE(principal text, tenant_id uuid, agent_id uuid, version bigint)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
+begin
+    return query
     (
         select 'bound', b.tenant_id, b.agent_id, h.reach_version
         from bindings b join inbox_heads h on h.tenant_id = b.tenant_id and h.agent_id = b.agent_id
@@ -160,7 +194,8 @@ CREATE FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) RET
     union all
     select g.principal, g.tenant_id, g.agent_id, h.reach_version
     from scope_grants g join inbox_heads h on h.tenant_id = g.tenant_id and h.agent_id = g.agent_id
-    where g.bot_id = p_bot and g.chat_id in (p_chat, '*')
+    where g.bot_id = p_bot and g.chat_id in (p_chat, '*');
+end
 $$;
 
 ALTER FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) OWNER TO nightdesk_doors;
@@ -407,19 +442,16 @@ begin
         order by c.tenant_id, c.agent_id
         for update of c
     ), counting as materialized (
-        select a.o, l.*
+        select a.o, l.*, l.ahead + coalesce((
+                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
+            ), '{}') as done
         from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
         where l.generation = a.generation
     ), moved as materialized (
         select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
             greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
                 as acked_at
-        from counting k cross join lateral cursor_after(
-            k.acked_seq,
-            k.ahead + coalesce((
-                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o
-            ), '{}')
-        ) as m
+        from counting k cross join lateral cursor_after(k.acked_seq, k.done) as m
     ), updated as (
         update inbox_cursors c
         set acked_seq = moved.seq, ahead = moved.ahead, acked_at = moved.acked_at

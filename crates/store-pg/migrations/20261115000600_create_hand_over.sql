@@ -54,10 +54,9 @@ end
 $$;
 
 -- Where a cursor stands when `done` is dealt with too: after all that is whole. It never goes
--- back.
-create function cursor_after(
-    acked_seq bigint, done int8multirange, out seq bigint, out ahead int8multirange
-) language sql immutable as $$
+-- back. It is a table of one row, so that it becomes part of the statement that calls it.
+create function cursor_after(acked_seq bigint, done int8multirange)
+returns table (seq bigint, ahead int8multirange) language sql immutable as $$
     select whole.seq, done - int8multirange(int8range(null, whole.seq + 1))
     from (
         select upper(r) - 1 as seq
@@ -105,19 +104,16 @@ begin
         order by c.tenant_id, c.agent_id
         for update of c
     ), counting as materialized (
-        select a.o, l.*
+        select a.o, l.*, l.ahead + coalesce((
+                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
+            ), '{}') as done
         from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
         where l.generation = a.generation
     ), moved as materialized (
         select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
             greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
                 as acked_at
-        from counting k cross join lateral cursor_after(
-            k.acked_seq,
-            k.ahead + coalesce((
-                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = k.o
-            ), '{}')
-        ) as m
+        from counting k cross join lateral cursor_after(k.acked_seq, k.done) as m
     ), updated as (
         update inbox_cursors c
         set acked_seq = moved.seq, ahead = moved.ahead, acked_at = moved.acked_at

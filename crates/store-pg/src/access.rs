@@ -16,14 +16,17 @@ use uuid::Uuid;
 
 use crate::row::broken;
 
-/// Connections for everything but the gathered statements.
-const CONNECTIONS_MAX: u32 = 12;
+/// Connections for transactions.
+const CONNECTIONS_MAX: u32 = 8;
 
-/// Connections for gathered statements: one per writer, one for reads, one for acks.
-const GATHERED_CONNECTIONS_MAX: u32 = 6;
+/// Connections for single statements: one per writer, one for reads, one for acks, and some
+/// for doors.
+const SINGLES_CONNECTIONS_MAX: u32 = 12;
 
-const _: () =
-    assert!(GATHERED_CONNECTIONS_MAX as usize == WRITERS + 2, "every worker has its connection");
+const _: () = assert!(
+    SINGLES_CONNECTIONS_MAX as usize > WRITERS + 2,
+    "every worker has its connection, and doors have some too"
+);
 
 /// A connection is replaced after this, so that a moved server is found again.
 const CONNECTION_LIFETIME: Duration = Duration::from_mins(30);
@@ -45,11 +48,11 @@ pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOpt
 /// The store.
 #[derive(Clone, Debug)]
 pub struct Pg {
-    /// For work in transactions, and for single statements that are not gathered.
+    /// For work in transactions.
     pool: PgPool,
-    /// For gathered statements alone. Nobody begins a transaction on these connections, so
-    /// there is nothing to roll back and a round trip is saved.
-    gathered: PgPool,
+    /// For single statements. Nobody begins a transaction on these connections, so there is
+    /// nothing to roll back and a round trip is saved.
+    singles: PgPool,
 }
 
 impl Pg {
@@ -59,7 +62,7 @@ impl Pg {
         let pool = rolling_back(pool_options(CONNECTIONS_MAX));
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
-            gathered: pool_options(GATHERED_CONNECTIONS_MAX).connect_lazy_with(options),
+            singles: pool_options(SINGLES_CONNECTIONS_MAX).connect_lazy_with(options),
         })
     }
 
@@ -88,18 +91,9 @@ impl Pg {
         .await
     }
 
-    /// Runs one statement that says itself for whom it works: a door.
-    pub(crate) async fn door<T, W>(&self, operation: &'static str, work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
-    {
-        let pool = self.pool.clone();
-        uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
-    }
-
-    /// Runs one gathered statement, which is a transaction by itself.
-    pub(crate) async fn gathered<T, W>(
+    /// Runs one statement, which is a transaction by itself and says for whom it works: a
+    /// gathered one, or a door.
+    pub(crate) async fn single<T, W>(
         &self,
         operation: &'static str,
         work: W,
@@ -108,13 +102,13 @@ impl Pg {
         T: Send + 'static,
         W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
     {
-        let pool = self.gathered.clone();
+        let pool = self.singles.clone();
         uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
     }
 
     /// Lets every connection go.
     pub async fn close(&self) {
-        self.gathered.close().await;
+        self.singles.close().await;
         self.pool.close().await;
     }
 }

@@ -118,7 +118,7 @@ impl Store for Pg {
     ) -> Result<Vec<LeftOver>, StoreError> {
         let owner = owner.clone();
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        self.door("find forgotten sends", move |connection| {
+        self.single("find forgotten sends", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", agent_id as "agent!",

@@ -14,7 +14,7 @@ use crate::row::misfit;
 impl Store for Pg {
     async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError> {
         let (author, chat) = (author.to_owned(), chat.to_owned());
-        self.door("read who may be reached", move |connection| {
+        self.single("read who may be reached", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select principal as "principal!", tenant_id as "tenant!",
@@ -44,7 +44,7 @@ impl Store for Pg {
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
         let chat = chat.to_owned();
-        self.door("read where an agent may write", move |connection| {
+        self.single("read where an agent may write", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"

@@ -90,7 +90,7 @@ impl Store for Pg {
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
         let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
-        self.gathered("look at inboxes", move |connection| {
+        self.single("look at inboxes", move |connection| {
             Box::pin(async move {
                 let heads = sqlx::query_scalar!(
                     r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,

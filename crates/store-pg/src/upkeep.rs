@@ -16,7 +16,7 @@ const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DED
 #[async_trait]
 impl Upkeep for Pg {
     async fn keep(&self) -> Result<Swept, StoreError> {
-        self.door("open the days ahead", move |connection| {
+        self.single("open the days ahead", move |connection| {
             Box::pin(async move {
                 sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
             })
@@ -47,7 +47,7 @@ async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
 
 impl Pg {
     async fn expire(&self) -> Result<u64, StoreError> {
-        self.door("set aside what nobody took", |connection| {
+        self.single("set aside what nobody took", |connection| {
             Box::pin(async move {
                 let expired = sqlx::query_scalar!(
                     r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
@@ -63,7 +63,7 @@ impl Pg {
     }
 
     async fn forget_acked(&self) -> Result<u64, StoreError> {
-        self.door("forget what was acked", |connection| {
+        self.single("forget what was acked", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -79,7 +79,7 @@ impl Pg {
     }
 
     async fn forget_sends(&self) -> Result<u64, StoreError> {
-        self.door("forget old sends", |connection| {
+        self.single("forget old sends", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -95,7 +95,7 @@ impl Pg {
     }
 
     async fn close_days(&self) -> Result<u64, StoreError> {
-        self.door("drop the days behind", |connection| {
+        self.single("drop the days behind", |connection| {
             Box::pin(async move {
                 let dropped =
                     sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)

@@ -40,7 +40,7 @@ const NOT_SEALED: i64 = 0;
 pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
     let columns = columns(events);
     let rows = store
-        .gathered("put events", move |connection| {
+        .single("put events", move |connection| {
             Box::pin(async move {
                 let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
                 let marks = columns.marks.as_ref();

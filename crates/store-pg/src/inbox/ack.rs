@@ -12,7 +12,7 @@ pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreErr
     let acks = acks.to_vec();
     let count = acks.len();
     let rows = store
-        .gathered("ack entries", move |connection| {
+        .single("ack entries", move |connection| {
             Box::pin(async move {
                 let tenants = tenants_of(acks.iter().map(|ack| ack.line.scope));
                 let scopes: Vec<Uuid> =

@@ -16,7 +16,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
     let asks = asks.to_vec();
     let count = asks.len();
     let rows = store
-        .gathered("read what waits", move |connection| {
+        .single("read what waits", move |connection| {
             Box::pin(async move {
                 let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
                 let scopes: Vec<Uuid> =

@@ -22,7 +22,7 @@ impl Bots for Pg {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GreetedBot>, StoreError> {
-        self.door("find an agent's bots", move |connection| {
+        self.single("find an agent's bots", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"
@@ -44,7 +44,7 @@ impl Bots for Pg {
 
     async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError> {
         let node = node.to_owned();
-        self.door("begin a node's life", move |connection| {
+        self.single("begin a node's life", move |connection| {
             Box::pin(async move {
                 let epoch = sqlx::query_scalar!(
                     "insert into nodes as n (node, epoch, started_at) values ($1, 1, now())
@@ -67,7 +67,7 @@ impl Pg {
         path: Option<String>,
         id: Option<BotId>,
     ) -> Result<Option<StoredBot>, StoreError> {
-        self.door("find a bot", move |connection| {
+        self.single("find a bot", move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",

@@ -97,7 +97,7 @@ impl Gateways for Pg {
 
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {
         let name = name.to_owned();
-        self.door("find a gateway", move |connection| {
+        self.single("find a gateway", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
@@ -133,7 +133,7 @@ impl Gateways for Pg {
         &self,
         span: Duration,
     ) -> Result<Vec<(TenantId, GatewayId)>, StoreError> {
-        self.door("find revoked gateways", move |connection| {
+        self.single("find revoked gateways", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", gateway_id as "gateway!"
