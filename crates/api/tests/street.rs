@@ -6,3 +6,5 @@ mod door;
 mod line;
 #[path = "street/hooks.rs"]
 mod hooks;
+#[path = "street/canary.rs"]
+mod canary;

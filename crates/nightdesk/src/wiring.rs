@@ -89,6 +89,10 @@ fn desk(
 }
 
 /// The platforms this build can speak to.
+#[cfg_attr(
+    not(feature = "scripted"),
+    expect(clippy::unnecessary_wraps, reason = "no platform of ours yet can fail to open")
+)]
 fn adapters() -> anyhow::Result<Adapters> {
     #[cfg_attr(not(feature = "scripted"), expect(unused_mut, reason = "no platform of ours yet"))]
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();

@@ -49,8 +49,13 @@ async fn migrated(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Libraries that would log what people write, or a token, if they were let speak finely.
+const HUSHED: [&str; 3] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"];
+
 fn log() {
-    let filter =
-        EnvFilter::builder().with_default_directive(tracing::Level::INFO.into()).from_env_lossy();
+    let info = tracing::Level::INFO.into();
+    let filter = EnvFilter::builder().with_default_directive(info).from_env_lossy();
+    let hushed = HUSHED.iter().filter_map(|directive| directive.parse().ok());
+    let filter = hushed.fold(filter, EnvFilter::add_directive);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }

@@ -1,0 +1,55 @@
+//! Tokens, secrets and texts never get into a log.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nightdesk_testkit::desk::{TestDesk, TestGateway};
+use serde_json::json;
+use tracing_subscriber::EnvFilter;
+
+/// A log that can be read afterwards.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn no_token_secret_or_text_is_logged() {
+    let log = Log::default();
+    let writer = log.clone();
+    tracing_subscriber::fmt()
+        // As finely as the binary lets anybody set it.
+        .with_env_filter(EnvFilter::new("trace,tungstenite=info,tokio_tungstenite=info,hyper=info"))
+        .with_writer(move || writer.clone())
+        .init();
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let secret = ann.secret.with(str::to_owned);
+    let refused = TestGateway::dial_with(desk.address(), "canary-token").await;
+    assert_eq!(refused.err(), Some(401));
+    let mut gateway = desk.dial(&ann).await;
+    gateway.hello("discord").await;
+    gateway.hear_frame("descriptor").await;
+    desk.says(&ann, "ann", "canary-text").await;
+    let entry = gateway.hear_frame("inbound").await;
+    gateway.ack(&entry["bufferId"]).await;
+    let action = json!({"op": "send", "chat_id": "c1", "content": "canary-answer"});
+    gateway.say(&json!({"type": "outbound", "requestId": "r", "action": action})).await;
+    gateway.hear_frame("outbound_result").await;
+    tracing::info!("the log is read");
+
+    let log = String::from_utf8_lossy(&log.0.lock().expect("whole")).into_owned();
+    assert!(log.contains("the log is read"), "the log is kept");
+    for canary in ["canary-token", "canary-text", "canary-answer", secret.as_str()] {
+        let line = log.lines().find(|line| line.contains(canary));
+        assert_eq!(line, None, "{canary}");
+    }
+}
