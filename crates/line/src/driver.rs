@@ -16,9 +16,12 @@ use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_types::limits::{CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, REPLACED_WAIT};
+use nightdesk_types::limits::{
+    CONTROL_FRAMES_MAX, CONTROL_WINDOW, DIALS_AT_ONCE_MAX, LAST_ACKS_WAIT, REPLACED_WAIT,
+};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +47,26 @@ pub struct Room {
     pub node: Node,
     /// Cancelled when this node stops.
     pub drain: CancellationToken,
+    /// Who dials waits for a place here before the store is asked about it.
+    pub dials: Dials,
+}
+
+/// Places for dials: [`DIALS_AT_ONCE_MAX`] of them.
+#[derive(Debug)]
+pub struct Dials(Semaphore);
+
+impl Default for Dials {
+    fn default() -> Self {
+        Self(Semaphore::new(DIALS_AT_ONCE_MAX))
+    }
+}
+
+impl Dials {
+    /// Waits for a place. It is given back when it is dropped.
+    pub(crate) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes it, so there is always a place to come.
+        self.0.acquire().await.ok()
+    }
 }
 
 impl std::fmt::Debug for Room {
@@ -194,7 +217,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     async fn obey(&mut self, effect: Effect) -> Result<Option<Input>, Broken> {
         match effect {
             Effect::Greet(hello) => {
+                let place = self.room.dials.place().await;
                 let greeted = self.room.desk.greet(&self.caller, &hello).await;
+                drop(place);
                 let greeted = self.or_lost("look a hello up", greeted);
                 return Ok(Some(
                     greeted.map_or(Input::StoreLost, |greeted| Input::Greeted(Box::new(greeted))),
@@ -236,7 +261,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     async fn take(&mut self) -> Input {
         let Caller { scope, agent, gateway, acks: _ } = self.caller;
         drop(timeout(REPLACED_WAIT, self.room.ears.replace(agent)).await);
+        let place = self.room.dials.place().await;
         let taken = self.room.store.take(&self.caller, &self.room.node).await;
+        drop(place);
         let Some(taken) = self.or_lost("take a line", taken) else { return Input::StoreLost };
         if let Some(seq) = taken.parked {
             tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");

@@ -53,7 +53,10 @@ async fn dial(
     let Some(token) = bearer(request.headers()).and_then(|token| door.at_the_door(token)) else {
         return door.refused(from.ip());
     };
-    let greeting = match door.room.desk.identify(&token).await {
+    let place = door.room.dials.place().await;
+    let identified = door.room.desk.identify(&token).await;
+    drop(place);
+    let greeting = match identified {
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
         Err(error) => {

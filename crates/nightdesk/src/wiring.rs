@@ -11,7 +11,7 @@ use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_line::Node;
-use nightdesk_line::driver::Room;
+use nightdesk_line::driver::{Dials, Room};
 use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
@@ -46,6 +46,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
         clock: Arc::new(SystemClock::started()),
         node,
         drain: life.drain.clone(),
+        dials: Dials::default(),
     });
     let address = config.listen.address;
     let listener = TcpListener::bind(address).await.with_context(|| {

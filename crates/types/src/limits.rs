@@ -58,6 +58,10 @@ pub const HELLO_WAIT: Duration = Duration::from_secs(30);
 /// before its first hello as a passing fault.
 pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
 
+/// Dials that are looked up or take their line at a time; the others wait their turn, so that a
+/// herd of them leaves the store to those who are in.
+pub const DIALS_AT_ONCE_MAX: usize = 6;
+
 /// Platforms one line may say hello for.
 pub const HELLOS_MAX: usize = 16;
 

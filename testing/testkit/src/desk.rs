@@ -17,7 +17,7 @@ use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::driver::Room;
+use nightdesk_line::driver::{Dials, Room};
 use nightdesk_line::{Caller, End, Node, Taken};
 use nightdesk_register::{BotDraft, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
@@ -98,6 +98,7 @@ impl TestDesk {
             clock: Arc::new(SystemClock::started()),
             node: Node { name: "test".to_owned(), epoch: NodeEpoch::new(1) },
             drain: drain.clone(),
+            dials: Dials::default(),
         };
         let routes = nightdesk_api::routes(Arc::clone(&desk), Arc::new(room), street.clone());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
