@@ -21,7 +21,7 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -62,10 +62,11 @@ impl Default for Dials {
 }
 
 impl Dials {
-    /// Waits for a place. It is given back when it is dropped.
-    pub(crate) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+    /// Asks the store about a dial when its turn has come.
+    pub(crate) async fn in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
         // Nobody closes it, so there is always a place to come.
-        self.0.acquire().await.ok()
+        let _place = self.0.acquire().await.ok();
+        ask.await
     }
 }
 
@@ -217,9 +218,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     async fn obey(&mut self, effect: Effect) -> Result<Option<Input>, Broken> {
         match effect {
             Effect::Greet(hello) => {
-                let place = self.room.dials.place().await;
-                let greeted = self.room.desk.greet(&self.caller, &hello).await;
-                drop(place);
+                let Room { desk, dials, .. } = &*self.room;
+                let greeted = dials.in_turn(desk.greet(&self.caller, &hello)).await;
                 let greeted = self.or_lost("look a hello up", greeted);
                 return Ok(Some(
                     greeted.map_or(Input::StoreLost, |greeted| Input::Greeted(Box::new(greeted))),
@@ -261,9 +261,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     async fn take(&mut self) -> Input {
         let Caller { scope, agent, gateway, acks: _ } = self.caller;
         drop(timeout(REPLACED_WAIT, self.room.ears.replace(agent)).await);
-        let place = self.room.dials.place().await;
-        let taken = self.room.store.take(&self.caller, &self.room.node).await;
-        drop(place);
+        let Room { store, dials, node, .. } = &*self.room;
+        let taken = dials.in_turn(store.take(&self.caller, node)).await;
         let Some(taken) = self.or_lost("take a line", taken) else { return Input::StoreLost };
         if let Some(seq) = taken.parked {
             tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");

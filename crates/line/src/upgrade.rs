@@ -53,10 +53,8 @@ async fn dial(
     let Some(token) = bearer(request.headers()).and_then(|token| door.at_the_door(token)) else {
         return door.refused(from.ip());
     };
-    let place = door.room.dials.place().await;
-    let identified = door.room.desk.identify(&token).await;
-    drop(place);
-    let greeting = match identified {
+    let Room { desk, dials, .. } = &*door.room;
+    let greeting = match dials.in_turn(desk.identify(&token)).await {
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
         Err(error) => {
