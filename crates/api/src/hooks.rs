@@ -43,7 +43,7 @@ async fn hook(
 async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
     let request = SignedRequest { headers: &headers, body: &body };
     match take(&desk, &path, &request).await {
-        Ok(Answer::Taken) => StatusCode::OK.into_response(),
+        Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
         Ok(Answer::Challenge(answer)) => answer.into_response(),
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),

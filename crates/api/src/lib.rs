@@ -16,8 +16,20 @@ use tokio_util::task::TaskTracker;
 
 pub use listen::serve;
 
+/// What the routes stand in front of.
+#[derive(Clone, Debug)]
+pub struct Street {
+    /// The desk.
+    pub desk: Arc<Desk>,
+    /// What every line of this node shares.
+    pub room: Arc<Room>,
+    /// Who owns the lines' tasks.
+    pub lines: TaskTracker,
+}
+
 /// Everything this desk serves.
-pub fn routes(desk: Arc<Desk>, room: Arc<Room>, lines: TaskTracker) -> Router {
+pub fn routes(street: Street) -> Router {
+    let Street { desk, room, lines } = street;
     Router::new()
         .merge(health::route())
         .merge(hooks::route(desk))

@@ -20,7 +20,11 @@ const DECISIONS_MAX: usize = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Everything is stored, was stored before, or is nobody's.
-    Taken,
+    Taken {
+        /// Whether something of it is nobody's. No platform may be told: it would tell
+        /// strangers who is known here. A visitor of our own page may.
+        refused: bool,
+    },
     /// The answer to a question of the platform.
     Challenge(Vec<u8>),
 }
@@ -52,35 +56,43 @@ pub async fn take(
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
+            let mut refused = false;
             for event in events {
                 match event {
-                    Ok(event) => put(desk, event).await?,
+                    Ok(event) => refused |= put(desk, event).await? == Placed::Nowhere,
                     Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
                 }
             }
-            Ok(Answer::Taken)
+            Ok(Answer::Taken { refused })
         }
     }
 }
 
+/// Where an event came to lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placed {
+    Stored,
+    Nowhere,
+}
+
 /// Puts a verified event into the inboxes of all who may see it.
-async fn put(desk: &Desk, event: Verified<Event>) -> Result<(), StoreError> {
+async fn put(desk: &Desk, event: Verified<Event>) -> Result<Placed, StoreError> {
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
             Err((event, AdmitError::Refused(refusal))) => {
                 desk.refusals.note(refused(&event, refusal));
-                return Ok(());
+                return Ok(Placed::Nowhere);
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
                 ring(desk, &stored).await;
-                return Ok(());
+                return Ok(Placed::Stored);
             }
-            Put::Duplicate => return Ok(()),
+            Put::Duplicate => return Ok(Placed::Stored),
             Put::Stale => admitted = desk.gate.admit_again(event).await,
             Put::Fenced => return Err(fenced(&event)),
         }

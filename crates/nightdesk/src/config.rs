@@ -29,11 +29,13 @@ pub(crate) struct Config {
 pub(crate) struct Listen {
     /// The address for webhooks and gateways. Put TLS in front of any that is not loopback.
     pub(crate) address: SocketAddr,
+    /// Where people and agents find it: `https://desk.example.org`. Without it, the address.
+    pub(crate) public_url: Option<String>,
 }
 
 impl Default for Listen {
     fn default() -> Self {
-        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)) }
+        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)), public_url: None }
     }
 }
 
@@ -96,6 +98,11 @@ impl Config {
 
     fn validate(&self) -> anyhow::Result<()> {
         ensure!(!self.node.name.is_empty(), "node.name is empty; give this node a name");
+        let public_url = self.public_url();
+        ensure!(
+            public_url.starts_with("https://") || public_url.starts_with("http://"),
+            "listen.public_url is {public_url}; write it like https://desk.example.org"
+        );
         let urls = [Some(&self.database.url), self.database.migrate_url.as_ref()];
         for url in urls.into_iter().flatten() {
             let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
@@ -106,6 +113,13 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Where people and agents find the desk, without a slash at its end.
+    pub(crate) fn public_url(&self) -> String {
+        let Listen { address, public_url } = &self.listen;
+        let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        url.trim_end_matches('/').to_owned()
     }
 
     /// Opens the vault with the key file.

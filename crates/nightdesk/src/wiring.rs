@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context;
+use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{Accounts, Adapters, Desk, Refusals, Ringer, sweep};
@@ -52,8 +53,9 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| {
         format!("could not listen on {address}; is another desk running there?")
     })?;
-    tracing::info!(%address, node = config.node.name, "desk {} listens on {address}", config.node.name);
-    let routes = nightdesk_api::routes(desk, room, life.street.clone());
+    let url = config.public_url();
+    tracing::info!(%address, url, node = config.node.name, "desk {} listens on {address}", config.node.name);
+    let routes = nightdesk_api::routes(Street { desk, room, lines: life.street.clone() });
     life.street.spawn(nightdesk_api::serve(
         listener,
         routes,

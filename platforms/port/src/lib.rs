@@ -10,7 +10,7 @@ mod deliver;
 mod capabilities;
 
 pub use bot::Bot;
-pub use capabilities::{Capabilities, LengthUnit};
+pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 

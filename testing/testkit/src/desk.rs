@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{Accounts, Adapters, Desk, Refusals, Ringer};
@@ -100,7 +101,11 @@ impl TestDesk {
             drain: drain.clone(),
             dials: Dials::default(),
         };
-        let routes = nightdesk_api::routes(Arc::clone(&desk), Arc::new(room), street.clone());
+        let routes = nightdesk_api::routes(Street {
+            desk: Arc::clone(&desk),
+            room: Arc::new(room),
+            lines: street.clone(),
+        });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));

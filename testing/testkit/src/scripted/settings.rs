@@ -1,6 +1,8 @@
 //! Settings: what a bot of the scripted platform is told to be.
 
-use nightdesk_port::{Bot, Capabilities, LengthUnit};
+use std::num::NonZeroU32;
+
+use nightdesk_port::{Bot, Capabilities, LengthUnit, Pace};
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -21,6 +23,9 @@ const OPS: [&str; 13] = [
     "get_chat_info",
 ];
 
+/// As fast as no test is: pace is kept only where a test asks for it.
+const UNPACED: Pace = Pace::per_second(NonZeroU32::new(1_000_000).unwrap());
+
 /// What stands in a bot's settings. What does not is as on the platform it claims to be.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -34,6 +39,8 @@ struct Settings {
     hint: String,
     ops: Option<Vec<String>>,
     threads: Option<bool>,
+    /// Calls a second in one chat.
+    calls_per_second: Option<NonZeroU32>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -72,6 +79,8 @@ pub(super) fn capabilities(bot: &Bot) -> Capabilities {
         hint: settings.hint,
         ops: OPS.into_iter().filter(wanted).collect(),
         threads: settings.threads.unwrap_or(claimed.threads),
+        chat_pace: settings.calls_per_second.map_or(claimed.chat_pace, Pace::per_second),
+        bot_pace: claimed.bot_pace,
     }
 }
 
@@ -90,5 +99,7 @@ fn claimed(platform: &str) -> Capabilities {
         hint: String::new(),
         ops: OPS.to_vec(),
         threads,
+        chat_pace: UNPACED,
+        bot_pace: UNPACED,
     }
 }

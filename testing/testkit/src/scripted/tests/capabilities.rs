@@ -1,4 +1,6 @@
-use nightdesk_port::LengthUnit;
+use std::num::NonZeroU32;
+
+use nightdesk_port::{LengthUnit, Pace};
 
 use super::*;
 
@@ -29,7 +31,7 @@ fn settings_say_otherwise() {
         json!({
             "label": "Other", "message_length_max": 9, "length_unit": "utf16",
             "markdown_dialect": "plain", "hint": "be brief", "ops": ["send", "typing", "sing"],
-            "threads": false,
+            "threads": false, "calls_per_second": 5,
         }),
     );
 
@@ -41,6 +43,8 @@ fn settings_say_otherwise() {
         hint: "be brief".to_owned(),
         ops: vec!["send", "typing"],
         threads: false,
+        chat_pace: Pace::per_second(NonZeroU32::new(5).unwrap()),
+        bot_pace: Pace::per_second(NonZeroU32::new(1_000_000).unwrap()),
     };
     assert_eq!(can, want);
 }
