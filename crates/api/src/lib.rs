@@ -5,16 +5,18 @@
 mod health;
 mod hooks;
 mod listen;
+mod metrics;
 
 use std::sync::Arc;
 
-use axum::Router;
+pub use axum::Router;
 use nightdesk_desk::Desk;
-use nightdesk_line::driver::Room;
+use nightdesk_line::Room;
 use nightdesk_line::upgrade;
 use tokio_util::task::TaskTracker;
 
 pub use listen::serve;
+pub use metrics::metrics_routes;
 
 /// What the routes stand in front of.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ pub struct Street {
 pub fn routes(street: Street) -> Router {
     let Street { desk, room, lines } = street;
     Router::new()
-        .merge(health::route())
+        .merge(health::route(Arc::clone(&desk)))
         .merge(hooks::route(desk))
         .merge(upgrade::route(room, lines))
 }

@@ -140,6 +140,11 @@ impl Ears {
         lock(&self.ears).values().map(|ear| (ear.scope, ear.agent)).collect()
     }
 
+    /// How many lines are here.
+    pub fn count(&self) -> usize {
+        lock(&self.ears).len()
+    }
+
     /// Every gateway with a line here.
     pub fn gateways(&self) -> HashSet<GatewayId> {
         lock(&self.ears).values().map(|ear| ear.gateway).collect()

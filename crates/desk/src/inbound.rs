@@ -3,9 +3,11 @@
 //! Each line is a stop; each hands the next a value only it can make. The source is told
 //! "ok" when this returns, and not before.
 
+use std::time::Instant;
+
 use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmitError, Admitted, Refusal, RefusalNote};
-use nightdesk_inbox::{Put, Quarantine, Stored};
+use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::SignedRequest;
 use nightdesk_register::RegisterError;
@@ -52,6 +54,7 @@ pub async fn take(
     path: &str,
     request: &SignedRequest<'_>,
 ) -> Result<Answer, TakeError> {
+    let began = Instant::now();
     let account = desk.accounts.at(path).await?.ok_or(TakeError::NoBot)?;
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
@@ -59,7 +62,7 @@ pub async fn take(
             let mut refused = false;
             for event in events {
                 match event {
-                    Ok(event) => refused |= put(desk, event).await? == Placed::Nowhere,
+                    Ok(event) => refused |= put(desk, event, began).await? == Placed::Nowhere,
                     Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
                 }
             }
@@ -76,7 +79,7 @@ enum Placed {
 }
 
 /// Puts a verified event into the inboxes of all who may see it.
-async fn put(desk: &Desk, event: Verified<Event>) -> Result<Placed, StoreError> {
+async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Placed, StoreError> {
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
@@ -89,6 +92,7 @@ async fn put(desk: &Desk, event: Verified<Event>) -> Result<Placed, StoreError> 
         };
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
+                trail::stored(trail::TAKE, &stored, began.elapsed());
                 ring(desk, &stored).await;
                 return Ok(Placed::Stored);
             }

@@ -8,6 +8,7 @@ pub mod outbound;
 pub mod line;
 pub mod sweep;
 mod accounts;
+mod ready;
 mod refusals;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use nightdesk_register::Register;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
+pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 
 /// Every stop and room, as the pages of this crate use them.
@@ -41,6 +43,8 @@ pub struct Desk {
     pub bell: Ringer,
     /// Work that goes on when nobody waits for it.
     pub tasks: TaskTracker,
+    /// Whether this node should be given work.
+    pub readiness: Readiness,
 }
 
 /// The bell, as anything that can be rung.

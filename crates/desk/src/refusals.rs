@@ -4,17 +4,27 @@ use std::sync::{Mutex, PoisonError};
 
 use nightdesk_gate::RefusalNote;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
 
 /// Refusals that are not written down yet. When there are too many, the newest are only
 /// counted.
 #[derive(Debug, Default)]
 pub struct Refusals {
     waiting: Mutex<(Vec<RefusalNote>, u64)>,
+    refused: Family<[(&'static str, &'static str); 1], Counter>,
 }
 
 impl Refusals {
+    /// Lets its numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("refused", "Events the gate refused, by reason", self.refused.clone());
+    }
+
     /// Notes one.
     pub fn note(&self, note: RefusalNote) {
+        self.refused.get_or_create(&[("reason", note.refusal.slug())]).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() < REFUSAL_QUEUE_MAX {
             waiting.0.push(note);

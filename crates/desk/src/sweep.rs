@@ -7,8 +7,8 @@ use std::time::Duration;
 use nightdesk_bus::{Bell, Ears, Ring};
 use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
-    REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY,
-    SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
+    CLOCKS_COMPARED_EVERY, REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN,
+    SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
 };
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::time::timeout;
@@ -28,6 +28,7 @@ pub async fn run(
         every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
         every(REVOCATION_SWEEP_EVERY, "find revoked gateways", drain, || revoked(&desk, &ears)),
         every(SEND_SWEEP_EVERY, "find forgotten sends", drain, || sends(&desk)),
+        every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
         lines(&desk, &ears, drain),
     );
@@ -81,6 +82,10 @@ async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
         ears.ring(Ring::Revoked { gateway }).await;
     }
     Ok(())
+}
+
+async fn clocks(desk: &Desk) -> Result<(), StoreError> {
+    desk.readiness.look(desk.register.store().time()).await
 }
 
 async fn sends(desk: &Desk) -> Result<(), StoreError> {

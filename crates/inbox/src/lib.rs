@@ -12,13 +12,16 @@
 mod accept;
 mod entry;
 mod gather;
+mod metrics;
 mod recent;
 mod stop;
 mod store;
+pub mod trail;
 mod upkeep;
 
 pub use accept::{Accept, DedupeKey, SourceMark};
 pub use entry::{Entry, LineClaim, ParkReason, Stored};
+pub use metrics::Metrics;
 pub use stop::Inbox;
 pub use store::{Ack, AckOf, AckRange, Ask, Park, Put, Quarantine, Store, Waiting};
 pub use upkeep::{Swept, Upkeep};

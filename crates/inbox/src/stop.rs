@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use nightdesk_gate::Admitted;
@@ -11,10 +12,12 @@ use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use crate::entry::LineClaim;
 use crate::gather::{Batch, Gather};
+use crate::metrics::Metrics;
 use crate::recent::Recent;
 use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
-use crate::{Accept, DedupeKey, SourceMark};
+use crate::{Accept, DedupeKey, SourceMark, trail};
 
 /// Holds what was admitted, and gives it to the agent's line.
 pub struct Inbox {
@@ -24,6 +27,7 @@ pub struct Inbox {
     acks: Gather<Acks>,
     recent: Recent,
     hasher: RandomState,
+    metrics: Metrics,
 }
 
 impl std::fmt::Debug for Inbox {
@@ -45,7 +49,20 @@ impl Inbox {
         tasks.spawn(work);
         let (acks, work) = Gather::new(Acks(Arc::clone(&store)), "ack entries");
         tasks.spawn(work);
-        Self { store, accepts, reads, acks, recent: Recent::new(), hasher: RandomState::new() }
+        Self {
+            store,
+            accepts,
+            reads,
+            acks,
+            recent: Recent::new(),
+            hasher: RandomState::new(),
+            metrics: Metrics::default(),
+        }
+    }
+
+    /// What it counts.
+    pub const fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// What lies behind the writers, for what is not done in gathered statements.
@@ -62,6 +79,7 @@ impl Inbox {
         event: &Admitted<Event>,
         mark: Option<SourceMark>,
     ) -> Result<Put, StoreError> {
+        let began = Instant::now();
         let accept = Accept::of(event, mark);
         let answer = self.accepts[self.writer_of(&accept)].ask(accept.clone());
         if is_planted(Bug::AckBeforeCommit) {
@@ -69,13 +87,15 @@ impl Inbox {
         }
         let put = timeout(SOURCE_REFUSED_WITHIN, answer)
             .await
-            .map_err(|late| StoreError::unavailable("put an event", late))??;
-        if let Put::Stored(stored) = &put {
+            .unwrap_or_else(|late| Err(StoreError::unavailable("put an event", late)));
+        self.metrics.put(put.as_ref().ok(), began.elapsed());
+        if let Ok(Put::Stored(stored)) = &put {
+            trail::stored(trail::PUT, stored, began.elapsed());
             for stored in stored.iter().filter(|stored| !stored.parked) {
                 self.recent.remember(&accept, stored);
             }
         }
-        Ok(put)
+        put
     }
 
     /// By hash of agent; a source with a cursor has one writer for all its events, or a crash
@@ -103,7 +123,13 @@ impl Inbox {
 
     /// Moves a cursor, if its line still is the agent's.
     pub async fn ack(&self, ack: AckOf) -> Result<Ack, StoreError> {
-        self.acks.ask(ack).await
+        let AckOf { line: LineClaim { agent, .. }, ranges } = ack.clone();
+        let acked = self.acks.ask(ack).await?;
+        if let Ack::Moved(_) = acked {
+            self.metrics.acked(&ranges);
+            trail::acked(agent, &ranges);
+        }
+        Ok(acked)
     }
 }
 

@@ -9,72 +9,24 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use nightdesk_bus::{Ear, Ears, Heard as Rung, Order};
-use nightdesk_inbox::{Ack, Ask, Inbox, LineClaim, Waiting};
+use nightdesk_bus::{Ear, Heard as Rung, Order};
+use nightdesk_inbox::{Ack, Ask, LineClaim, Waiting};
 use nightdesk_protocol::FromGateway;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_types::limits::{
-    CONTROL_FRAMES_MAX, CONTROL_WINDOW, DIALS_AT_ONCE_MAX, LAST_ACKS_WAIT, REPLACED_WAIT,
-};
+use nightdesk_types::limits::{LAST_ACKS_WAIT, REPLACED_WAIT};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 
 use crate::acks::Acks;
-use crate::desk::Desk;
-use crate::session::{Client, Effect, Input, Now, Session};
+use crate::controls::Controls;
+use crate::room::Room;
+use crate::session::{Client, Effect, Input, Now, Session, sooner};
 use crate::socket::{Broken, Heard, Socket};
-use crate::store::{Caller, Node, Store};
-
-/// What every line of a node shares.
-pub struct Room {
-    /// What stands behind the lines.
-    pub desk: Arc<dyn Desk>,
-    /// Where entries come from.
-    pub inbox: Arc<Inbox>,
-    /// Which line is an agent's.
-    pub store: Arc<dyn Store>,
-    /// Where lines listen.
-    pub ears: Arc<Ears>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Where the lines are.
-    pub node: Node,
-    /// Cancelled when this node stops.
-    pub drain: CancellationToken,
-    /// Who dials waits for a place here before the store is asked about it.
-    pub dials: Dials,
-}
-
-/// Places for dials: [`DIALS_AT_ONCE_MAX`] of them.
-#[derive(Debug)]
-pub struct Dials(Semaphore);
-
-impl Default for Dials {
-    fn default() -> Self {
-        Self(Semaphore::new(DIALS_AT_ONCE_MAX))
-    }
-}
-
-impl Dials {
-    /// Asks the store about a dial when its turn has come.
-    pub(crate) async fn in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
-        // Nobody closes it, so there is always a place to come.
-        let _place = self.0.acquire().await.ok();
-        ask.await
-    }
-}
-
-impl std::fmt::Debug for Room {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Room")
-    }
-}
+use crate::store::Caller;
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 
@@ -91,13 +43,22 @@ pub(crate) struct Driver<S> {
     acks: Acks,
     sends: Sends,
     controls: Controls,
+    leave: Leave,
+}
+
+/// Whether the line leaves because its node stops.
+#[derive(Clone, Copy)]
+enum Leave {
+    Staying,
+    At(Moment),
+    Told,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     pub(crate) fn new(room: Arc<Room>, caller: Caller, socket: Socket<S>) -> Self {
         let client = Client { agent: caller.agent, acks: caller.acks };
         let session = Session::opened(now(&*room.clock), client);
-        let controls = Controls { since: room.clock.moment(), count: 0 };
+        let controls = Controls::since(room.clock.moment());
         Self {
             room,
             caller,
@@ -109,11 +70,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             acks: Acks::default(),
             sends: Sends::new(),
             controls,
+            leave: Leave::Staying,
         }
     }
 
     /// Runs the line to its end.
     pub(crate) async fn run(mut self) {
+        self.room.metrics.opened();
         while !self.session.is_closed() {
             match self.happened().await {
                 Happened::Heard(heard) => self.heard(heard).await,
@@ -131,6 +94,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     /// Waits for whatever comes first.
     async fn happened(&mut self) -> Happened {
+        let deadline = self.deadline();
         tokio::select! {
             heard = self.socket.hear() => Happened::Heard(heard),
             rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
@@ -142,8 +106,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
                 Happened::Other(Input::Sent(request, Box::new(outcome)))
             }
-            () = self.room.drain.cancelled() => Happened::Other(Input::Drain),
-            () = until(self.session.deadline(), &*self.room.clock) => Happened::Other(Input::Tick),
+            () = self.room.drain.cancelled(), if matches!(self.leave, Leave::Staying) => {
+                let stays = self.room.leaving.next(self.room.ears.count());
+                self.leave = Leave::At(self.room.clock.moment() + stays);
+                Happened::Other(Input::Tick)
+            }
+            () = until(deadline, &*self.room.clock) => Happened::Other(self.due()),
+        }
+    }
+
+    fn deadline(&self) -> Option<Moment> {
+        let leave = match self.leave {
+            Leave::At(moment) => Some(moment),
+            Leave::Staying | Leave::Told => None,
+        };
+        sooner(self.session.deadline(), leave)
+    }
+
+    /// What it is time for.
+    fn due(&mut self) -> Input {
+        match self.leave {
+            Leave::At(moment) if moment <= self.room.clock.moment() => {
+                self.leave = Leave::Told;
+                Input::Drain
+            }
+            Leave::At(_) | Leave::Staying | Leave::Told => Input::Tick,
         }
     }
 
@@ -275,6 +262,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     }
 
     async fn end(&mut self, end: crate::store::End) {
+        self.room.metrics.ended(end.code);
         let Some((_, line)) = &self.taken else { return };
         let line = *line;
         self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
@@ -312,23 +300,6 @@ enum Happened {
 
 /// The code of a socket that cannot be written to any more.
 const BROKEN_CODE: u16 = 1006;
-
-/// Control frames of the last minute.
-struct Controls {
-    since: Moment,
-    count: u32,
-}
-
-impl Controls {
-    /// Counts one; whether it is within the limit.
-    fn count(&mut self, now: Moment) -> bool {
-        if now.since(self.since) >= CONTROL_WINDOW {
-            (self.since, self.count) = (now, 0);
-        }
-        self.count += 1;
-        self.count <= CONTROL_FRAMES_MAX
-    }
-}
 
 pub(crate) fn now(clock: &dyn Clock) -> Now {
     Now { moment: clock.moment(), wall: clock.now() }

@@ -14,11 +14,18 @@ pub mod driver;
 pub mod upgrade;
 mod acks;
 mod addresses;
+mod controls;
 mod desk;
 mod failures;
+mod leave;
 mod meter;
+mod metrics;
+mod room;
 mod socket;
 mod store;
 
 pub use desk::{Desk, Greeting};
+pub use leave::Leaving;
+pub use metrics::Metrics;
+pub use room::{Dials, Room};
 pub use store::{Caller, End, Node, Store, Taken};

@@ -139,7 +139,7 @@ pub enum Effect {
 }
 
 /// The earlier of two moments that may never come.
-fn sooner(one: Option<Moment>, other: Option<Moment>) -> Option<Moment> {
+pub(crate) fn sooner(one: Option<Moment>, other: Option<Moment>) -> Option<Moment> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

@@ -24,9 +24,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::addresses::Addresses;
 use crate::desk::Greeting;
-use crate::driver::{Driver, Room};
+use crate::driver::Driver;
 use crate::failures::Failures;
 use crate::meter::Metered;
+use crate::metrics::Dial;
+use crate::room::Room;
 use crate::socket::Socket;
 use crate::store::Caller;
 
@@ -58,6 +60,7 @@ async fn dial(
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
         Err(error) => {
+            door.room.metrics.dialled(Dial::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");
             return try_later();
         }
@@ -84,7 +87,10 @@ impl Door {
     }
 
     fn notice(&self, greeting: &Greeting, address: IpAddr) {
-        let Greeting::Welcome(caller) = greeting else { return };
+        let Greeting::Welcome(caller) = greeting else {
+            return self.room.metrics.dialled(Dial::Revoked);
+        };
+        self.room.metrics.dialled(Dial::Welcome);
         let gateway = caller.gateway;
         if self.addresses.is_elsewhere(gateway, address, self.room.clock.moment()) {
             tracing::warn!(
@@ -96,6 +102,7 @@ impl Door {
     }
 
     fn refused(&self, address: IpAddr) -> Response {
+        self.room.metrics.dialled(Dial::Unknown);
         if self.failures.count(address, self.room.clock.moment()) {
             (StatusCode::UNAUTHORIZED, "no gateway's secret signed this token").into_response()
         } else {

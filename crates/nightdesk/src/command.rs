@@ -1,5 +1,6 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
+mod check;
 mod enter;
 mod run;
 
@@ -36,6 +37,9 @@ pub(crate) enum Command {
     /// Bring the database up to date.
     #[command(after_help = "Example:\n  nightdesk migrate --config desk.toml")]
     Migrate,
+    /// The configuration file.
+    #[command(subcommand)]
+    Config(Configuration),
     /// Keys of the vault.
     #[command(subcommand)]
     Key(Key),
@@ -57,6 +61,13 @@ pub(crate) enum Command {
     /// What agents dial in with.
     #[command(subcommand)]
     Gateway(Gateway),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Configuration {
+    /// Look whether a node could run with it, and say what to mend.
+    #[command(after_help = "Example:\n  nightdesk config check --config desk.toml")]
+    Check,
 }
 
 #[derive(Debug, Subcommand)]

@@ -21,6 +21,15 @@ pub(crate) struct Config {
     /// Which node this is.
     #[serde(default)]
     pub(crate) node: Node,
+    /// How it logs.
+    #[serde(default)]
+    pub(crate) log: Log,
+    /// Where its numbers are read.
+    #[serde(default)]
+    pub(crate) metrics: Metrics,
+    /// Where its traces go.
+    #[serde(default)]
+    pub(crate) traces: Traces,
 }
 
 /// Where the desk listens. Since 0.1.
@@ -75,6 +84,46 @@ impl Default for Node {
     fn default() -> Self {
         Self { name: "desk-1".to_owned() }
     }
+}
+
+/// How it logs. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Log {
+    /// `pretty` for a person, `json` for a program.
+    pub(crate) format: LogFormat,
+    /// What is logged: `info`, or finer for a part, as in `nightdesk_line=debug,info`.
+    pub(crate) filter: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogFormat {
+    Pretty,
+    Json,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { format: LogFormat::Pretty, filter: "info".to_owned() }
+    }
+}
+
+/// Where its numbers are read. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Metrics {
+    /// The address of `/metrics`, for Prometheus. Keep it off the street. Without it, nowhere.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+/// Where its traces go. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Traces {
+    /// An OTLP collector's address for traces, as `http://127.0.0.1:4318/v1/traces`. Without
+    /// it, nowhere.
+    pub(crate) otlp_url: Option<String>,
 }
 
 impl Config {

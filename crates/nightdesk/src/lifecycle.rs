@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_WAIT, PLATFORM_CALL_WAIT};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long a node may take to stop: a call to a platform that was begun is waited for. After
 /// that it is ended as if it had died.
-const STOP_WAIT: Duration = Duration::from_secs(25);
+const STOP_WAIT: Duration = Duration::from_mins(1);
 
 const _: () = assert!(
-    STOP_WAIT.as_secs() > PLATFORM_CALL_WAIT.as_secs(),
-    "a call that was begun is brought to its end"
+    STOP_WAIT.as_secs()
+        > LEAVE_SPREAD.as_secs() + LEAVE_WAIT.as_secs() + PLATFORM_CALL_WAIT.as_secs(),
+    "a call that was begun by the last line is brought to its end"
 );
 
 /// Everything that runs, by the order in which it stops.

@@ -6,6 +6,7 @@
 mod command;
 mod config;
 mod lifecycle;
+mod telemetry;
 mod ui;
 mod wiring;
 

@@ -1,18 +1,18 @@
 //! Wiring: the stops, put together.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Refusals, Ringer, sweep};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, sweep};
 use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
-use nightdesk_line::Node;
-use nightdesk_line::driver::{Dials, Room};
+use nightdesk_line::{Dials, Leaving, Metrics, Node, Room};
 use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
@@ -21,52 +21,97 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::lifecycle::Lifecycle;
+use crate::telemetry;
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
-    let pg = Arc::new(connect(config)?);
-    let life = Lifecycle::default();
-    Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
-    let epoch =
-        pg.begin_node(&config.node.name).await.context("could not begin this node's life")?;
-    let node = Node { name: config.node.name.clone(), epoch };
-    let ears = Arc::new(Ears::default());
-    let desk = Arc::new(desk(config, &pg, &node, &ears, &life)?);
+    let running = Running::start(config).await?;
+    running.life.signalled().await?;
+    running.stop().await;
+    Ok(())
+}
 
-    life.street.spawn(sweep::run(
-        Arc::clone(&desk),
-        Arc::clone(&ears),
-        Arc::<Pg>::clone(&pg),
-        life.drain.clone(),
-    ));
-    let room = Arc::new(Room {
-        desk: Arc::new(Counter(Arc::clone(&desk))),
-        inbox: Arc::clone(&desk.inbox),
-        store: Arc::<Pg>::clone(&pg),
-        ears,
-        clock: Arc::new(SystemClock::started()),
-        node,
-        drain: life.drain.clone(),
-        dials: Dials::default(),
-    });
-    let address = config.listen.address;
+/// A node that takes messages.
+pub(crate) struct Running {
+    pg: Arc<Pg>,
+    desk: Arc<Desk>,
+    life: Lifecycle,
+}
+
+impl Running {
+    /// Starts a node. When it answers, the node can be reached.
+    pub(crate) async fn start(config: &Config) -> anyhow::Result<Self> {
+        let pg = Arc::new(connect(config)?);
+        Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
+        let epoch =
+            pg.begin_node(&config.node.name).await.context("could not begin this node's life")?;
+        let node = Node { name: config.node.name.clone(), epoch };
+        let (life, ears) = (Lifecycle::default(), Arc::new(Ears::default()));
+        let desk = Arc::new(desk(config, &pg, &node, &ears, &life)?);
+        let room = Arc::new(room(&pg, &desk, &ears, node, &life));
+        life.street.spawn(sweep::run(
+            Arc::clone(&desk),
+            ears,
+            Arc::<Pg>::clone(&pg),
+            life.drain.clone(),
+        ));
+        open(config, &desk, room, &life).await?;
+        Ok(Self { pg, desk, life })
+    }
+
+    /// Brings what was begun to its end.
+    pub(crate) async fn stop(self) {
+        self.desk.readiness.stop();
+        self.life.stop().await;
+        self.pg.close().await;
+    }
+}
+
+/// Opens the street side, and the numbers where they are asked for.
+async fn open(
+    config: &Config,
+    desk: &Arc<Desk>,
+    room: Arc<Room>,
+    life: &Lifecycle,
+) -> anyhow::Result<()> {
+    if let Some(address) = config.metrics.address {
+        let registry = Arc::new(telemetry::metrics(desk, &room));
+        listen(address, nightdesk_api::metrics_routes(registry), life).await?;
+    }
+    let street = Street { desk: Arc::clone(desk), room, lines: life.street.clone() };
+    let (address, url) = (config.listen.address, config.public_url());
+    listen(address, nightdesk_api::routes(street), life).await?;
+    let node = &config.node.name;
+    tracing::info!(%address, url, node, "desk {node} listens on {address}");
+    Ok(())
+}
+
+async fn listen(
+    address: SocketAddr,
+    routes: nightdesk_api::Router,
+    life: &Lifecycle,
+) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| {
         format!("could not listen on {address}; is another desk running there?")
     })?;
-    let url = config.public_url();
-    tracing::info!(%address, url, node = config.node.name, "desk {} listens on {address}", config.node.name);
-    let routes = nightdesk_api::routes(Street { desk, room, lines: life.street.clone() });
-    life.street.spawn(nightdesk_api::serve(
-        listener,
-        routes,
-        life.street.clone(),
-        life.drain.clone(),
-    ));
-
-    life.signalled().await?;
-    life.stop().await;
-    pg.close().await;
+    let (street, drain) = (life.street.clone(), life.drain.clone());
+    life.street.spawn(nightdesk_api::serve(listener, routes, street, drain));
     Ok(())
+}
+
+fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lifecycle) -> Room {
+    Room {
+        desk: Arc::new(Counter(Arc::clone(desk))),
+        inbox: Arc::clone(&desk.inbox),
+        store: Arc::<Pg>::clone(pg),
+        ears: Arc::clone(ears),
+        clock: Arc::new(SystemClock::started()),
+        node,
+        drain: life.drain.clone(),
+        leaving: Leaving::default(),
+        dials: Dials::default(),
+        metrics: Metrics::default(),
+    }
 }
 
 fn desk(
@@ -88,6 +133,7 @@ fn desk(
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
         tasks: life.work.clone(),
+        readiness: Readiness::new(Arc::new(SystemClock::started())),
     })
 }
 

@@ -62,6 +62,16 @@ pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
 /// herd of them leaves the store to those who are in.
 pub const DIALS_AT_ONCE_MAX: usize = 6;
 
+/// Lines of a node that stops leave over at most this, so that their clients do not all dial
+/// at once.
+pub const LEAVE_SPREAD: Duration = Duration::from_secs(30);
+
+/// The longest step between two lines that leave: few lines leave soon.
+pub const LEAVE_STEP: Duration = Duration::from_millis(10);
+
+/// How long a line that leaves waits for acks and for sends that are under way.
+pub const LEAVE_WAIT: Duration = Duration::from_secs(5);
+
 /// Platforms one line may say hello for.
 pub const HELLOS_MAX: usize = 16;
 
@@ -148,6 +158,12 @@ pub const ACCOUNTS_KEPT_MAX: u64 = 10_000;
 
 /// How long an account is kept in memory before the register is asked again.
 pub const ACCOUNT_KEPT_FOR: Duration = Duration::from_secs(5);
+
+/// How far a node's clock may be from the database's.
+pub const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_secs(5);
+
+/// How often the two are compared.
+pub const CLOCKS_COMPARED_EVERY: Duration = Duration::from_secs(5);
 
 /// How often revoked gateways are looked for.
 pub const REVOCATION_SWEEP_EVERY: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 """A temporary folder that goes when we go, with every process that runs in it.
 
 The removing is not ours: a guard waits at the other end of a pipe, which closes when we are done
-and when we die. It is the guard that `testing/servers` uses.
+and when we die. It is the guard that `crates/servers` uses.
 """
 
 import subprocess

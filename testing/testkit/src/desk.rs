@@ -13,13 +13,13 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Refusals, Ringer};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer};
 use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::driver::{Dials, Room};
-use nightdesk_line::{Caller, End, Node, Taken};
+use nightdesk_line::{Caller, End, Leaving, Metrics, Node, Taken};
+use nightdesk_line::{Dials, Room};
 use nightdesk_register::{BotDraft, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
 use nightdesk_vault::{Key, Vault};
@@ -100,6 +100,8 @@ impl TestDesk {
             node: Node { name: "test".to_owned(), epoch: NodeEpoch::new(1) },
             drain: drain.clone(),
             dials: Dials::default(),
+            leaving: Leaving::default(),
+            metrics: Metrics::default(),
         };
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
@@ -182,6 +184,7 @@ fn desk(store: &Memory, register: &Arc<Register>, ears: &Arc<Ears>, rooms: &Task
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
         tasks: rooms.clone(),
+        readiness: Readiness::new(Arc::new(SystemClock::started())),
     }
 }
 

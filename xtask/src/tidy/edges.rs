@@ -51,13 +51,14 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "nightdesk",
         &[
             "types", "port", "bus", "gate", "inbox", "line", "egress", "register", "vault", "desk",
-            "store-pg", "api", "testkit",
+            "store-pg", "api", "servers", "testkit",
         ],
     ),
     // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
-    // testing
+    // throw-away servers, for `dev` and for tests
     ("servers", &[]),
+    // testing
     (
         "testkit",
         &[

@@ -7,7 +7,7 @@ use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway};
 use nightdesk_types::limits::{
-    DEAD_LINE, HOLD_BACK, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
+    DEAD_LINE, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
     WINDOW_BYTES_MAX,
 };
 use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
@@ -31,6 +31,8 @@ pub(super) struct Live {
     /// Nothing is handed over before this: the client boots, goes idle, or the store failed.
     held_back: Option<Moment>,
     sends_in_flight: usize,
+    /// The node stops: the line takes nothing more, and is gone by then.
+    leave_by: Option<Moment>,
     alive_at: Moment,
     ping_at: Moment,
 }
@@ -61,6 +63,7 @@ impl Live {
             maybe_more: true,
             held_back,
             sends_in_flight: 0,
+            leave_by: None,
             alive_at: described,
             ping_at: described + PING_EVERY,
         }
@@ -72,7 +75,7 @@ impl Live {
 
     pub(super) fn deadline(&self) -> Option<Moment> {
         let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
-        let dead = sooner(Some(self.alive_at + DEAD_LINE), unacked);
+        let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
         let held_back = if self.wants_to_read() { self.held_back } else { None };
         sooner(sooner(Some(self.ping_at), dead), held_back)
     }
@@ -108,7 +111,7 @@ impl Live {
                 effects.extend(Frame::interrupt_inbound(&session_key, &chat_id).map(Effect::Say));
             }
             Input::Revoked => return Some(self.close(now, Close::Revoked, effects)),
-            Input::Drain => return Some(self.close(now, Close::Restarting, effects)),
+            Input::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
             Input::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
             Input::Misbehaved(close) => return Some(self.close(now, close, effects)),
             Input::Ended { code } => return Some(self.end(now, code)),
@@ -120,8 +123,17 @@ impl Live {
             }
             Input::Greeted(_) | Input::Taken(_) => {}
         }
+        if self.may_leave(now) {
+            return Some(self.close(now, Close::Restarting, effects));
+        }
         self.read(now, effects);
         None
+    }
+
+    /// A line that leaves first gets its acks and the answers to its sends, if they come soon.
+    fn may_leave(&self, now: Now) -> bool {
+        let settled = self.window.len() == 0 && self.sends_in_flight == 0;
+        self.leave_by.is_some_and(|by| settled || now.moment >= by)
     }
 
     fn heard(&mut self, now: Now, frame: FromGateway, effects: &mut Vec<Effect>) {
@@ -214,7 +226,7 @@ impl Live {
     }
 
     fn is_held_back(&self, now: Now) -> bool {
-        self.held_back.is_some_and(|until| now.moment < until)
+        self.leave_by.is_some() || self.held_back.is_some_and(|until| now.moment < until)
     }
 
     fn hold_back(&mut self, until: Moment) {

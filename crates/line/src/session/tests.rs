@@ -6,8 +6,8 @@ use std::time::Duration;
 use nightdesk_inbox::{AckRange, Entry};
 use nightdesk_protocol::event::EntryJson;
 use nightdesk_types::limits::{
-    DEAD_LINE, HELLO_WAIT, HELLOS_MAX, HOLD_BACK, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX,
-    SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX,
+    DEAD_LINE, HELLO_WAIT, HELLOS_MAX, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS,
+    SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX,
 };
 use nightdesk_types::{EntryId, Generation};
 use uuid::Uuid;
@@ -409,6 +409,7 @@ fn every_end_has_its_close_code() {
     let cases = [
         (Input::Replaced, 4409),
         (Input::Revoked, 4401),
+        // It holds nothing, so it leaves at once.
         (Input::Drain, 1012),
         (Input::StoreLost, 1013),
         (Input::Misbehaved(Close::TooBig), 1009),
@@ -450,4 +451,43 @@ fn a_send_before_any_hello_is_answered() {
         r#"{"type":"outbound","requestId":"r","action":{"op":"send","chat_id":"c","content":"x"}}"#;
 
     assert_eq!(said(&session.step(at(secs(0)), heard(send))), 1);
+}
+
+#[test]
+fn a_line_that_leaves_gets_its_acks_and_answers_first() {
+    let mut session = live();
+    let send = r#"{"type":"outbound","requestId":"r1","action":{"op":"send","chat_id":"c","content":"x"}}"#;
+    session.step(at(HOLD_BACK), read(vec![entry(1), entry(2)]));
+    session.step(at(HOLD_BACK), heard(send));
+
+    assert_eq!(session.step(at(HOLD_BACK), Input::Drain), []);
+    assert_eq!(session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(3)))), [], "nothing new");
+    assert_eq!(session.step(at(HOLD_BACK), ack_of(1)), [range(1, 1)]);
+    assert_eq!(session.step(at(HOLD_BACK), ack_of(2)), [range(2, 2)]);
+    let request = RequestId::new("r1".to_owned()).unwrap();
+    let answered = Input::Sent(request, Box::new(Outcome::delivered(None)));
+    let effects = session.step(at(HOLD_BACK), answered);
+    assert!(matches!(effects[..], [Effect::Say(_), Effect::Close(Close::Restarting), _]));
+    assert_eq!(end_of(&effects), Some(End { code: 1012, tried: None }));
+}
+
+#[test]
+fn a_line_that_leaves_does_not_wait_for_ever() {
+    let mut session = live();
+    session.step(at(HOLD_BACK), read(vec![entry(1)]));
+    assert_eq!(session.step(at(HOLD_BACK), Input::Drain), []);
+
+    assert_eq!(session.deadline(), Some(at(HOLD_BACK + LEAVE_WAIT).moment));
+    let effects = session.step(at(HOLD_BACK + LEAVE_WAIT), Input::Tick);
+    assert_eq!(end_of(&effects), Some(End { code: 1012, tried: None }), "its entry comes again");
+}
+
+#[test]
+fn a_line_that_leaves_says_nothing_it_had_begun_to_read() {
+    let mut session = live();
+    session.step(at(HOLD_BACK), read(vec![entry(1)]));
+    session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(2))));
+    session.step(at(HOLD_BACK), Input::Drain);
+
+    assert_eq!(session.step(at(HOLD_BACK), read(vec![entry(2)])), []);
 }

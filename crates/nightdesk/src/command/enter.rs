@@ -29,7 +29,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Val
         Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
         Command::Grant(grant) => create_grant(&register, grant).await,
         Command::Gateway(gateway) => run_gateway(&register, gateway).await,
-        Command::Serve | Command::Migrate | Command::Key(_) => {
+        Command::Serve | Command::Migrate | Command::Config(_) | Command::Key(_) => {
             bail!("not a command of the register")
         }
     }

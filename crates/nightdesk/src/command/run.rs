@@ -3,11 +3,10 @@
 use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
-use tracing_subscriber::EnvFilter;
 
-use super::{Arguments, Command, Key, enter};
+use super::{Arguments, Command, Configuration, Key, check, enter};
 use crate::config::{Config, password};
-use crate::{ui, wiring};
+use crate::{telemetry, ui, wiring};
 
 /// Runs a command.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -18,11 +17,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let config = Config::read(&config)?;
     match command {
-        Command::Serve => {
-            log();
-            wiring::serve(&config).await
-        }
+        Command::Serve => serve(&config).await,
         Command::Migrate => migrated(&config).await,
+        Command::Config(Configuration::Check) => check::run(&config, json).await,
         Command::Key(Key::New) => Ok(()),
         Command::Tenant(_)
         | Command::Agent(_)
@@ -37,6 +34,15 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
+async fn serve(config: &Config) -> anyhow::Result<()> {
+    let traces = telemetry::start(config)?;
+    let served = wiring::serve(config).await;
+    if let Some(traces) = traces {
+        traces.close();
+    }
+    served
+}
+
 async fn migrated(config: &Config) -> anyhow::Result<()> {
     let database = &config.database;
     let url = database.migrate_url.as_ref().unwrap_or(&database.url);
@@ -47,15 +53,4 @@ async fn migrated(config: &Config) -> anyhow::Result<()> {
     migrate(&options).await.context("could not bring the database up to date")?;
     ui::say("the database is up to date");
     Ok(())
-}
-
-/// Libraries that would log what people write, or a token, if they were let speak finely.
-const HUSHED: [&str; 3] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"];
-
-fn log() {
-    let info = tracing::Level::INFO.into();
-    let filter = EnvFilter::builder().with_default_directive(info).from_env_lossy();
-    let hushed = HUSHED.iter().filter_map(|directive| directive.parse().ok());
-    let filter = hushed.fold(filter, EnvFilter::add_directive);
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, StoredBot};
-use nightdesk_types::{AgentId, BotId, NodeEpoch, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, NodeEpoch, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
@@ -37,6 +37,20 @@ impl Bots for Pg {
                     .into_iter()
                     .map(|row| bot(BotId::from_uuid(row.bot), row.platform, row.handle))
                     .collect())
+            })
+        })
+        .await
+    }
+
+    async fn time(&self) -> Result<Timestamp, StoreError> {
+        self.single("tell the time", |connection| {
+            Box::pin(async move {
+                let time = sqlx::query_scalar!(
+                    r#"select clock_timestamp() as "now!: jiff_sqlx::Timestamp""#
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(time.to_jiff())
             })
         })
         .await

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, NewBot, StoredBot};
-use nightdesk_types::{AgentId, BotId, NodeEpoch, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, Clock, NodeEpoch, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
 
@@ -77,6 +77,10 @@ impl Bots for Memory {
             Some(GreetedBot { id, platform, handle })
         };
         Ok(state.bots_known_to(scope, agent).into_iter().filter_map(greeted).collect())
+    }
+
+    async fn time(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.clock().now())
     }
 
     async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError> {

@@ -1,0 +1,145 @@
+//! Ready: whether this node should be given work.
+//!
+//! Tokens, leases and retention are judged by time, so a node whose clock is not the
+//! database's is not ready: it would refuse good tokens and take old ones.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_types::limits::CLOCK_DIFFERENCE_MAX;
+use nightdesk_types::{Clock, StoreError, Timestamp};
+
+/// Why a node should be given no work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unready {
+    /// It has not looked yet.
+    #[error("starting")]
+    Starting,
+    /// The database does not answer.
+    #[error("the database does not answer")]
+    StoreLost,
+    /// Its clock is not the database's.
+    #[error("this node's clock differs from the database's by {} ms; let NTP set both", .0.as_millis())]
+    ClockDiffers(Duration),
+    /// It stops.
+    #[error("stopping")]
+    Stopping,
+}
+
+/// What this node last found out about itself.
+#[derive(Clone)]
+pub struct Readiness {
+    clock: Arc<dyn Clock>,
+    found: Arc<Mutex<Result<(), Unready>>>,
+}
+
+impl std::fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Readiness({:?})", self.get())
+    }
+}
+
+impl Readiness {
+    /// A node that has this clock and has not looked yet.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, found: Arc::new(Mutex::new(Err(Unready::Starting))) }
+    }
+
+    /// Whether the node is ready, or why not.
+    pub fn get(&self) -> Result<(), Unready> {
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares the clocks.
+    pub async fn look(
+        &self,
+        time: impl Future<Output = Result<Timestamp, StoreError>>,
+    ) -> Result<(), StoreError> {
+        let before = self.clock.now();
+        let answered = time.await;
+        let after = self.clock.now();
+        self.set(match &answered {
+            Ok(theirs) => judge(before, *theirs, after),
+            Err(_) => Err(Unready::StoreLost),
+        });
+        answered.map(drop)
+    }
+
+    /// Says that the node stops. It is never ready again.
+    pub fn stop(&self) {
+        self.set(Err(Unready::Stopping));
+    }
+
+    fn set(&self, now: Result<(), Unready>) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if *found == Err(Unready::Stopping) || *found == now {
+            return;
+        }
+        *found = now;
+        tracing::info!(
+            "{}",
+            now.map_or_else(|why| format!("not ready: {why}"), |()| "ready".to_owned())
+        );
+    }
+}
+
+/// How far the database's time lies outside the span in which it was asked for.
+fn judge(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Result<(), Unready> {
+    let ahead = theirs.duration_since(after).unsigned_abs();
+    let behind = before.duration_since(theirs).unsigned_abs();
+    let difference = if theirs > after {
+        ahead
+    } else if theirs < before {
+        behind
+    } else {
+        Duration::ZERO
+    };
+    if difference > CLOCK_DIFFERENCE_MAX {
+        return Err(Unready::ClockDiffers(difference));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use nightdesk_types::SystemClock;
+
+    use super::*;
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_second(secs).unwrap()
+    }
+
+    #[test]
+    fn a_clock_may_differ_by_five_seconds() {
+        let off = |secs| Err(Unready::ClockDiffers(Duration::from_secs(secs)));
+        let cases = [
+            ("the same", 100, Ok(())),
+            ("five behind", 95, Ok(())),
+            ("six behind", 94, off(6)),
+            ("five ahead of the answer", 107, Ok(())),
+            ("six ahead of the answer", 108, off(6)),
+        ];
+        for (name, theirs, want) in cases {
+            assert_eq!(judge(at(100), at(theirs), at(102)), want, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_node_is_ready_while_it_has_its_store_and_until_it_stops() {
+        let clock = Arc::new(SystemClock::started());
+        let readiness = Readiness::new(Arc::<SystemClock>::clone(&clock));
+        assert_eq!(readiness.get(), Err(Unready::Starting));
+
+        let lost = StoreError::unavailable("tell the time", "gone");
+        readiness.look(ready(Err(lost))).await.unwrap_err();
+        assert_eq!(readiness.get(), Err(Unready::StoreLost));
+        readiness.look(ready(Ok(clock.now()))).await.unwrap();
+        assert_eq!(readiness.get(), Ok(()));
+        readiness.stop();
+        readiness.look(ready(Ok(clock.now()))).await.unwrap();
+        assert_eq!(readiness.get(), Err(Unready::Stopping));
+    }
+}

@@ -1,0 +1,65 @@
+//! What the inbox counts. No label names a tenant or an agent.
+
+use std::time::Duration;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::store::{AckRange, Put};
+
+/// From half a millisecond to four seconds.
+const PUT_BUCKETS: (f64, f64, u16) = (0.0005, 2.0, 14);
+
+/// The inbox's numbers.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    puts: Family<Labels, Counter>,
+    put_seconds: Histogram,
+    acked: Counter,
+}
+
+type Labels = [(&'static str, &'static str); 1];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let (start, factor, length) = PUT_BUCKETS;
+        Self {
+            puts: Family::default(),
+            put_seconds: Histogram::new(exponential_buckets(start, factor, length)),
+            acked: Counter::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Lets these numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("puts", "Events given to the inbox", self.puts.clone());
+        registry.register_with_unit(
+            "put",
+            "From an event's admission to its commit",
+            Unit::Seconds,
+            self.put_seconds.clone(),
+        );
+        registry.register("acked_entries", "Entries acknowledged", self.acked.clone());
+    }
+
+    pub(crate) fn put(&self, put: Option<&Put>, took: Duration) {
+        let outcome = match put {
+            Some(Put::Stored(_)) => "stored",
+            Some(Put::Duplicate) => "duplicate",
+            Some(Put::Stale) => "stale",
+            Some(Put::Fenced) => "fenced",
+            None => "failed",
+        };
+        self.puts.get_or_create(&[("outcome", outcome)]).inc();
+        self.put_seconds.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn acked(&self, ranges: &[AckRange]) {
+        let count = |range: &AckRange| u64::try_from(range.to.get() - range.from.get() + 1);
+        self.acked.inc_by(ranges.iter().filter_map(|range| count(range).ok()).sum());
+    }
+}

@@ -1,0 +1,38 @@
+//! Leave: the lines of a node that stops leave one after the other, so that their clients do
+//! not all dial the others at once.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_STEP};
+
+/// Gives out the turns in which lines leave.
+#[derive(Debug, Default)]
+pub struct Leaving(AtomicU32);
+
+impl Leaving {
+    /// How long the next of so many lines stays.
+    pub(crate) fn next(&self, lines: usize) -> Duration {
+        let turn = self.0.fetch_add(1, Ordering::Relaxed);
+        let lines = u32::try_from(lines.max(1)).unwrap_or(u32::MAX);
+        (LEAVE_STEP.min(LEAVE_SPREAD / lines) * turn).min(LEAVE_SPREAD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last_of(lines: usize) -> Duration {
+        let leaving = Leaving::default();
+        (0..lines).map(|_| leaving.next(lines)).max().unwrap_or_default()
+    }
+
+    #[test]
+    fn few_lines_leave_at_once_and_many_within_the_spread() {
+        assert_eq!(Leaving::default().next(1), Duration::ZERO);
+        assert_eq!(last_of(11), LEAVE_STEP * 10);
+        assert!(last_of(100_000) <= LEAVE_SPREAD);
+        assert!(last_of(100_000) > LEAVE_SPREAD / 2, "not all of them early");
+    }
+}

@@ -1,0 +1,89 @@
+//! `config check`: whether a node could run with this configuration.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use nightdesk_desk::Readiness;
+use nightdesk_register::Bots;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::SystemClock;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::{ui, wiring};
+
+/// Looks at everything a node needs before it serves. Fails if something is missing.
+pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
+    let looked = [
+        ("the vault's key opens", vault(config)),
+        ("secret files are read by their owner alone", private_files(config)),
+        ("the database answers, and is migrated", database(config).await),
+        ("the clock is the database's", clock(config).await),
+    ];
+    let failed = looked.iter().filter(|(_, found)| found.is_err()).count();
+    if json {
+        ui::put(&looked.iter().map(as_json).collect::<Value>().to_string());
+    } else {
+        for (what, found) in &looked {
+            say(what, found);
+        }
+    }
+    if failed > 0 {
+        bail!("{failed} of {} checks failed; mend what is said above", looked.len());
+    }
+    Ok(())
+}
+
+fn as_json((what, found): &(&str, anyhow::Result<()>)) -> Value {
+    match found {
+        Ok(()) => json!({ "check": what, "ok": true }),
+        Err(error) => json!({ "check": what, "ok": false, "error": format!("{error:#}") }),
+    }
+}
+
+fn say(what: &str, found: &anyhow::Result<()>) {
+    match found {
+        Ok(()) => ui::put(&format!("ok      {what}")),
+        Err(error) => ui::put(&format!("FAILED  {what}: {error:#}")),
+    }
+}
+
+fn vault(config: &Config) -> anyhow::Result<()> {
+    config.vault().map(drop)
+}
+
+fn private_files(config: &Config) -> anyhow::Result<()> {
+    let database = &config.database;
+    let files = [
+        Some(&config.vault.key_file),
+        database.password_file.as_ref(),
+        database.migrate_password_file.as_ref(),
+    ];
+    files.into_iter().flatten().try_for_each(|file| private(file))
+}
+
+fn private(file: &Path) -> anyhow::Result<()> {
+    let name = file.display();
+    let mode = std::fs::metadata(file).with_context(|| format!("could not look at {name}"))?;
+    let others = mode.permissions().mode() & 0o077;
+    ensure!(others == 0, "others may read {name}; run `chmod 400 {name}`");
+    Ok(())
+}
+
+async fn database(config: &Config) -> anyhow::Result<()> {
+    let pg: Pg = wiring::connect(config)?;
+    pg.time()
+        .await
+        .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
+    pg.bot_at("").await.context("the database is not migrated; run `nightdesk migrate`")?;
+    Ok(())
+}
+
+async fn clock(config: &Config) -> anyhow::Result<()> {
+    let readiness = Readiness::new(Arc::new(SystemClock::started()));
+    let pg = wiring::connect(config)?;
+    readiness.look(pg.time()).await.context("the database could not be asked")?;
+    Ok(readiness.get()?)
+}

@@ -1,0 +1,37 @@
+//! Telemetry: what a node says about itself: logs, traces, numbers.
+
+mod logs;
+mod traces;
+mod trail;
+
+use nightdesk_desk::Desk;
+use nightdesk_line::Room;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::Config;
+
+pub(crate) use traces::Traces;
+
+/// Lets the process speak from now on. Traces are sent until the answer is closed.
+pub(crate) fn start(config: &Config) -> anyhow::Result<Option<Traces>> {
+    let traces = Traces::to(&config.traces, &config.node.name)?;
+    let trail = traces.as_ref().map(Traces::layer);
+    tracing_subscriber::registry().with(trail).with(logs::layer(&config.log)?).init();
+    Ok(traces)
+}
+
+/// Every number this node counts.
+pub(crate) fn metrics(desk: &Desk, room: &Room) -> Registry {
+    let mut registry = Registry::with_prefix("nightdesk");
+    let build: Family<[(&str, &str); 1], Gauge> = Family::default();
+    build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
+    registry.register("build", "The version that runs", build);
+    desk.refusals.register(registry.sub_registry_with_prefix("gate"));
+    desk.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
+    room.metrics.register(registry.sub_registry_with_prefix("lines"));
+    registry
+}

@@ -1,0 +1,35 @@
+//! Logs: to stderr, for a person or for a program.
+
+use anyhow::Context;
+use nightdesk_inbox::trail;
+use tracing::Subscriber;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+use crate::config::{Log, LogFormat};
+
+/// Libraries that would log what people write, or a token, if they were let speak finely; and
+/// steps, which are the traces' to tell.
+const HUSHED: [&str; 3] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"];
+
+/// The layer that writes logs.
+pub(super) fn layer<S>(log: &Log) -> anyhow::Result<Box<dyn Layer<S> + Send + Sync>>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let written = fmt::layer().with_writer(std::io::stderr);
+    let filter = filter(&log.filter)?;
+    Ok(match log.format {
+        LogFormat::Pretty => written.with_filter(filter).boxed(),
+        LogFormat::Json => written.json().flatten_event(true).with_filter(filter).boxed(),
+    })
+}
+
+fn filter(directives: &str) -> anyhow::Result<EnvFilter> {
+    let filter = EnvFilter::try_new(directives).with_context(|| {
+        format!("log.filter is `{directives}`; write it like info or nightdesk_line=debug,info")
+    })?;
+    let trail = format!("{}=off", trail::TARGET);
+    let hushed = HUSHED.iter().copied().chain([trail.as_str()]);
+    Ok(hushed.filter_map(|directive| directive.parse().ok()).fold(filter, EnvFilter::add_directive))
+}

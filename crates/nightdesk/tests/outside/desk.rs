@@ -1,0 +1,144 @@
+//! A desk in a folder of its own, run as a person would run it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Long enough for a desk to start or stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A folder with a configuration, and the desk that serves there.
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+    pub(crate) port: u16,
+    serving: Option<Child>,
+}
+
+impl Desk {
+    /// A folder with this configuration, for the test server and a free port.
+    pub(crate) fn configured(config: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (port, (server, database)) = (free_port(), new_database());
+        let config = config
+            .replace("127.0.0.1:8800", &format!("127.0.0.1:{port}"))
+            .replace("127.0.0.1:5432/nightdesk", &format!("{server}/{database}"));
+        std::fs::write(folder.path().join("desk.toml"), config).expect("write the configuration");
+        Self { folder, port, serving: None }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs a line of a shell there, with the binary on the path. Answers what it put out.
+    pub(crate) fn run(&self, line: &str, variables: &[(&str, String)]) -> String {
+        let mut command = shell(self.folder(), line, variables);
+        let output = command.output().expect("bash runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Runs a line that must fail. Answers all that it said.
+    pub(crate) fn fails(&self, line: &str) -> String {
+        let output = shell(self.folder(), line, &[]).output().expect("bash runs");
+        assert!(!output.status.success(), "{line} should fail");
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8(said).expect("text")
+    }
+
+    /// Begins to serve, and waits until it answers.
+    pub(crate) fn serve(&mut self) {
+        let log = std::fs::File::create(self.log_file()).expect("a log");
+        let mut serve = shell(self.folder(), "exec nightdesk serve", &[]);
+        self.serving = Some(serve.stderr(log).stdout(Stdio::null()).spawn().expect("bash runs"));
+        wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder().join("serve.log")
+    }
+
+    /// What it logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).expect("its log")
+    }
+
+    /// What it answers; nothing if it is not there.
+    pub(crate) fn get(&self, path: &str) -> String {
+        get(self.port, path)
+    }
+
+    /// Tells it to stop, and waits until it did.
+    pub(crate) fn stop(&mut self) {
+        let mut serving = self.serving.take().expect("it serves");
+        let pid = serving.id().to_string();
+        assert!(Command::new("kill").arg(&pid).status().expect("kill runs").success());
+        wait_until("the desk stops", || serving.try_wait().expect("its state").is_some());
+        assert!(serving.wait().expect("its end").success(), "told to stop, it stops cleanly");
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if let Some(mut serving) = self.serving.take() {
+            drop(serving.kill());
+            drop(serving.wait());
+        }
+    }
+}
+
+pub(crate) fn free_port() -> u16 {
+    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr());
+    free.expect("a free port").port()
+}
+
+pub(crate) fn get(port: u16, path: &str) -> String {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return String::new() };
+    let ask = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let mut answer = String::new();
+    drop(stream.write_all(ask.as_bytes()).and_then(|()| stream.read_to_string(&mut answer)));
+    answer
+}
+
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The value of a `name: value` line.
+pub(crate) fn value<'a>(output: &'a str, name: &str) -> &'a str {
+    let found = output.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+    found.expect("the answer has that line")
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn new_database() -> (String, String) {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let url = std::env::var("NIGHTDESK_TEST_PG_ADMIN_URL")
+        .expect("run this with `just test`: it starts the server this needs");
+    let bin = std::env::var("NIGHTDESK_TEST_PG_BIN").expect("where psql is");
+    let made = MADE.fetch_add(1, Ordering::Relaxed);
+    let database = format!("outside_{}_{made}", std::process::id());
+    let created = Command::new(Path::new(&bin).join("psql"))
+        .args(["-q", "-d", &url, "-c", &format!("create database {database}")])
+        .status();
+    assert!(created.expect("psql runs").success());
+    let server = url.split('@').nth(1).and_then(|rest| rest.split('/').next());
+    (server.expect("a server in the URL").to_owned(), database)
+}
+
+fn shell(folder: &Path, line: &str, variables: &[(&str, String)]) -> Command {
+    let binary = Path::new(env!("CARGO_BIN_EXE_nightdesk"));
+    let folder_of_binary = binary.parent().expect("a folder").display();
+    let mut command = Command::new("bash");
+    command.current_dir(folder).args(["-c", &format!("PATH={folder_of_binary}:$PATH; {line}")]);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    command
+}

@@ -1,0 +1,53 @@
+//! What a node says about itself, and what `config check` says before it runs.
+
+use crate::desk::{Desk, free_port, get, wait_until};
+
+const CONFIG: &str = r#"
+[listen]
+address = "127.0.0.1:8800"
+
+[database]
+url = "postgres://nightdesk_app@127.0.0.1:5432/nightdesk"
+migrate_url = "postgres://postgres@127.0.0.1:5432/nightdesk"
+
+[vault]
+key_file = "vault.key"
+"#;
+
+#[test]
+fn a_node_tells_its_health_and_its_numbers() {
+    let metrics = free_port();
+    let more = format!("[metrics]\naddress = \"127.0.0.1:{metrics}\"\n[log]\nformat = \"json\"\n");
+    let mut desk = Desk::configured(&format!("{CONFIG}{more}"));
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    desk.serve();
+
+    wait_until("it is ready", || desk.get("/readyz").contains(r#"{"ready":true}"#));
+    let numbers = get(metrics, "/metrics");
+    for name in ["nightdesk_build{", "nightdesk_lines_open 0", "nightdesk_inbox_put_seconds_count"]
+    {
+        assert!(numbers.contains(name), "{name} in {numbers}");
+    }
+    assert!(desk.get("/metrics").contains("404"), "the street does not see numbers");
+    desk.stop();
+    let log = desk.log();
+    assert!(log.lines().all(|line| line.starts_with('{') && line.ends_with('}')), "{log}");
+}
+
+#[test]
+fn a_check_of_the_configuration_says_what_to_mend() {
+    let desk = Desk::configured(CONFIG);
+    let check = "nightdesk config check";
+
+    let said = desk.fails(check);
+    assert!(said.contains("make one with `nightdesk key new"), "{said}");
+    desk.run("nightdesk key new > vault.key", &[]);
+    let said = desk.fails(check);
+    assert!(said.contains("run `chmod 400 vault.key`"), "{said}");
+    desk.run("chmod 400 vault.key", &[]);
+    let said = desk.fails(check);
+    assert!(said.contains("`nightdesk migrate`"), "{said}");
+    desk.run("nightdesk migrate", &[]);
+    assert_eq!(desk.run(check, &[]).matches("ok ").count(), 4);
+    assert!(desk.run("nightdesk config check --json", &[]).contains(r#""ok":true"#));
+}
