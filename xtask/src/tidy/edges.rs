@@ -54,6 +54,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "store-pg", "api", "servers", "testkit",
         ],
     ),
+    // what agents build against: it knows the wire and nothing behind it
+    ("sdk", &["protocol", "types"]),
     // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
     // throw-away servers, for `dev` and for tests
@@ -70,6 +72,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("prove", &["types", "protocol", "register", "vault", "store-pg", "servers", "testkit"]),
     ("xtask", &["servers"]),
 ];
+
+/// What a crate's tests may know besides: the two ends of a line talk to each other in one.
+const TESTS_EDGES: &[(&str, &[&str])] = &[("sdk", &["inbox", "line"])];
 
 /// What a platform may know. Of platforms only the binary knows, and what tests it.
 const PLATFORM: &[&str] = &["types", "port"];
@@ -125,7 +130,8 @@ fn check_package(package: &Package, all: &[Package]) -> Vec<Finding> {
     };
     let may = |need: &str| allowed.contains(&need) || may_wire(package, need, all);
     let refused = |need: &&String| !may(need);
-    let tests_refused = |need: &&String| !may(need) && !is_in("testing", need, all);
+    let tests_may = |need: &str| is_in("testing", need, all) || is_tests_edge(package, need);
+    let tests_refused = |need: &&String| !may(need) && !tests_may(need);
     package
         .needs
         .iter()
@@ -144,6 +150,10 @@ fn allowed(package: &Package) -> Option<&'static [&'static str]> {
 /// The binary wires every platform in, and the test kit stands in for them.
 fn may_wire(package: &Package, need: &str, all: &[Package]) -> bool {
     matches!(package.name.as_str(), "nightdesk" | "testkit") && is_in("platforms", need, all)
+}
+
+fn is_tests_edge(package: &Package, need: &str) -> bool {
+    TESTS_EDGES.iter().any(|(name, needs)| *name == package.name && needs.contains(&need))
 }
 
 fn is_in(group: &str, name: &str, all: &[Package]) -> bool {
@@ -190,6 +200,15 @@ mod tests {
         assert_eq!(found(&[testkit.clone(), fine]), [""; 0]);
         assert_eq!(found(&[testkit, shipped]), ["inbox: may not know testkit (table EDGES)"]);
         assert_eq!(found(&[sideways]), ["inbox: may not know line (table EDGES)"]);
+    }
+
+    #[test]
+    fn only_tests_of_the_sdk_know_the_other_end_of_the_line() {
+        let fine = package("sdk", "crates", &["protocol", "types"], &["line"]);
+        let shipped = package("sdk", "crates", &["line"], &[]);
+
+        assert_eq!(found(&[fine]), [""; 0]);
+        assert_eq!(found(&[shipped]), ["sdk: may not know line (table EDGES)"]);
     }
 
     #[test]

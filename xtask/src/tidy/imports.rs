@@ -20,7 +20,7 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
 
 /// Files of this name decide, and files that begin so are a state machine: neither does I/O.
 const PURE_NAMES: [&str; 4] = ["decide.rs", "policy.rs", "cron.rs", "state.rs"];
-const PURE_PATHS: [&str; 1] = ["crates/line/src/session"];
+const PURE_PATHS: [&str; 2] = ["crates/line/src/session", "crates/sdk/src/session"];
 const NOT_IN_PURE: [&str; 3] = ["tokio", "sqlx", "axum"];
 
 /// Finds libraries used where they may not be.

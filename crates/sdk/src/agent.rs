@@ -1,0 +1,172 @@
+//! Agent: a program that takes what a desk hands over.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use aws_lc_rs::rand;
+use futures_util::TryFutureExt;
+use nightdesk_protocol::descriptor::Descriptor;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::desk::Desk;
+use crate::dial::Dialler;
+use crate::driver::{Command, Driver, Parts, Shown, Take};
+use crate::event::Event;
+use crate::limits::{COMMANDS_MAX, HANDSHAKE_WAIT};
+use crate::session::Seed;
+use crate::settings::{BadSettings, Settings};
+use crate::status::{End, Idle, Status, Trouble};
+
+/// An agent that takes what a desk hands over, and keeps its line open.
+///
+/// Dropping it ends everything at once: the line, and every turn under way. What those turns
+/// had not acked comes again. [`Agent::go_idle`] and [`Agent::disconnect`] are kinder.
+#[derive(Debug)]
+#[must_use = "an agent that is dropped hangs up"]
+pub struct Agent {
+    desk: Desk,
+    commands: mpsc::Sender<Command>,
+    shown: watch::Receiver<Shown>,
+    /// Owns the driver's task.
+    _driver: JoinSet<()>,
+}
+
+/// Why there is no line, and none will come by itself, or none came in time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The gateway was revoked, and a second dial proved it. Get a new secret from the desk.
+    #[error("the desk revoked this gateway; get a new secret and connect anew")]
+    Revoked,
+    /// No line came in time. The agent goes on dialling.
+    #[error("no line within {} s; the agent goes on dialling", HANDSHAKE_WAIT.as_secs())]
+    NoLine(#[source] Option<Trouble>),
+    /// The agent hung up or went idle, or its runtime stopped. Connect anew.
+    #[error("the agent has hung up; connect anew")]
+    Over,
+}
+
+impl Agent {
+    /// Begins to dial the desk, and gives every event a turn with `take` from then on.
+    ///
+    /// `take` is run in a task of its own for each event: one at a time for each session, in
+    /// order, and for up to twelve sessions at once. An event is acked when it returned `Ok`.
+    ///
+    /// # Errors
+    ///
+    /// The settings cannot be right. A desk that cannot be reached is no error here: it is
+    /// dialled until it can. [`Agent::handshake`] says how that goes.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a Tokio runtime.
+    pub fn connect<F, T, E>(settings: Settings, take: F) -> Result<Self, BadSettings>
+    where
+        F: Fn(Event) -> T + Send + Sync + 'static,
+        T: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
+    {
+        let settings = settings.checked()?;
+        let (commands, wanted) = mpsc::channel(COMMANDS_MAX);
+        let (shows, shown) = watch::channel(unseen());
+        let desk = Desk::new(commands.clone(), settings.bots);
+        let take: Take = Arc::new(move |event| Box::pin(take(event).map_err(Into::into)));
+        let driver = Driver::new(Parts {
+            dialler: Dialler::new(settings.url, settings.gateway, settings.secret),
+            hellos: settings.hellos,
+            seed: seed(),
+            desk: desk.clone(),
+            commands: wanted,
+            shown: shows,
+            take,
+        });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(driver.run());
+        Ok(Self { desk, commands, shown, _driver: tasks })
+    }
+
+    /// Waits for a line, and gives what the desk says of the platforms: one descriptor for each
+    /// bot of the settings, in order.
+    ///
+    /// # Errors
+    ///
+    /// After half a minute without a line, why there is none. The agent goes on dialling.
+    pub async fn handshake(&self) -> Result<Vec<Descriptor>, AgentError> {
+        let reached = |status: &Status| matches!(status, Status::Live | Status::Over(_));
+        match timeout(HANDSHAKE_WAIT, self.until(reached)).await {
+            Ok(Status::Live) => Ok(self.shown.borrow().descriptors.clone()),
+            Ok(Status::Over(End::Revoked)) => Err(AgentError::Revoked),
+            Ok(_) => Err(AgentError::Over),
+            Err(_) => Err(AgentError::NoLine(self.shown.borrow().trouble.clone())),
+        }
+    }
+
+    /// The desk, for sending.
+    pub const fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How it stands with the line.
+    pub fn status(&self) -> Status {
+        self.shown.borrow().status.clone()
+    }
+
+    /// Waits until it stands so, or until it is over. What passes quickly may not be seen.
+    pub async fn until(&self, mut reached: impl FnMut(&Status) -> bool) -> Status {
+        let mut shown = self.shown.clone();
+        let seen = shown
+            .wait_for(|shown| matches!(shown.status, Status::Over(_)) || reached(&shown.status));
+        match seen.await {
+            Ok(shown) => shown.status.clone(),
+            // The driver is gone without a word: its runtime stopped.
+            Err(_) => Status::Over(End::Disconnected),
+        }
+    }
+
+    /// Waits until it is over.
+    ///
+    /// # Errors
+    ///
+    /// It is over because the gateway was revoked.
+    pub async fn ended(&self) -> Result<(), AgentError> {
+        match self.until(|_| false).await {
+            Status::Over(End::Revoked) => Err(AgentError::Revoked),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the desk that the agent sleeps now, waits until it knows and every turn has ended,
+    /// and hangs up. Takes a few seconds at most. What comes later waits in the inbox.
+    pub async fn go_idle(self) -> Idle {
+        self.leave(Command::GoIdle).await;
+        match self.status() {
+            Status::Over(End::Idle(how)) => how,
+            _ => Idle::CutShort,
+        }
+    }
+
+    /// Hangs up. Turns under way are dropped; what they had not acked comes again.
+    pub async fn disconnect(self) {
+        self.leave(Command::Disconnect).await;
+    }
+
+    async fn leave(&self, command: Command) {
+        // A driver that is gone has left already.
+        drop(self.commands.send(command).await);
+        drop(self.ended().await);
+    }
+}
+
+fn unseen() -> Shown {
+    Shown { status: Status::Dialling, descriptors: Vec::new(), trouble: None }
+}
+
+#[expect(clippy::expect_used, reason = "without random bytes there is no TLS either")]
+fn seed() -> Seed {
+    let (mut requests, mut dials) = ([0; 16], [0; 8]);
+    rand::fill(&mut requests).expect("the system gives random bytes");
+    rand::fill(&mut dials).expect("the system gives random bytes");
+    Seed { requests, dials: u64::from_be_bytes(dials) }
+}

@@ -1,0 +1,168 @@
+//! Desk: what an agent asks of the other side.
+
+use std::sync::Arc;
+
+use nightdesk_protocol::action::{Action, FollowUp};
+use nightdesk_protocol::frame::Interrupt;
+use nightdesk_protocol::outcome::{Chat, EGRESS_DECLINED, Outcome};
+use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_types::Send;
+use nightdesk_types::send::Op;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::driver::Command;
+use crate::place::Place;
+use crate::send_error::SendError;
+use crate::session::{Answer, Tagged, Ticket, Wish};
+
+/// The other side of the line, for sending. Cheap to clone; works from anywhere, across every
+/// line the agent has, until the agent is over.
+///
+/// Sends to one chat are done in the order they were asked in. Dropping the future of a send
+/// does not take it back.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    commands: mpsc::Sender<Command>,
+    bots: Arc<[(String, String)]>,
+}
+
+/// Something that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sent {
+    /// The platform's id for what was made, where it has one.
+    pub message_id: Option<String>,
+    /// The thread it landed in, where the platform said so.
+    pub thread_id: Option<String>,
+}
+
+impl Desk {
+    pub(crate) fn new(commands: mpsc::Sender<Command>, bots: Vec<(String, String)>) -> Self {
+        Self { commands, bots: bots.into() }
+    }
+
+    /// Writes a message.
+    pub async fn send(&self, place: &Place, text: impl Into<String>) -> Result<Sent, SendError> {
+        self.send_outbound(place, Op::Send { content: text.into(), reply_to: None }).await
+    }
+
+    /// Changes a message.
+    pub async fn edit(
+        &self,
+        place: &Place,
+        message_id: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Result<Sent, SendError> {
+        let op = Op::Edit { message_id: message_id.into(), content: text.into() };
+        self.send_outbound(place, op).await
+    }
+
+    /// Shows that the agent is at work.
+    pub async fn typing(&self, place: &Place) -> Result<(), SendError> {
+        self.send_outbound(place, Op::Typing { content: None }).await.map(drop)
+    }
+
+    /// Does anything that can be done in a chat. Whether a platform can is in its descriptor.
+    pub async fn send_outbound(&self, place: &Place, op: Op) -> Result<Sent, SendError> {
+        done(self.ask_outbound(place, op).await?)
+    }
+
+    /// Asks what a chat is called and what it is.
+    pub async fn get_chat_info(&self, place: &Place) -> Result<Chat, SendError> {
+        let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
+        let unnamed = || Chat { name: place.chat_id.clone(), kind: "dm".to_owned() };
+        let chat = outcome.chat_asked().cloned().unwrap_or_else(unnamed);
+        done(outcome).map(|_| chat)
+    }
+
+    /// Acts with a capability that the desk keeps for a session, such as the token of an
+    /// interaction. The agent names the session and never sees the token.
+    pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<Sent, SendError> {
+        let platform = follow_up.platform().map(str::to_owned);
+        done(self.outbound(Action::FollowUp(follow_up), platform).await?)
+    }
+
+    /// Stops the turn of a session of this agent, wherever it runs. That it was said is all
+    /// there is to know: whether a turn was running is not told.
+    pub async fn send_interrupt(
+        &self,
+        session_key: SessionKey,
+        reason: Option<String>,
+    ) -> Result<(), SendError> {
+        self.ask(Wish::Interrupt(Interrupt { session_key, reason })).await.map(drop)
+    }
+
+    /// Says that a turn's entry is the agent's now.
+    pub(crate) async fn taken(&self, ticket: Ticket) {
+        // Without a driver there is no line either, and the entry comes again.
+        drop(self.commands.send(Command::Taken(ticket)).await);
+    }
+
+    async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
+        let Place { platform, chat_id, metadata } = place.clone();
+        self.outbound(Action::Send(Send { chat_id, op, metadata }), platform).await
+    }
+
+    async fn outbound(
+        &self,
+        action: Action,
+        platform: Option<String>,
+    ) -> Result<Outcome, SendError> {
+        let bot_handle = platform.as_deref().and_then(|platform| self.bot_of(platform));
+        let tagged = Tagged { action, platform, bot_handle };
+        let outcome = self.ask(Wish::Outbound(Box::new(tagged))).await?;
+        outcome.ok_or(SendError::Unknown)
+    }
+
+    async fn ask(&self, wish: Wish) -> Result<Option<Outcome>, SendError> {
+        let (answer, answered) = oneshot::channel::<Answer>();
+        let asked = self.commands.send(Command::Ask(wish, answer)).await;
+        asked.map_err(|_| SendError::Over)?;
+        // A driver that went away took what it was asked with it.
+        answered.await.map_err(|_| SendError::Unknown)?.map_err(SendError::from)
+    }
+
+    fn bot_of(&self, platform: &str) -> Option<String> {
+        let named = |(of, bot): &&(String, String)| of == platform && !bot.is_empty();
+        self.bots.iter().find(named).map(|(_, bot)| bot.clone())
+    }
+}
+
+fn done(outcome: Outcome) -> Result<Sent, SendError> {
+    if outcome.is_success() {
+        let owned = |id: Option<&str>| id.map(str::to_owned);
+        let (message_id, thread_id) = (outcome.message_id(), outcome.thread_id());
+        return Ok(Sent { message_id: owned(message_id), thread_id: owned(thread_id) });
+    }
+    if outcome.is_ambiguous() {
+        return Err(SendError::Unknown);
+    }
+    let why = outcome.error().unwrap_or("no reason given").to_owned();
+    Err(if outcome.code() == Some(EGRESS_DECLINED) {
+        SendError::Refused(why)
+    } else {
+        SendError::Failed(why)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_says_whether_it_may_be_asked_again() {
+        let cases = [
+            ("done", Outcome::delivered(None), None),
+            ("nobody knows", Outcome::ambiguous(), Some(SendError::Unknown)),
+            (
+                "not allowed",
+                Outcome::refused("discord", "no"),
+                Some(SendError::Refused("discord egress declined: no".to_owned())),
+            ),
+            ("not done", Outcome::failed("full"), Some(SendError::Failed("full".to_owned()))),
+        ];
+        for (name, outcome, want) in cases {
+            assert_eq!(done(outcome).err(), want, "{name}");
+        }
+    }
+}

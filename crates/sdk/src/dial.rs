@@ -1,0 +1,106 @@
+//! Dial: from an address and a secret to an open line.
+
+use std::sync::Arc;
+
+use nightdesk_protocol::Secret;
+use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
+use nightdesk_types::{Clock, SystemClock};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_tungstenite::client_async_with_config;
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
+use tokio_tungstenite::tungstenite::http::Uri;
+use tokio_tungstenite::tungstenite::http::header::{AUTHORIZATION, HeaderValue};
+
+use crate::limits::DIAL_WAIT;
+use crate::socket::{Connection, Socket, bounds};
+use crate::status::Trouble;
+
+/// What a dial needs, the same every time but for the token.
+pub(crate) struct Dialler {
+    url: Uri,
+    gateway: String,
+    secret: Secret,
+    clock: SystemClock,
+    tls: Arc<ClientConfig>,
+}
+
+impl Dialler {
+    pub(crate) fn new(url: Uri, gateway: String, secret: Secret) -> Self {
+        Self { url, gateway, secret, clock: SystemClock::started(), tls: Arc::new(tls()) }
+    }
+
+    /// Dials once.
+    pub(crate) async fn dial(&self) -> Result<Socket, Trouble> {
+        let late = |_| Trouble::Unreachable(format!("no answer within {DIAL_WAIT:?}"));
+        timeout(DIAL_WAIT, self.connect()).await.map_err(late)?
+    }
+
+    async fn connect(&self) -> Result<Socket, Trouble> {
+        let request = self.request()?;
+        let connection = self.connection().await.map_err(|error| unreachable(&error))?;
+        match client_async_with_config(request, connection, Some(bounds())).await {
+            Ok((stream, _)) => Ok(Socket::new(stream)),
+            Err(Error::Http(answer)) => Err(Trouble::Refused { status: answer.status().as_u16() }),
+            Err(error) => Err(unreachable(&error)),
+        }
+    }
+
+    async fn connection(&self) -> std::io::Result<Box<dyn Connection>> {
+        // The name in an address like `[::1]` stands in brackets, which no resolver knows.
+        let host = self.url.host().unwrap_or_default().trim_matches(['[', ']']);
+        let secure = self.url.scheme_str() == Some("wss");
+        let port = self.url.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let stream = TcpStream::connect((host, port)).await?;
+        // Frames are small and somebody waits for them.
+        stream.set_nodelay(true)?;
+        if !secure {
+            return Ok(Box::new(stream));
+        }
+        let name = ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?;
+        let tls = TlsConnector::from(Arc::clone(&self.tls));
+        Ok(Box::new(tls.connect(name, stream).await?))
+    }
+
+    fn request(&self) -> Result<Request, Trouble> {
+        let mut request =
+            self.url.clone().into_client_request().map_err(|error| unreachable(&error))?;
+        let mut bearer = self.bearer().map_err(|error| unreachable(&error))?;
+        // Keeps it out of what the libraries below us log.
+        bearer.set_sensitive(true);
+        request.headers_mut().insert(AUTHORIZATION, bearer);
+        Ok(request)
+    }
+
+    /// A token is good for minutes, so every dial has its own.
+    fn bearer(
+        &self,
+    ) -> Result<HeaderValue, tokio_tungstenite::tungstenite::http::header::InvalidHeaderValue> {
+        let secret = self.secret.expose().as_bytes();
+        let now = self.clock.now();
+        let token = upgrade_token::make(&self.gateway, secret, UPGRADE_TTL_SECS, now);
+        HeaderValue::try_from(format!("Bearer {}", token.expose()))
+    }
+}
+
+fn unreachable(error: &dyn std::error::Error) -> Trouble {
+    Trouble::Unreachable(error.to_string())
+}
+
+/// TLS with the roots that browsers trust, and with one crypto library, whatever else the
+/// program is built with.
+#[expect(clippy::expect_used, reason = "the provider and the versions are chosen here")]
+fn tls() -> ClientConfig {
+    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("aws-lc-rs can do the default versions of TLS")
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}

@@ -1,0 +1,323 @@
+//! Driver: the hands of a session.
+//!
+//! It listens, asks the session, obeys, and decides nothing.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use nightdesk_protocol::ToGateway;
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::descriptor::Descriptor;
+use nightdesk_protocol::lines::Lines;
+use nightdesk_types::Moment;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::Desk;
+use crate::dial::Dialler;
+use crate::event::Event;
+use crate::session::{
+    Answer, AskId, Effect, Ended, Given, Input, Seed, Session, Ticket, Turned, Wish,
+};
+use crate::socket::{Heard, Socket};
+use crate::status::{Status, Trouble};
+
+/// What an agent or a turn wants.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Something of the desk.
+    Ask(Wish, oneshot::Sender<Answer>),
+    /// Its entry, for good.
+    Taken(Ticket),
+    /// To sleep.
+    GoIdle,
+    /// To hang up.
+    Disconnect,
+}
+
+/// What a turn does with an event.
+pub(crate) type Take = Arc<dyn Fn(Event) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>;
+
+/// Why a turn failed.
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// How it stands, as everybody may see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) status: Status,
+    pub(crate) descriptors: Vec<Descriptor>,
+    /// What was wrong last.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// What a driver is given.
+pub(crate) struct Parts {
+    pub(crate) dialler: Dialler,
+    pub(crate) hellos: Vec<nightdesk_protocol::Frame>,
+    pub(crate) seed: Seed,
+    pub(crate) desk: Desk,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) shown: watch::Sender<Shown>,
+    pub(crate) take: Take,
+}
+
+/// All lines of an agent, one after the other.
+pub(crate) struct Driver {
+    dialler: Arc<Dialler>,
+    desk: Desk,
+    commands: mpsc::Receiver<Command>,
+    shown: watch::Sender<Shown>,
+    take: Take,
+    session: Session,
+    started: Instant,
+    dialling: Option<BoxFuture<'static, Result<Socket, Trouble>>>,
+    socket: Option<Socket>,
+    lines: Lines,
+    /// Dropped with the driver, and with them every turn.
+    turns: JoinSet<(Ticket, Turned)>,
+    stops: HashMap<Ticket, CancellationToken>,
+    asks: HashMap<AskId, oneshot::Sender<Answer>>,
+    asked: u64,
+}
+
+impl Driver {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { dialler, hellos, seed, desk, commands, shown, take } = parts;
+        Self {
+            dialler: Arc::new(dialler),
+            desk,
+            commands,
+            shown,
+            take,
+            session: Session::new(Moment::default(), hellos, seed),
+            started: Instant::now(),
+            dialling: None,
+            socket: None,
+            lines: Lines::new(),
+            turns: JoinSet::new(),
+            stops: HashMap::new(),
+            asks: HashMap::new(),
+            asked: 0,
+        }
+    }
+
+    /// Runs until it is over.
+    pub(crate) async fn run(mut self) {
+        while !self.session.is_over() {
+            match self.happened().await {
+                Happened::Dialled(Ok(socket)) => self.dialled(socket).await,
+                Happened::Dialled(Err(why)) => self.dial_failed(why).await,
+                Happened::Heard(Heard::Text(text)) => self.heard_text(&text).await,
+                Happened::Heard(Heard::Alive) => self.settle(Input::Alive).await,
+                Happened::Heard(Heard::Ended(ended)) => self.ended(ended).await,
+                Happened::Wanted(command) => self.wanted(command).await,
+                Happened::Turned(ticket, how) => {
+                    self.stops.remove(&ticket);
+                    self.settle(Input::Handled(ticket, how)).await;
+                }
+                Happened::Ticked => self.settle(Input::Tick).await,
+            }
+        }
+    }
+
+    /// Waits for whatever comes first.
+    async fn happened(&mut self) -> Happened {
+        let deadline = self.session.deadline();
+        let now = self.now();
+        tokio::select! {
+            dialled = dialled(&mut self.dialling) => {
+                self.dialling = None;
+                Happened::Dialled(dialled)
+            }
+            heard = heard(&mut self.socket) => Happened::Heard(heard),
+            Some(command) = self.commands.recv() => Happened::Wanted(command),
+            Some(Ok((ticket, how))) = self.turns.join_next() => Happened::Turned(ticket, how),
+            () = sleep(deadline.map_or(Duration::MAX, |at| at.since(now))) => Happened::Ticked,
+        }
+    }
+
+    fn now(&self) -> Moment {
+        Moment::after_start(self.started.elapsed())
+    }
+
+    async fn dialled(&mut self, socket: Socket) {
+        (self.socket, self.lines) = (Some(socket), Lines::new());
+        self.settle(Input::Dialled).await;
+    }
+
+    async fn dial_failed(&mut self, why: Trouble) {
+        self.settle(Input::DialFailed(why)).await;
+    }
+
+    async fn heard_text(&mut self, text: &[u8]) {
+        let mut lines = std::mem::take(&mut self.lines);
+        match lines.push(text) {
+            Ok(whole) => {
+                for line in whole {
+                    self.settle(Input::Heard(ToGateway::decode(&line))).await;
+                }
+            }
+            Err(_) => {
+                self.close(Close::TooBig).await;
+                let reason = Close::TooBig.reason().to_owned();
+                self.ended(Ended { code: Close::TooBig.code(), reason }).await;
+            }
+        }
+        self.lines = lines;
+    }
+
+    async fn ended(&mut self, ended: Ended) {
+        self.socket = None;
+        self.settle(Input::Ended(ended)).await;
+    }
+
+    async fn wanted(&mut self, command: Command) {
+        let input = match command {
+            Command::Ask(wish, answer) => {
+                let ask = AskId(self.asked);
+                self.asked += 1;
+                self.asks.insert(ask, answer);
+                Input::Asked(ask, wish)
+            }
+            Command::Taken(ticket) => Input::Taken(ticket),
+            Command::GoIdle => Input::GoIdle,
+            Command::Disconnect => Input::Disconnect,
+        };
+        self.settle(input).await;
+    }
+
+    /// Asks the session, and does what it says. That the line broke meanwhile is told it next.
+    async fn settle(&mut self, input: Input) {
+        let mut input = Some(input);
+        while let Some(next) = input.take() {
+            for effect in self.session.step(self.now(), next) {
+                if let Err(ended) = self.obey(effect).await {
+                    self.socket = None;
+                    input = Some(Input::Ended(ended));
+                }
+            }
+        }
+    }
+
+    async fn obey(&mut self, effect: Effect) -> Result<(), Ended> {
+        match effect {
+            Effect::Dial => {
+                let dialler = Arc::clone(&self.dialler);
+                self.dialling = Some(Box::pin(async move { dialler.dial().await }));
+            }
+            Effect::Say(frame) => {
+                if let Some(socket) = &mut self.socket {
+                    socket.say(frame).await?;
+                }
+            }
+            Effect::Ping => {
+                if let Some(socket) = &mut self.socket {
+                    socket.ping().await?;
+                }
+            }
+            Effect::Handle(given) => self.begin(*given),
+            Effect::Stop(ticket) => {
+                if let Some(stop) = self.stops.get(&ticket) {
+                    stop.cancel();
+                }
+            }
+            Effect::Answer(ask, answer) => {
+                if let Some(asked) = self.asks.remove(&ask) {
+                    // Who asked may have gone; the answer is then nobody's.
+                    drop(asked.send(answer));
+                }
+            }
+            Effect::Close(close) => self.close(close).await,
+            Effect::Greeted(descriptors) => {
+                self.shown.send_modify(|shown| shown.descriptors = descriptors);
+            }
+            Effect::Show(status) => self.show(status),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, given: Given) {
+        let (ticket, stop) = (given.ticket, CancellationToken::new());
+        self.stops.insert(ticket, stop.clone());
+        let event = Event::new(given, self.desk.clone(), stop);
+        let take = Arc::clone(&self.take);
+        self.turns.spawn(async move {
+            let turn = AssertUnwindSafe(async move { take(event).await }).catch_unwind().await;
+            (ticket, judged(turn))
+        });
+    }
+
+    async fn close(&mut self, close: Close) {
+        self.dialling = None;
+        if let Some(socket) = self.socket.take() {
+            socket.close(close).await;
+        }
+    }
+
+    fn show(&self, status: Status) {
+        let mut trouble = None;
+        match &status {
+            Status::Resting { why, rest_for } => {
+                tracing::warn!(
+                    error = why as &dyn Error,
+                    "no line to the desk: {why}; dialling again in {rest_for:.1?}"
+                );
+                trouble = Some(why.clone());
+            }
+            Status::Live => tracing::info!("line to the desk is live"),
+            Status::Over(end) => tracing::info!("line to the desk is over: {end:?}"),
+            Status::Dialling => {}
+        }
+        self.shown.send_modify(|shown| {
+            shown.status = status;
+            shown.trouble = trouble.or(shown.trouble.take());
+        });
+    }
+}
+
+/// What came first.
+enum Happened {
+    Dialled(Result<Socket, Trouble>),
+    Heard(Heard),
+    Wanted(Command),
+    Turned(Ticket, Turned),
+    Ticked,
+}
+
+/// How a turn ended. What a panic said was shown by its hook.
+fn judged<P>(turn: Result<Result<(), BoxError>, P>) -> Turned {
+    match turn {
+        Ok(Ok(())) => return Turned::Well,
+        Ok(Err(error)) => {
+            tracing::warn!(
+                error = &*error as &dyn Error,
+                "a turn failed; unless it was acked, its entry comes again"
+            );
+        }
+        Err(_) => tracing::error!("a turn panicked; unless it was acked, its entry comes again"),
+    }
+    Turned::Badly
+}
+
+async fn dialled(
+    dialling: &mut Option<BoxFuture<'static, Result<Socket, Trouble>>>,
+) -> Result<Socket, Trouble> {
+    match dialling {
+        Some(dialling) => dialling.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn heard(socket: &mut Option<Socket>) -> Heard {
+    match socket {
+        Some(socket) => socket.hear().await,
+        None => std::future::pending().await,
+    }
+}

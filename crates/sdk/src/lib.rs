@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+
+mod limits;
+mod settings;
+mod url;
+mod agent;
+mod status;
+mod event;
+mod place;
+mod desk;
+mod send_error;
+mod session;
+mod driver;
+mod dial;
+mod socket;
+
+pub use agent::{Agent, AgentError};
+pub use desk::{Desk, Sent};
+pub use event::{Event, Forwarded, Message, Turn};
+pub use place::Place;
+pub use send_error::SendError;
+pub use settings::{BadSettings, Settings};
+pub use status::{End, Idle, Status, Trouble};
+
+pub use nightdesk_protocol::TooLong;
+pub use nightdesk_protocol::action::FollowUp;
+pub use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
+pub use nightdesk_protocol::event::Inbound;
+pub use nightdesk_protocol::outcome::Chat;
+pub use nightdesk_protocol::passthrough::Forward;
+pub use nightdesk_protocol::session_key::SessionKey;
+pub use nightdesk_types::event::{
+    ChatType, ContextLine, Media, Message as Content, MessageKind, Passthrough, PromptResponse,
+    ReplyTo, Source,
+};
+pub use nightdesk_types::send::{Op, PromptOption};

@@ -1,0 +1,80 @@
+//! Limits: every bound the SDK keeps besides those it shares with the desk.
+
+use std::time::Duration;
+
+use nightdesk_types::limits::{DEAD_LINE, FRAME_IN_BYTES_MAX, PING_EVERY, WINDOW_ENTRIES_MAX};
+
+/// How long a dial may take, from the first packet to the answered upgrade.
+pub(crate) const DIAL_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a fresh line may take to answer every hello.
+pub(crate) const GREET_WAIT: Duration = Duration::from_secs(30);
+
+/// How long [`Agent::handshake`](crate::Agent::handshake) waits for a line.
+pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
+
+/// Within this the first dial after a lost line comes; each further one may take twice as long.
+pub(crate) const LADDER_FIRST: Duration = Duration::from_secs(1);
+
+/// Within this a dial comes, however many have failed.
+pub(crate) const LADDER_TOP: Duration = Duration::from_secs(30);
+
+/// A line that lived for this long was a good one: the ladder begins anew after it.
+pub(crate) const LIVED: Duration = Duration::from_mins(1);
+
+/// Over this the dials after a restart are spread: everybody else lost their line too.
+pub(crate) const RESTART_SPREAD: Duration = Duration::from_secs(5);
+
+/// How many times in a row a gateway must hear that it is revoked before it believes it.
+pub(crate) const REVOCATIONS_MAX: u32 = 2;
+
+/// How long a send may wait for a line, or for a place on it.
+pub(crate) const LINE_WAIT: Duration = Duration::from_secs(10);
+
+/// Sends that may wait for a line, or for a place on it.
+pub(crate) const SENDS_WAITING_MAX: usize = 64;
+
+/// How long they may be together. One always fits.
+pub(crate) const SENDS_WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What agent and turns may have asked of the driver and it has not looked at.
+pub(crate) const COMMANDS_MAX: usize = 64;
+
+/// Turns under way at a time: a full window of the desk's.
+pub(crate) const TURNS_MAX: usize = WINDOW_ENTRIES_MAX;
+
+/// Entries that may wait for their turn. A desk that sends more does not keep to its window.
+pub(crate) const WAITING_ENTRIES_MAX: usize = 64;
+
+/// Names of handled entries that are remembered, so that none is handled twice.
+pub(crate) const HANDLED_KEPT_MAX: usize = 4_096;
+
+/// How long going idle may take: the desk holds entries back for ten seconds.
+pub(crate) const IDLE_WAIT: Duration = Duration::from_secs(8);
+
+/// Writing one frame takes at most this long, or the line is dead. Four megabytes on a slow
+/// line take a while.
+pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(30);
+
+/// What a socket reads at a time.
+pub(crate) const READ_BUFFER_BYTES: usize = 16 * 1024;
+
+/// What may wait to be written: the longest frame, and control frames beside it.
+pub(crate) const WRITE_BUFFER_BYTES_MAX: usize = 2 * FRAME_IN_BYTES_MAX;
+
+const _: () = assert!(
+    WINDOW_ENTRIES_MAX <= WAITING_ENTRIES_MAX && WAITING_ENTRIES_MAX < HANDLED_KEPT_MAX,
+    "a full window can wait, and what a line gives again is still remembered",
+);
+const _: () = assert!(
+    FRAME_IN_BYTES_MAX <= SENDS_WAITING_BYTES_MAX && READ_BUFFER_BYTES < WRITE_BUFFER_BYTES_MAX,
+    "the longest frame can wait and be written",
+);
+const _: () = assert!(
+    PING_EVERY.as_secs() + WRITE_WAIT.as_secs() < DEAD_LINE.as_secs(),
+    "a line is pinged, and the ping written, before it is judged dead",
+);
+const _: () = assert!(
+    LADDER_FIRST.as_secs() < RESTART_SPREAD.as_secs() && LADDER_TOP.as_secs() < LIVED.as_secs(),
+    "a restart is spread wider than a loss, and no wait counts as a life",
+);

@@ -1,0 +1,76 @@
+//! Place: where something is done.
+
+use nightdesk_protocol::hello::RELAY_PLATFORM;
+use nightdesk_types::event::Source;
+use serde_json::{Map, Value};
+
+/// A chat, and what tells it from others of the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub(crate) platform: Option<String>,
+    pub(crate) chat_id: String,
+    pub(crate) metadata: Map<String, Value>,
+}
+
+impl Place {
+    /// A chat of a platform.
+    pub fn chat(platform: impl Into<String>, chat_id: impl Into<String>) -> Self {
+        let platform = Some(platform.into()).filter(|platform| platform != RELAY_PLATFORM);
+        Self { platform, chat_id: chat_id.into(), metadata: Map::new() }
+    }
+
+    /// Where a message came from: its chat, thread, server and author.
+    pub fn of(source: &Source) -> Self {
+        let known = [
+            ("scope_id", &source.scope_id),
+            ("thread_id", &source.thread_id),
+            ("user_id", &source.user_id),
+            ("profile", &source.profile),
+        ];
+        let known = known.into_iter().filter_map(|(key, id)| Some((key, id.clone()?)));
+        known.fold(Self::chat(&source.platform, &source.chat_id), |place, (key, id)| {
+            place.with(key, id)
+        })
+    }
+
+    /// In this thread of the chat.
+    #[must_use]
+    pub fn thread(self, thread_id: impl Into<String>) -> Self {
+        self.with("thread_id", thread_id.into())
+    }
+
+    /// On this server, workspace or guild.
+    #[must_use]
+    pub fn scope(self, scope_id: impl Into<String>) -> Self {
+        self.with("scope_id", scope_id.into())
+    }
+
+    fn with(mut self, key: &str, id: String) -> Self {
+        self.metadata.insert(key.to_owned(), Value::String(id));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_place_keeps_what_tells_chats_apart() {
+        let source = Source {
+            platform: "slack".to_owned(),
+            chat_id: "C1".to_owned(),
+            scope_id: Some("T1".to_owned()),
+            user_id: Some("U1".to_owned()),
+            ..Source::default()
+        };
+        let place = Place::of(&source).thread("7");
+
+        assert_eq!(place.platform.as_deref(), Some("slack"));
+        let metadata = Value::Object(place.metadata);
+        assert_eq!(metadata, json!({"scope_id": "T1", "user_id": "U1", "thread_id": "7"}));
+        assert_eq!(Place::chat("relay", "C1").platform, None, "it names no platform");
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a send was not done, and what to do about it.
+
+use nightdesk_protocol::TooLong;
+use nightdesk_types::limits::SEND_ANSWER_WAIT;
+
+use crate::limits::{LINE_WAIT, SENDS_WAITING_MAX};
+use crate::session::Unsaid;
+
+/// Why a send was not done, or may not have been.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// It was said, and then the line was lost, or no answer came in time. It may have been
+    /// done. The SDK never repeats it; repeat it only if twice is better than never.
+    #[error(
+        "the send may have been done: the line was lost or no answer came within {} s; repeat it \
+         only if twice is better than never", SEND_ANSWER_WAIT.as_secs()
+    )]
+    Unknown,
+    /// Nothing was sent: there was no line. Later there may be one.
+    #[error("nothing was sent: there was no line for {} s; ask again later", LINE_WAIT.as_secs())]
+    NoLine,
+    /// Nothing was sent: too much else is under way.
+    #[error(
+        "nothing was sent: too many sends are under way or {SENDS_WAITING_MAX} wait already; wait \
+         for their answers"
+    )]
+    Busy,
+    /// Nothing was sent: it does not fit into a frame.
+    #[error("nothing was sent: it is too long; make it shorter")]
+    TooLong(#[source] TooLong),
+    /// The desk does not let the agent do that there. Asking again gets the same answer.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// It was not done, for a reason of the platform's or the desk's.
+    #[error("not done: {0}")]
+    Failed(String),
+    /// Nothing was sent: the agent disconnected, went idle, or was revoked.
+    #[error("nothing was sent: the agent has no line any more; connect anew")]
+    Over,
+}
+
+impl From<Unsaid> for SendError {
+    fn from(why: Unsaid) -> Self {
+        match why {
+            Unsaid::Unknown => Self::Unknown,
+            Unsaid::NoLine => Self::NoLine,
+            Unsaid::Busy => Self::Busy,
+            Unsaid::TooLong(why) => Self::TooLong(why),
+            Unsaid::Over => Self::Over,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Entries: whose turn it is, and what is acked.
+
+use std::collections::{HashSet, VecDeque};
+
+use nightdesk_protocol::Frame;
+use nightdesk_protocol::session_key::SessionKey;
+
+use super::handled::Handled;
+use super::{Content, Effect, Given, Ticket, Turned};
+use crate::limits::{HANDLED_KEPT_MAX, TURNS_MAX, WAITING_ENTRIES_MAX};
+
+/// What the desk handed over and is not done with.
+#[derive(Debug)]
+pub(super) struct Entries {
+    /// In the order they came.
+    waiting: VecDeque<Waiting>,
+    turns: Vec<Turn>,
+    handled: Handled,
+    /// What this line gave and was not acked on it.
+    given: HashSet<String>,
+    tickets: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    session: SessionKey,
+    name: Option<String>,
+    content: Content,
+}
+
+#[derive(Debug)]
+struct Turn {
+    ticket: Ticket,
+    session: SessionKey,
+    name: Option<String>,
+}
+
+/// More came than can wait.
+#[derive(Debug)]
+pub(super) struct Flooded;
+
+impl Entries {
+    pub(super) fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            turns: Vec::new(),
+            handled: Handled::keeping(HANDLED_KEPT_MAX),
+            given: HashSet::new(),
+            tickets: 0,
+        }
+    }
+
+    /// Takes what the desk hands over. What was handled before is only acked again.
+    pub(super) fn come(
+        &mut self,
+        content: Content,
+        name: Option<String>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Flooded> {
+        if let Some(name) = &name {
+            self.given.insert(name.clone());
+            if self.handled.contains(name) {
+                self.ack(name, effects);
+                return Ok(());
+            }
+            if self.is_held(name) {
+                return Ok(());
+            }
+        }
+        if self.waiting.len() == WAITING_ENTRIES_MAX {
+            return Err(Flooded);
+        }
+        // A source that no client could name comes from no Nightdesk; it is left unacked.
+        if let Some(session) = content.session() {
+            self.waiting.push_back(Waiting { session, name, content });
+        }
+        Ok(())
+    }
+
+    /// Begins every turn that may begin: one at a time of each session, in order.
+    pub(super) fn begin(&mut self, effects: &mut Vec<Effect>) {
+        while self.turns.len() < TURNS_MAX {
+            let idle = |waiting: &Waiting| !self.turns.iter().any(|t| t.session == waiting.session);
+            let Some(index) = self.waiting.iter().position(idle) else { return };
+            let Some(Waiting { session, name, content }) = self.waiting.remove(index) else {
+                return;
+            };
+            let ticket = Ticket(self.tickets);
+            self.tickets += 1;
+            self.turns.push(Turn { ticket, session: session.clone(), name });
+            effects.push(Effect::Handle(Box::new(Given { ticket, session, content })));
+        }
+    }
+
+    /// The agent has the entry: from here on it is never handed to a turn again.
+    pub(super) fn taken(&mut self, ticket: Ticket, effects: &mut Vec<Effect>) {
+        let turn = self.turns.iter().find(|turn| turn.ticket == ticket);
+        if let Some(name) = turn.and_then(|turn| turn.name.clone()) {
+            self.handled.insert(&name);
+            self.ack(&name, effects);
+        }
+    }
+
+    /// A turn ended. If badly, its entry is left unacked and comes again on another line.
+    pub(super) fn turned(&mut self, ticket: Ticket, how: Turned, effects: &mut Vec<Effect>) {
+        match how {
+            Turned::Well => self.taken(ticket, effects),
+            Turned::Badly => {}
+        }
+        self.turns.retain(|turn| turn.ticket != ticket);
+    }
+
+    /// The turn of exactly this session, if one is under way.
+    pub(super) fn turn_of(&self, session: &SessionKey) -> Option<Ticket> {
+        self.turns.iter().find(|turn| turn.session == *session).map(|turn| turn.ticket)
+    }
+
+    /// The line ended. What waits comes again on the next, here or in another process; only
+    /// what has no name never would.
+    pub(super) fn line_ended(&mut self) {
+        self.given.clear();
+        self.waiting.retain(|waiting| waiting.name.is_none());
+    }
+
+    /// Whether nothing waits and no turn is under way.
+    pub(super) fn is_settled(&self) -> bool {
+        self.waiting.is_empty() && self.turns.is_empty()
+    }
+
+    fn is_held(&self, name: &str) -> bool {
+        let named = |other: &Option<String>| other.as_deref() == Some(name);
+        self.waiting.iter().any(|waiting| named(&waiting.name))
+            || self.turns.iter().any(|turn| named(&turn.name))
+    }
+
+    /// Only the line that gave an entry takes its ack.
+    fn ack(&mut self, name: &str, effects: &mut Vec<Effect>) {
+        if self.given.remove(name) {
+            effects.extend(Frame::inbound_ack(name).map(Effect::Say));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Line: what a session knows of the line it has.
+
+use std::time::Duration;
+
+use nightdesk_protocol::descriptor::Descriptor;
+use nightdesk_types::Moment;
+use nightdesk_types::limits::{DEAD_LINE, PING_EVERY};
+
+use super::Effect;
+use crate::limits::{GREET_WAIT, IDLE_WAIT};
+use crate::status::Trouble;
+
+/// An open line.
+#[derive(Debug)]
+pub(super) struct Line {
+    opened_at: Moment,
+    alive_at: Moment,
+    ping_at: Moment,
+    hellos: usize,
+    descriptors: Vec<Descriptor>,
+    idling: Option<Idling>,
+}
+
+/// The agent wants to sleep.
+#[derive(Clone, Copy, Debug)]
+struct Idling {
+    until: Moment,
+    acked: bool,
+}
+
+impl Line {
+    pub(super) fn opened(now: Moment, hellos: usize) -> Self {
+        Self {
+            opened_at: now,
+            alive_at: now,
+            ping_at: now + PING_EVERY,
+            hellos,
+            descriptors: Vec::new(),
+            idling: None,
+        }
+    }
+
+    /// The desk is there.
+    pub(super) fn alive(&mut self, now: Moment) {
+        self.alive_at = now;
+    }
+
+    /// Whether every hello is answered.
+    pub(super) fn is_live(&self) -> bool {
+        self.descriptors.len() == self.hellos
+    }
+
+    /// Takes the answer to the next hello. All of them, when it was the last.
+    pub(super) fn described(&mut self, descriptor: Descriptor) -> Option<Vec<Descriptor>> {
+        if self.is_live() {
+            return None;
+        }
+        self.descriptors.push(descriptor);
+        self.is_live().then(|| self.descriptors.clone())
+    }
+
+    /// Begins to go idle; whether it had not before.
+    pub(super) fn go_idle(&mut self, now: Moment) -> bool {
+        let fresh = self.idling.is_none();
+        self.idling.get_or_insert(Idling { until: now + IDLE_WAIT, acked: false });
+        fresh
+    }
+
+    /// The desk knows that we go idle.
+    pub(super) fn idle_acked(&mut self) {
+        if let Some(idling) = &mut self.idling {
+            idling.acked = true;
+        }
+    }
+
+    pub(super) fn is_going_idle(&self) -> bool {
+        self.idling.is_some()
+    }
+
+    /// Whether the desk knows that we go idle.
+    pub(super) fn is_idle_acked(&self) -> bool {
+        self.idling.is_some_and(|idling| idling.acked)
+    }
+
+    /// Whether going idle has taken all the time it may.
+    pub(super) fn is_idle_late(&self, now: Moment) -> bool {
+        self.idling.is_some_and(|idling| now >= idling.until)
+    }
+
+    /// What is wrong with the line by now.
+    pub(super) fn trouble(&self, now: Moment) -> Option<Trouble> {
+        if now.since(self.alive_at) >= DEAD_LINE {
+            return Some(Trouble::Silent);
+        }
+        let greeted_late = !self.is_live() && now >= self.opened_at + GREET_WAIT;
+        greeted_late.then_some(Trouble::NotGreeted)
+    }
+
+    pub(super) fn ping(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        if now >= self.ping_at {
+            self.ping_at = now + PING_EVERY;
+            effects.push(Effect::Ping);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Moment {
+        let greeted = (!self.is_live()).then_some(self.opened_at + GREET_WAIT);
+        let idle = self.idling.map(|idling| idling.until);
+        let lively = self.ping_at.min(self.alive_at + DEAD_LINE);
+        [greeted, idle].into_iter().flatten().fold(lively, Moment::min)
+    }
+
+    /// For how long it was open.
+    pub(super) fn open_for(&self, now: Moment) -> Duration {
+        now.since(self.opened_at)
+    }
+}

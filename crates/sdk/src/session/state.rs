@@ -1,0 +1,264 @@
+//! The states a session goes through.
+
+use std::mem;
+use std::time::Duration;
+
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::{Frame, ToGateway};
+use nightdesk_types::Moment;
+
+use super::entries::{Entries, Flooded};
+use super::ladder::Ladder;
+use super::line::Line;
+use super::sends::Sends;
+use super::{Content, Effect, Ended, Input, Seed, Unsaid};
+use crate::status::{End, Idle, Status, Trouble};
+
+/// The agent's side of the conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    hellos: Vec<Frame>,
+    ladder: Ladder,
+    entries: Entries,
+    sends: Sends,
+    state: State,
+}
+
+/// Each state owns exactly its data.
+#[derive(Debug)]
+enum State {
+    /// The next dial comes then.
+    Resting { until: Moment },
+    /// A dial is under way.
+    Dialling,
+    /// A line is open.
+    Open(Box<Line>),
+    /// Nothing comes any more.
+    Over,
+}
+
+impl Session {
+    /// A session that dials at once, and says these hellos on every line.
+    pub(crate) fn new(now: Moment, hellos: Vec<Frame>, seed: Seed) -> Self {
+        Self {
+            hellos,
+            ladder: Ladder::new(seed.dials),
+            entries: Entries::new(),
+            sends: Sends::new(seed.requests),
+            state: State::Resting { until: now },
+        }
+    }
+
+    /// Takes in what happened and says what to do about it.
+    pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Asked(ask, _) if self.is_over() => {
+                effects.push(Effect::Answer(ask, Err(Unsaid::Over)));
+            }
+            Input::Asked(ask, wish) => self.sends.ask(now, ask, wish, &mut effects),
+            Input::Taken(ticket) => self.entries.taken(ticket, &mut effects),
+            Input::Handled(ticket, how) => self.entries.turned(ticket, how, &mut effects),
+            Input::Dialled => self.open(now, &mut effects),
+            Input::DialFailed(why) => self.dial_failed(now, why, &mut effects),
+            Input::Heard(frame) => self.heard(now, frame, &mut effects),
+            Input::Alive => self.alive(now),
+            Input::Ended(ended) => self.ended(now, &ended, &mut effects),
+            Input::GoIdle => self.go_idle(now, &mut effects),
+            Input::Disconnect => self.hang_up(End::Disconnected, &mut effects),
+            Input::Tick => self.tick(now, &mut effects),
+        }
+        self.go_on(now, &mut effects);
+        effects
+    }
+
+    /// When the session wants to be asked again, if nothing happens before.
+    pub(crate) fn deadline(&self) -> Option<Moment> {
+        let own = match &self.state {
+            State::Resting { until } => Some(*until),
+            State::Open(line) => Some(line.deadline()),
+            State::Dialling | State::Over => None,
+        };
+        [own, self.sends.deadline()].into_iter().flatten().min()
+    }
+
+    /// Whether nothing comes any more.
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    /// Does what became possible: begins turns, says sends, ends an idle line.
+    fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        if self.is_over() {
+            return;
+        }
+        self.entries.begin(effects);
+        let live = matches!(&self.state, State::Open(line) if line.is_live());
+        if live {
+            self.sends.say(now, effects);
+        }
+        self.sends.give_up(now, if live { Unsaid::Busy } else { Unsaid::NoLine }, effects);
+        self.rest_if_idle(now, effects);
+    }
+
+    fn open(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        if matches!(self.state, State::Dialling) {
+            effects.extend(self.hellos.iter().cloned().map(Effect::Say));
+            self.state = State::Open(Box::new(Line::opened(now, self.hellos.len())));
+        }
+    }
+
+    fn dial_failed(&mut self, now: Moment, why: Trouble, effects: &mut Vec<Effect>) {
+        if matches!(self.state, State::Dialling) {
+            let rest_for = self.ladder.rest();
+            self.rest(now, why, rest_for, effects);
+        }
+    }
+
+    fn alive(&mut self, now: Moment) {
+        if let State::Open(line) = &mut self.state {
+            line.alive(now);
+        }
+    }
+
+    fn heard(&mut self, now: Moment, frame: ToGateway, effects: &mut Vec<Effect>) {
+        let State::Open(line) = &mut self.state else { return };
+        line.alive(now);
+        let come = match frame {
+            ToGateway::Descriptor(descriptor) => {
+                if let Some(all) = line.described(*descriptor) {
+                    effects.extend([Effect::Greeted(all), Effect::Show(Status::Live)]);
+                }
+                Ok(())
+            }
+            ToGateway::Inbound { event, buffer_id } => {
+                self.entries.come(Content::Message(event), buffer_id, effects)
+            }
+            ToGateway::PassthroughForward { forward, buffer_id } => {
+                self.entries.come(Content::Forward(forward), buffer_id, effects)
+            }
+            ToGateway::OutboundResult { request_id, result } => {
+                self.sends.answered(&request_id, *result, effects);
+                Ok(())
+            }
+            ToGateway::InterruptInbound { session_key, chat_id: _ } => {
+                effects.extend(self.entries.turn_of(&session_key).map(Effect::Stop));
+                Ok(())
+            }
+            ToGateway::GoingIdleAck => {
+                line.idle_acked();
+                Ok(())
+            }
+            // Of a newer contract, or noise.
+            ToGateway::Unknown { .. } | ToGateway::Malformed(_) => Ok(()),
+        };
+        if let Err(Flooded) = come {
+            self.give_up_line(now, Trouble::Flooded, effects);
+        }
+    }
+
+    fn ended(&mut self, now: Moment, ended: &Ended, effects: &mut Vec<Effect>) {
+        /// What a desk says of a token that was good once; the next one is fresh.
+        const EXPIRED: &str = "expired";
+        let Some(line) = self.lose_line(now, effects) else { return };
+        let revoked = ended.code == Close::Revoked.code() && ended.reason != EXPIRED;
+        if line.is_going_idle() {
+            let settled = line.is_idle_acked() && self.entries.is_settled();
+            return self.over(End::Idle(Idle::of(settled)), effects);
+        }
+        let rest_for = if revoked && self.ladder.revoked() {
+            return self.over(End::Revoked, effects);
+        } else if revoked {
+            // Once may be a mistake, such as a secret that was being rotated. It is asked at
+            // once, because nothing else helps.
+            Duration::ZERO
+        } else if ended.code == Close::Restarting.code() {
+            self.ladder.rest_after_restart()
+        } else {
+            self.ladder.rest()
+        };
+        self.rest(now, Trouble::Ended { code: ended.code }, rest_for, effects);
+    }
+
+    fn go_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        match &mut self.state {
+            State::Open(line) => {
+                if line.go_idle(now) {
+                    effects.push(Effect::Say(Frame::going_idle()));
+                }
+            }
+            // Without a line the desk knows already; but turns may still be under way.
+            State::Resting { .. } | State::Dialling => {
+                let settled = self.entries.is_settled();
+                self.hang_up(End::Idle(Idle::of(settled)), effects);
+            }
+            State::Over => {}
+        }
+    }
+
+    /// Closes an idle line once the desk knows and every turn has ended, or the time is over.
+    fn rest_if_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        let State::Open(line) = &self.state else { return };
+        if line.is_idle_acked() && self.entries.is_settled() {
+            self.hang_up(End::Idle(Idle::Settled), effects);
+        } else if line.is_idle_late(now) {
+            self.hang_up(End::Idle(Idle::CutShort), effects);
+        }
+    }
+
+    fn tick(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        match &mut self.state {
+            State::Resting { until } if now >= *until => {
+                self.state = State::Dialling;
+                effects.extend([Effect::Show(Status::Dialling), Effect::Dial]);
+            }
+            State::Open(line) => match line.trouble(now) {
+                Some(why) => self.give_up_line(now, why, effects),
+                None => line.ping(now, effects),
+            },
+            State::Resting { .. } | State::Dialling | State::Over => {}
+        }
+    }
+
+    /// Ends a line that is of no use any more.
+    fn give_up_line(&mut self, now: Moment, why: Trouble, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Close(Close::GoingAway));
+        if self.lose_line(now, effects).is_some() {
+            let rest_for = self.ladder.rest();
+            self.rest(now, why, rest_for, effects);
+        }
+    }
+
+    /// What is lost with a line. The line is given back, for what it was.
+    fn lose_line(&mut self, now: Moment, effects: &mut Vec<Effect>) -> Option<Line> {
+        let line = match mem::replace(&mut self.state, State::Over) {
+            State::Open(line) => line,
+            other @ (State::Resting { .. } | State::Dialling | State::Over) => {
+                self.state = other;
+                return None;
+            }
+        };
+        self.ladder.lived(line.open_for(now));
+        self.entries.line_ended();
+        self.sends.line_ended(effects);
+        Some(*line)
+    }
+
+    fn rest(&mut self, now: Moment, why: Trouble, rest_for: Duration, effects: &mut Vec<Effect>) {
+        self.state = State::Resting { until: now + rest_for };
+        effects.push(Effect::Show(Status::Resting { why, rest_for }));
+    }
+
+    fn hang_up(&mut self, end: End, effects: &mut Vec<Effect>) {
+        if !self.is_over() {
+            effects.push(Effect::Close(Close::Done));
+            self.over(end, effects);
+        }
+    }
+
+    fn over(&mut self, end: End, effects: &mut Vec<Effect>) {
+        self.state = State::Over;
+        self.sends.over(effects);
+        effects.push(Effect::Show(Status::Over(end)));
+    }
+}

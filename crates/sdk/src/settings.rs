@@ -1,0 +1,163 @@
+//! Settings: which desk, as which gateway, for which bots.
+
+use nightdesk_protocol::hello::{Client, Hello, RELAY_PLATFORM};
+use nightdesk_protocol::upgrade_token::is_gateway_name;
+use nightdesk_protocol::{Frame, Secret};
+use nightdesk_types::limits::HELLOS_MAX;
+use tokio_tungstenite::tungstenite::http::Uri;
+
+use crate::url;
+
+/// Which desk an agent connects to, as which gateway, for which bots.
+///
+/// Its `Debug` does not show the secret.
+#[derive(Clone, Debug)]
+#[must_use = "settings do nothing until an agent connects with them"]
+pub struct Settings {
+    url: String,
+    gateway: String,
+    secret: Secret,
+    bots: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Names the desk by its URL, and the gateway by its name and secret.
+    pub fn new(
+        url: impl Into<String>,
+        gateway: impl Into<String>,
+        secret: impl Into<String>,
+    ) -> Self {
+        let (url, gateway, secret) = (url.into(), gateway.into(), Secret::new(secret));
+        Self { url, gateway, secret, bots: Vec::new() }
+    }
+
+    /// Speaks for this bot, by the platform's name and the platform's id for the bot. May be
+    /// called once for each bot; the desk describes their platforms in the same order.
+    ///
+    /// An agent that names no bot speaks for all it has.
+    pub fn speaking_for(mut self, platform: impl Into<String>, bot: impl Into<String>) -> Self {
+        self.bots.push((platform.into(), bot.into()));
+        self
+    }
+
+    /// Checks them.
+    pub(crate) fn checked(self) -> Result<Checked, BadSettings> {
+        let url = url::relay(&self.url).ok_or(BadSettings::Url)?;
+        if !is_gateway_name(&self.gateway) {
+            return Err(BadSettings::Gateway);
+        }
+        if self.secret.expose().is_empty() {
+            return Err(BadSettings::Secret);
+        }
+        let bots = if self.bots.is_empty() { everything() } else { self.bots };
+        if bots.len() > HELLOS_MAX {
+            return Err(BadSettings::TooManyBots);
+        }
+        let hellos = bots.iter().map(hello).collect::<Result<_, _>>()?;
+        Ok(Checked { url, gateway: self.gateway, secret: self.secret, bots, hellos })
+    }
+}
+
+/// Settings that an agent can connect with.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) url: Uri,
+    pub(crate) gateway: String,
+    pub(crate) secret: Secret,
+    pub(crate) bots: Vec<(String, String)>,
+    pub(crate) hellos: Vec<Frame>,
+}
+
+fn everything() -> Vec<(String, String)> {
+    vec![(RELAY_PLATFORM.to_owned(), String::new())]
+}
+
+fn hello((platform, bot): &(String, String)) -> Result<Frame, BadSettings> {
+    let client = Client {
+        name: env!("CARGO_PKG_NAME").to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let hello = Hello {
+        platform: platform.clone(),
+        bot_handle: bot.clone(),
+        commands: None,
+        // Says that we lose nothing while we start, so that the desk need not hold back.
+        client: Some(client),
+    };
+    Frame::hello(&hello).map_err(|_| BadSettings::TooManyBots)
+}
+
+/// Why nobody could connect with these settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadSettings {
+    /// The URL cannot be dialled.
+    #[error("not the URL of a desk; write it like https://desk.example, without query or user")]
+    Url,
+    /// No gateway can have this name.
+    #[error("not the name of a gateway; use the one the desk gave out, [A-Za-z0-9_.-]{{1,64}}")]
+    Gateway,
+    /// The secret is empty.
+    #[error("the gateway's secret is empty; use the one the desk gave out")]
+    Secret,
+    /// A line can speak for a few bots only.
+    #[error(
+        "a line speaks for at most {HELLOS_MAX} bots, each with a name that fits; use several gateways"
+    )]
+    TooManyBots,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "canary-5f1c";
+
+    fn settings() -> Settings {
+        Settings::new("http://desk", "gw-1", SECRET)
+    }
+
+    fn hellos(settings: Settings) -> Vec<String> {
+        let hellos = settings.checked().unwrap().hellos;
+        hellos.into_iter().map(Frame::into_string).collect()
+    }
+
+    #[test]
+    fn every_hello_says_what_the_client_is() {
+        let client = format!(
+            r#""client":{{"name":"nightdesk-sdk","version":"{}"}}}}"#,
+            env!("CARGO_PKG_VERSION")
+        );
+        let want = |platform: &str, bot: &str| {
+            format!(
+                "{{\"type\":\"hello\",\"platform\":\"{platform}\",\"botId\":\"{bot}\",{client}\n"
+            )
+        };
+
+        assert_eq!(hellos(settings()), [want("relay", "")]);
+        let both = settings().speaking_for("discord", "b1").speaking_for("slack", "");
+        assert_eq!(hellos(both), [want("discord", "b1"), want("slack", "")], "in order");
+    }
+
+    #[test]
+    fn says_what_is_wrong_before_it_dials() {
+        let bots = |count| (0..count).fold(settings(), |all, _| all.speaking_for("discord", ""));
+        let cases = [
+            ("good", settings(), None),
+            ("no scheme", Settings::new("desk", "gw-1", SECRET), Some(BadSettings::Url)),
+            ("a colon", Settings::new("http://desk", "a:b", SECRET), Some(BadSettings::Gateway)),
+            ("no secret", Settings::new("http://desk", "gw-1", ""), Some(BadSettings::Secret)),
+            ("at the limit", bots(HELLOS_MAX), None),
+            ("past the limit", bots(HELLOS_MAX + 1), Some(BadSettings::TooManyBots)),
+        ];
+        for (name, settings, want) in cases {
+            assert_eq!(settings.checked().err(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_secret_is_not_shown() {
+        assert!(!format!("{:?}", settings()).contains(SECRET));
+        assert!(!format!("{:?}", settings().checked()).contains(SECRET));
+    }
+}
