@@ -1,1 +1,351 @@
+//! The desk's session and ours talk to each other, without a socket.
 
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_inbox::{Entry, Waiting};
+use nightdesk_line::session as desk;
+use nightdesk_line::{End as DeskEnd, Taken};
+use nightdesk_protocol::lines::Lines;
+use nightdesk_protocol::{EntryJson, FromGateway};
+use nightdesk_types::send::Op;
+use nightdesk_types::{AgentId, BotId, Generation, Moment, Seq, Timestamp};
+use uuid::Uuid;
+
+use super::tests::SEED;
+use super::*;
+use crate::settings::Settings;
+use crate::status::{End, Idle};
+
+const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
+const BOT: BotId = BotId::from_uuid(Uuid::nil());
+
+/// A desk with an inbox, an agent, and what lies between them.
+struct Between {
+    now: Duration,
+    agent: Session,
+    desk: Option<desk::Session>,
+    inbox: Vec<Entry>,
+    acked: BTreeSet<i64>,
+    /// What happens next, on either side.
+    next: VecDeque<Next>,
+    turns: Vec<Given>,
+    handled: Vec<String>,
+    stopped: Vec<Ticket>,
+    delivered: Vec<String>,
+    answers: Vec<(AskId, Answer)>,
+    shown: Vec<Status>,
+    desk_end: Option<DeskEnd>,
+}
+
+enum Next {
+    AtTheDesk(desk::Input),
+    AtTheAgent(Input),
+}
+
+impl Between {
+    fn new() -> Self {
+        let settings = Settings::new("ws://desk", "gw-1", "s").speaking_for("discord", "b1");
+        let hellos = settings.checked().unwrap().hellos;
+        Self {
+            now: Duration::ZERO,
+            agent: Session::new(Moment::default(), hellos, SEED),
+            desk: None,
+            inbox: Vec::new(),
+            acked: BTreeSet::new(),
+            next: VecDeque::new(),
+            turns: Vec::new(),
+            handled: Vec::new(),
+            stopped: Vec::new(),
+            delivered: Vec::new(),
+            answers: Vec::new(),
+            shown: Vec::new(),
+            desk_end: None,
+        }
+    }
+
+    /// Puts a message into the inbox, and rings.
+    fn says(&mut self, text: &str, chat: &str) {
+        let seq = Seq::new(i64::try_from(self.inbox.len()).unwrap() + 1);
+        let json = format!(
+            r#"{{"type":"inbound","event":{{"text":"{text}","source":{{"platform":"discord","chat_id":"{chat}","chat_type":"dm"}}}}}}"#
+        );
+        let json = EntryJson::from_stored(json.into_bytes()).unwrap();
+        self.inbox.push(Entry {
+            seq,
+            at: Timestamp::UNIX_EPOCH,
+            bot: BOT,
+            chat_id: chat.to_owned(),
+            json: Some(Arc::new(json)),
+        });
+        self.at_the_desk(desk::Input::Rung(Some(seq)));
+    }
+
+    fn at_the_agent(&mut self, input: Input) {
+        self.next.push_back(Next::AtTheAgent(input));
+        self.talk();
+    }
+
+    fn at_the_desk(&mut self, input: desk::Input) {
+        self.next.push_back(Next::AtTheDesk(input));
+        self.talk();
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now += span;
+        self.at_the_desk(desk::Input::Tick);
+        self.at_the_agent(Input::Tick);
+    }
+
+    /// Lets both sides talk until neither has anything to say.
+    fn talk(&mut self) {
+        while let Some(next) = self.next.pop_front() {
+            let moment = Moment::after_start(self.now);
+            match next {
+                Next::AtTheAgent(input) => {
+                    for effect in self.agent.step(moment, input) {
+                        self.agents(effect);
+                    }
+                }
+                Next::AtTheDesk(input) => {
+                    let now = desk::Now { moment, wall: Timestamp::UNIX_EPOCH };
+                    let effects = self.desk.as_mut().map(|desk| desk.step(now, input));
+                    for effect in effects.unwrap_or_default() {
+                        self.desks(effect);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does what the agent's session says.
+    fn agents(&mut self, effect: Effect) {
+        match effect {
+            Effect::Dial => {
+                let now = desk::Now {
+                    moment: Moment::after_start(self.now),
+                    wall: Timestamp::UNIX_EPOCH,
+                };
+                let client = desk::Client { agent: AGENT, acks: true };
+                self.desk = Some(desk::Session::opened(now, client));
+                self.next.push_back(Next::AtTheAgent(Input::Dialled));
+            }
+            Effect::Say(frame) => {
+                let heard = FromGateway::decode(frame.as_str().trim_end().as_bytes());
+                self.next.push_back(Next::AtTheDesk(desk::Input::Heard(heard)));
+            }
+            Effect::Ping => {
+                self.next.push_back(Next::AtTheDesk(desk::Input::Pinged));
+                self.next.push_back(Next::AtTheAgent(Input::Alive));
+            }
+            Effect::Handle(given) => self.turns.push(*given),
+            Effect::Stop(ticket) => self.stopped.push(ticket),
+            Effect::Answer(ask, answer) => self.answers.push((ask, answer)),
+            Effect::Close(close) => {
+                let ended = desk::Input::Ended { code: close.code() };
+                self.next.push_back(Next::AtTheDesk(ended));
+            }
+            Effect::Show(status) => self.shown.push(status),
+            Effect::Greeted(_) => {}
+        }
+    }
+
+    /// Does what the desk's session says.
+    fn desks(&mut self, effect: desk::Effect) {
+        let next = match effect {
+            desk::Effect::Greet(hello) => {
+                assert_eq!(hello.client.unwrap().name, "nightdesk-sdk");
+                let length = NonZeroU32::new(2_000).unwrap();
+                let descriptor = Descriptor::new(&hello.platform, "Discord", length);
+                let greeted = desk::Greeted { descriptor, bots: vec![BOT] };
+                Next::AtTheDesk(desk::Input::Greeted(Box::new(greeted)))
+            }
+            desk::Effect::Take => Next::AtTheDesk(desk::Input::Taken(self.taken())),
+            desk::Effect::Say(frame) => {
+                let mut lines = Lines::new();
+                for line in lines.push(frame.as_str().as_bytes()).unwrap() {
+                    let heard = Input::Heard(ToGateway::decode(&line));
+                    self.next.push_back(Next::AtTheAgent(heard));
+                }
+                return;
+            }
+            desk::Effect::Ping => {
+                self.next.push_back(Next::AtTheAgent(Input::Alive));
+                Next::AtTheDesk(desk::Input::Pong)
+            }
+            desk::Effect::Read { after, entries_max, .. } => {
+                let unacked =
+                    |entry: &&Entry| entry.seq > after && !self.acked.contains(&entry.seq.get());
+                let entries = self.inbox.iter().filter(unacked).take(entries_max).cloned();
+                Next::AtTheDesk(desk::Input::Read(Waiting::Entries(entries.collect())))
+            }
+            desk::Effect::Ack(range) => {
+                self.acked.extend(range.from.get()..=range.to.get());
+                return;
+            }
+            desk::Effect::Send(outbound) => {
+                let Action::Send(send) = outbound.action else { panic!("not a send") };
+                let Op::Send { content, .. } = send.op else { panic!("not a message") };
+                self.delivered.push(content);
+                let outcome = Box::new(Outcome::delivered(Some("m1".to_owned())));
+                Next::AtTheDesk(desk::Input::Sent(outbound.request_id, outcome))
+            }
+            desk::Effect::Stop(Interrupt { session_key, .. }) => {
+                let chat_id = String::new();
+                Next::AtTheDesk(desk::Input::Stop { session_key, chat_id })
+            }
+            desk::Effect::Close(close) => {
+                let reason = close.reason().to_owned();
+                Next::AtTheAgent(Input::Ended(Ended { code: close.code(), reason }))
+            }
+            desk::Effect::End(end) => {
+                self.desk_end = Some(end);
+                return;
+            }
+            desk::Effect::Park(..) => panic!("everything can be sent"),
+        };
+        self.next.push_back(next);
+    }
+
+    /// The cursor stands before the oldest entry that is not acked.
+    fn taken(&self) -> Taken {
+        let unacked = self.inbox.iter().find(|entry| !self.acked.contains(&entry.seq.get()));
+        let head = i64::try_from(self.inbox.len()).unwrap();
+        let acked = unacked.map_or(head, |entry| entry.seq.get() - 1);
+        Taken {
+            generation: Generation::new(1),
+            acked: Seq::new(acked),
+            since: Timestamp::UNIX_EPOCH,
+            head: Seq::new(head),
+            ended_ago: None,
+            parked: None,
+        }
+    }
+
+    /// Ends the oldest turn under way.
+    fn turned(&mut self, how: Turned) {
+        let given = self.turns.remove(0);
+        if how == Turned::Well {
+            self.handled.push(text(&given).to_owned());
+        }
+        self.at_the_agent(Input::Handled(given.ticket, how));
+    }
+
+    fn send(&mut self, ask: u64, text: &str) {
+        let op = Op::Send { content: text.to_owned(), reply_to: None };
+        let metadata = serde_json::Map::default();
+        let send = nightdesk_types::Send { chat_id: "c1".to_owned(), op, metadata };
+        let tagged = Tagged { action: Action::Send(send), platform: None, bot_handle: None };
+        self.at_the_agent(Input::Asked(AskId(ask), Wish::Outbound(Box::new(tagged))));
+    }
+
+    fn texts_of_turns(&self) -> Vec<&str> {
+        self.turns.iter().map(text).collect()
+    }
+}
+
+fn text(given: &Given) -> &str {
+    let Content::Message(inbound) = &given.content else { panic!("not a message") };
+    &inbound.message.text
+}
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+#[test]
+fn both_sides_talk_from_hello_to_goodbye() {
+    let mut both = Between::new();
+    both.pass(secs(0));
+    assert_eq!(both.shown, [Status::Dialling, Status::Live]);
+
+    // No time passes: a client that says what it is need not be waited for.
+    both.says("one", "c1");
+    both.says("two", "c2");
+    both.says("three", "c1");
+    assert_eq!(both.texts_of_turns(), ["one", "two"], "one turn for each chat");
+
+    both.send(1, "answer");
+    assert_eq!(both.delivered, ["answer"]);
+    let outcome = Outcome::delivered(Some("m1".to_owned()));
+    assert_eq!(both.answers, [(AskId(1), Ok(Some(outcome)))]);
+
+    let (session_key, ticket) = (both.turns[0].session.clone(), both.turns[0].ticket);
+    let stop = Wish::Interrupt(Interrupt { session_key, reason: None });
+    both.at_the_agent(Input::Asked(AskId(2), stop));
+    assert_eq!(both.stopped, [ticket], "the desk sends it back to the turn it names");
+
+    both.turned(Turned::Well);
+    assert_eq!(both.acked, BTreeSet::from([1]));
+    both.at_the_agent(Input::GoIdle);
+    assert!(!both.agent.is_over(), "turns are under way");
+    both.turned(Turned::Well);
+    both.turned(Turned::Well);
+    assert_eq!(both.handled, ["one", "two", "three"]);
+    assert_eq!(both.acked, BTreeSet::from([1, 2, 3]), "acked before the line was closed");
+    assert_eq!(both.shown.last(), Some(&Status::Over(End::Idle(Idle::Settled))));
+    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None }));
+}
+
+#[test]
+fn what_was_unacked_when_a_line_was_lost_comes_again_and_is_handled_once() {
+    let mut both = Between::new();
+    both.pass(secs(0));
+    for (text, chat) in [("one", "c1"), ("two", "c1"), ("three", "c2"), ("four", "c3")] {
+        both.says(text, chat);
+    }
+    both.turned(Turned::Well);
+    assert_eq!(both.texts_of_turns(), ["three", "four", "two"]);
+
+    // The desk never hears what the agent says now.
+    both.desk = None;
+    both.turned(Turned::Well);
+    both.turned(Turned::Badly);
+    both.send(1, "lost");
+    both.at_the_agent(Input::Ended(Ended { code: 1006, reason: String::new() }));
+    assert_eq!(both.answers, [(AskId(1), Err(Unsaid::Unknown))]);
+    assert_eq!(both.acked, BTreeSet::from([1]));
+
+    both.pass(secs(1));
+    assert_eq!(both.shown.last(), Some(&Status::Live));
+    assert_eq!(both.acked, BTreeSet::from([1, 3]), "handled before: acked, and no second turn");
+    assert_eq!(both.texts_of_turns(), ["two", "four"], "under way, and once more after failing");
+    both.turned(Turned::Well);
+    both.turned(Turned::Well);
+    assert_eq!(both.handled, ["one", "three", "two", "four"]);
+    assert_eq!(both.acked, BTreeSet::from([1, 2, 3, 4]));
+    assert_eq!(both.delivered, [""; 0], "what may have been sent is never sent again");
+}
+
+#[test]
+fn a_turn_that_never_ends_costs_its_line_and_nothing_else() {
+    let mut both = Between::new();
+    both.pass(secs(0));
+    both.says("endless", "c1");
+    both.says("quick", "c2");
+    both.turns.swap(0, 1);
+    both.turned(Turned::Well);
+
+    for _ in 0..10 {
+        both.pass(secs(10));
+    }
+    assert_eq!(both.desk_end.and_then(|end| end.tried), Some(Seq::new(1)), "a try was counted");
+    assert_eq!(both.shown.last(), Some(&Status::Live), "and the agent dialled again");
+    assert_eq!(both.texts_of_turns(), ["endless"], "no second turn");
+    both.turned(Turned::Well);
+    assert_eq!(both.acked, BTreeSet::from([1, 2]));
+}
+
+#[test]
+fn a_revoked_gateway_learns_it_for_good_on_its_second_line() {
+    let mut both = Between::new();
+    both.pass(secs(0));
+
+    both.at_the_desk(desk::Input::Revoked);
+    assert!(!both.agent.is_over());
+    both.pass(secs(0));
+    both.at_the_desk(desk::Input::Revoked);
+    assert_eq!(both.shown.last(), Some(&Status::Over(End::Revoked)));
+}
