@@ -70,7 +70,7 @@ impl Agent {
     {
         let settings = settings.checked()?;
         let (commands, wanted) = mpsc::channel(COMMANDS_MAX);
-        let (shows, shown) = watch::channel(unseen());
+        let (show, seen) = watch::channel(unseen());
         let desk = Desk::new(commands.clone(), settings.bots);
         let take: Take = Arc::new(move |event| Box::pin(take(event).map_err(Into::into)));
         let driver = Driver::new(Parts {
@@ -79,12 +79,12 @@ impl Agent {
             seed: seed(),
             desk: desk.clone(),
             commands: wanted,
-            shown: shows,
+            shown: show,
             take,
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(driver.run());
-        Ok(Self { desk, commands, shown, _driver: tasks })
+        Ok(Self { desk, commands, shown: seen, _driver: tasks })
     }
 
     /// Waits for a line, and gives what the desk says of the platforms: one descriptor for each
@@ -133,7 +133,7 @@ impl Agent {
     pub async fn ended(&self) -> Result<(), AgentError> {
         match self.until(|_| false).await {
             Status::Over(End::Revoked) => Err(AgentError::Revoked),
-            _ => Ok(()),
+            Status::Over(_) | Status::Dialling | Status::Live | Status::Resting { .. } => Ok(()),
         }
     }
 
@@ -143,7 +143,9 @@ impl Agent {
         self.leave(Command::GoIdle).await;
         match self.status() {
             Status::Over(End::Idle(how)) => how,
-            _ => Idle::CutShort,
+            Status::Over(_) | Status::Dialling | Status::Live | Status::Resting { .. } => {
+                Idle::CutShort
+            }
         }
     }
 

@@ -64,7 +64,7 @@ impl Desk {
 
     /// Does anything that can be done in a chat. Whether a platform can is in its descriptor.
     pub async fn send_outbound(&self, place: &Place, op: Op) -> Result<Sent, SendError> {
-        done(self.ask_outbound(place, op).await?)
+        done(&self.ask_outbound(place, op).await?)
     }
 
     /// Asks what a chat is called and what it is.
@@ -72,14 +72,14 @@ impl Desk {
         let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
         let unnamed = || Chat { name: place.chat_id.clone(), kind: "dm".to_owned() };
         let chat = outcome.chat_asked().cloned().unwrap_or_else(unnamed);
-        done(outcome).map(|_| chat)
+        done(&outcome).map(|_| chat)
     }
 
     /// Acts with a capability that the desk keeps for a session, such as the token of an
     /// interaction. The agent names the session and never sees the token.
     pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<Sent, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
-        done(self.outbound(Action::FollowUp(follow_up), platform).await?)
+        done(&self.outbound(Action::FollowUp(follow_up), platform).await?)
     }
 
     /// Stops the turn of a session of this agent, wherever it runs. That it was said is all
@@ -128,7 +128,7 @@ impl Desk {
     }
 }
 
-fn done(outcome: Outcome) -> Result<Sent, SendError> {
+fn done(outcome: &Outcome) -> Result<Sent, SendError> {
     if outcome.is_success() {
         let owned = |id: Option<&str>| id.map(str::to_owned);
         let (message_id, thread_id) = (outcome.message_id(), outcome.thread_id());
@@ -162,7 +162,7 @@ mod tests {
             ("not done", Outcome::failed("full"), Some(SendError::Failed("full".to_owned()))),
         ];
         for (name, outcome, want) in cases {
-            assert_eq!(done(outcome).err(), want, "{name}");
+            assert_eq!(done(&outcome).err(), want, "{name}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Dial: from an address and a secret to an open line.
 
+use std::io;
 use std::sync::Arc;
 
 use nightdesk_protocol::Secret;
@@ -11,16 +12,12 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-use tokio_tungstenite::client_async_with_config;
-use tokio_tungstenite::tungstenite::Error;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::http::Uri;
-use tokio_tungstenite::tungstenite::http::header::{AUTHORIZATION, HeaderValue};
 
 use crate::limits::DIAL_WAIT;
-use crate::socket::{Connection, Socket, bounds};
+use crate::socket::{Connection, Socket};
 use crate::status::Trouble;
+use crate::upgrade;
 
 /// What a dial needs, the same every time but for the token.
 pub(crate) struct Dialler {
@@ -43,16 +40,12 @@ impl Dialler {
     }
 
     async fn connect(&self) -> Result<Socket, Trouble> {
-        let request = self.request()?;
-        let connection = self.connection().await.map_err(|error| unreachable(&error))?;
-        match client_async_with_config(request, connection, Some(bounds())).await {
-            Ok((stream, _)) => Ok(Socket::new(stream)),
-            Err(Error::Http(answer)) => Err(Trouble::Refused { status: answer.status().as_u16() }),
-            Err(error) => Err(unreachable(&error)),
-        }
+        let connected = self.connection().await;
+        let connection = connected.map_err(|error| Trouble::Unreachable(error.to_string()))?;
+        upgrade::ask(connection, &self.url, &self.token()).await
     }
 
-    async fn connection(&self) -> std::io::Result<Box<dyn Connection>> {
+    async fn connection(&self) -> io::Result<Box<dyn Connection>> {
         // The name in an address like `[::1]` stands in brackets, which no resolver knows.
         let host = self.url.host().unwrap_or_default().trim_matches(['[', ']']);
         let secure = self.url.scheme_str() == Some("wss");
@@ -63,34 +56,16 @@ impl Dialler {
         if !secure {
             return Ok(Box::new(stream));
         }
-        let name = ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?;
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let tls = TlsConnector::from(Arc::clone(&self.tls));
         Ok(Box::new(tls.connect(name, stream).await?))
     }
 
-    fn request(&self) -> Result<Request, Trouble> {
-        let mut request =
-            self.url.clone().into_client_request().map_err(|error| unreachable(&error))?;
-        let mut bearer = self.bearer().map_err(|error| unreachable(&error))?;
-        // Keeps it out of what the libraries below us log.
-        bearer.set_sensitive(true);
-        request.headers_mut().insert(AUTHORIZATION, bearer);
-        Ok(request)
-    }
-
     /// A token is good for minutes, so every dial has its own.
-    fn bearer(
-        &self,
-    ) -> Result<HeaderValue, tokio_tungstenite::tungstenite::http::header::InvalidHeaderValue> {
+    fn token(&self) -> Secret {
         let secret = self.secret.expose().as_bytes();
-        let now = self.clock.now();
-        let token = upgrade_token::make(&self.gateway, secret, UPGRADE_TTL_SECS, now);
-        HeaderValue::try_from(format!("Bearer {}", token.expose()))
+        upgrade_token::make(&self.gateway, secret, UPGRADE_TTL_SECS, self.clock.now())
     }
-}
-
-fn unreachable(error: &dyn std::error::Error) -> Trouble {
-    Trouble::Unreachable(error.to_string())
 }
 
 /// TLS with the roots that browsers trust, and with one crypto library, whatever else the

@@ -158,17 +158,14 @@ impl Driver {
 
     async fn heard_text(&mut self, text: &[u8]) {
         let mut lines = std::mem::take(&mut self.lines);
-        match lines.push(text) {
-            Ok(whole) => {
-                for line in whole {
-                    self.settle(Input::Heard(ToGateway::decode(&line))).await;
-                }
+        if let Ok(whole) = lines.push(text) {
+            for line in whole {
+                self.settle(Input::Heard(ToGateway::decode(&line))).await;
             }
-            Err(_) => {
-                self.close(Close::TooBig).await;
-                let reason = Close::TooBig.reason().to_owned();
-                self.ended(Ended { code: Close::TooBig.code(), reason }).await;
-            }
+        } else {
+            self.close(Close::TooBig).await;
+            let reason = Close::TooBig.reason().to_owned();
+            self.ended(Ended { code: Close::TooBig.code(), reason }).await;
         }
         self.lines = lines;
     }

@@ -25,7 +25,7 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Message {
     /// The message and where it comes from.
-    pub content: Inbound,
+    pub content: Box<Inbound>,
     /// The turn it has.
     pub turn: Turn,
 }
@@ -34,7 +34,7 @@ pub struct Message {
 #[derive(Debug)]
 pub struct Forwarded {
     /// The request.
-    pub content: Forward,
+    pub content: Box<Forward>,
     /// The turn it has.
     pub turn: Turn,
 }
@@ -53,8 +53,8 @@ impl Event {
         let Given { ticket, session, content } = given;
         let turn = Turn { ticket, session, desk, stop };
         match content {
-            Content::Message(content) => Self::Message(Message { content: *content, turn }),
-            Content::Forward(content) => Self::Forwarded(Forwarded { content: *content, turn }),
+            Content::Message(content) => Self::Message(Message { content, turn }),
+            Content::Forward(content) => Self::Forwarded(Forwarded { content, turn }),
         }
     }
 }

@@ -12,6 +12,7 @@ mod send_error;
 mod session;
 mod driver;
 mod dial;
+mod upgrade;
 mod socket;
 
 pub use agent::{Agent, AgentError};

@@ -26,7 +26,7 @@ pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
 
 /// A WebSocket.
-pub(crate) struct Socket(WebSocketStream<Box<dyn Connection>>);
+pub(crate) struct Socket(Box<WebSocketStream<Box<dyn Connection>>>);
 
 /// What came over a socket.
 #[derive(Debug)]
@@ -50,8 +50,8 @@ pub(crate) fn bounds() -> WebSocketConfig {
 }
 
 impl Socket {
-    pub(crate) const fn new(stream: WebSocketStream<Box<dyn Connection>>) -> Self {
-        Self(stream)
+    pub(crate) fn new(stream: WebSocketStream<Box<dyn Connection>>) -> Self {
+        Self(Box::new(stream))
     }
 
     /// Waits for what comes next. It may be dropped while it waits.

@@ -33,9 +33,11 @@ use crate::{FakeClock, Memory};
 
 mod call;
 mod gateway;
+mod letterbox;
 
 pub use call::{Answered, post};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
+pub use letterbox::Letterbox;
 
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
@@ -124,8 +126,13 @@ impl TestDesk {
         self.lines.down.store(down, Ordering::Relaxed);
     }
 
-    /// Enters a household whose author and bot are called after it.
+    /// Enters a household whose author and bot are called after it. Nobody takes its calls.
     pub async fn household(&self, name: &str, gateway: &str) -> Household {
+        self.household_calling(name, gateway, "http://127.0.0.1:9/nobody").await
+    }
+
+    /// Enters a household whose bot makes its calls to this URL.
+    pub async fn household_calling(&self, name: &str, gateway: &str, url: &str) -> Household {
         let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
         let scope = TenantScope::of(tenant);
         let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
@@ -133,7 +140,7 @@ impl TestDesk {
             platform: "discord".to_owned(),
             adapter: "scripted".to_owned(),
             handle: format!("bot-{name}"),
-            settings: json!({ "deliver_url": "http://127.0.0.1:9/nobody" }),
+            settings: json!({ "deliver_url": url }),
             key: Some(Key::new(BOT_KEY.to_owned())),
         };
         let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");

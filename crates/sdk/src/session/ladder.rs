@@ -94,7 +94,7 @@ mod tests {
             ladder.rest();
         }
 
-        ladder.lived(LIVED - Duration::from_millis(1));
+        ladder.lived(LIVED.mul_f32(0.99));
         assert_eq!(ladder.climb(), LADDER_TOP);
         ladder.lived(LIVED);
         assert_eq!(ladder.climb(), LADDER_FIRST);

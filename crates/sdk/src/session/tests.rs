@@ -80,27 +80,27 @@ pub(super) fn ended(code: u16) -> Input {
 }
 
 pub(super) fn rest_of(effects: &[Effect]) -> Duration {
-    let rest = effects.iter().find_map(|effect| match effect {
-        Effect::Show(Status::Resting { rest_for, .. }) => Some(*rest_for),
-        _ => None,
+    let rest = effects.iter().find_map(|effect| {
+        let Effect::Show(Status::Resting { rest_for, .. }) = effect else { return None };
+        Some(*rest_for)
     });
     rest.unwrap_or_else(|| panic!("no rest in {effects:?}"))
 }
 
 /// The turns that begin.
 pub(super) fn begun(effects: &[Effect]) -> Vec<Given> {
-    let given = |effect: &Effect| match effect {
-        Effect::Handle(given) => Some((**given).clone()),
-        _ => None,
+    let given = |effect: &Effect| {
+        let Effect::Handle(given) = effect else { return None };
+        Some(Given::clone(given))
     };
     effects.iter().filter_map(given).collect()
 }
 
 /// What is said, as text.
 pub(super) fn said(effects: &[Effect]) -> Vec<String> {
-    let frame = |effect: &Effect| match effect {
-        Effect::Say(frame) => Some(frame.as_str().trim_end().to_owned()),
-        _ => None,
+    let frame = |effect: &Effect| {
+        let Effect::Say(frame) = effect else { return None };
+        Some(frame.as_str().trim_end().to_owned())
     };
     effects.iter().filter_map(frame).collect()
 }

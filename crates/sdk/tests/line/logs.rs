@@ -1,0 +1,75 @@
+//! What is logged.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nightdesk_sdk::{Agent, Event, SendError};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::wire::{Street, on_another_line};
+
+/// A word that only Ann says.
+const CANARY: &str = "canary-7c21";
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+async fn echo(event: Event) -> Result<(), SendError> {
+    if let Event::Message(message) = event {
+        message.reply(message.text()).await?;
+    }
+    Ok(())
+}
+
+/// Everything is logged, by every library, and on one thread, so that nothing escapes.
+#[tokio::test]
+async fn no_secret_token_or_text_is_logged() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
+    let _guard = subscriber.with_writer(log.clone()).finish().set_default();
+    let mut street = Street::open().await;
+    let agent = Agent::connect(street.settings(), echo).expect("good settings");
+    agent.handshake().await.expect("a line");
+    street.says(CANARY).await;
+    assert_eq!(street.answer().await, CANARY);
+    street.wire.cut();
+    on_another_line(&agent).await;
+    agent.go_idle().await;
+
+    let text = log.text();
+    assert!(text.contains("line to the desk is live"), "the log is on");
+    assert!(text.contains("dialling again in"), "losses are told");
+    let ours: Vec<&str> = text.lines().filter(|line| line.contains("nightdesk_sdk")).collect();
+    assert!(!ours.is_empty());
+    street.ann.secret.with(|secret| assert!(!text.contains(secret), "the secret"));
+    // Every token begins with the gateway's name.
+    assert!(!text.contains("Z3ctMT"), "a token");
+    assert!(!ours.iter().any(|line| line.contains(CANARY)), "what Ann said");
+}

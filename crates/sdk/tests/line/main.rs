@@ -1,0 +1,8 @@
+//! An agent on real lines, against a whole desk.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+mod wire;
+mod taking;
+mod dialling;
+mod logs;
+mod readme;
