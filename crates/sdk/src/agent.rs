@@ -138,7 +138,7 @@ impl Agent {
     }
 
     /// Tells the desk that the agent sleeps now, waits until it knows and every turn has ended,
-    /// and hangs up. Takes a few seconds at most. What comes later waits in the inbox.
+    /// and hangs up. Takes ten seconds at most. What comes later waits in the inbox.
     pub async fn go_idle(self) -> Idle {
         self.leave(Command::GoIdle).await;
         match self.status() {

@@ -125,6 +125,11 @@ impl Driver {
                 Happened::Ticked => self.settle(Input::Tick).await,
             }
         }
+        // Who asked in the last moment hears that nothing was sent.
+        self.commands.close();
+        while let Ok(command) = self.commands.try_recv() {
+            self.wanted(command).await;
+        }
     }
 
     /// Waits for whatever comes first.

@@ -94,6 +94,7 @@ mod tests {
     use tokio::io::duplex;
 
     use super::*;
+    use crate::socket::Heard;
 
     #[test]
     fn only_the_answer_to_our_key_opens_a_line() {
@@ -122,12 +123,21 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_right_behind_the_head_is_kept() {
-        let (mut near, far) = duplex(1_024);
-        near.write_all(b"HTTP/1.1 101 x\r\n\r\nframe").await.unwrap();
-        let mut far: Box<dyn Connection> = Box::new(far);
+        let (near, far) = duplex(4_096);
+        let mut desk: Box<dyn Connection> = Box::new(far);
+        let answer = async {
+            let (request, _) = head(&mut desk).await.unwrap();
+            let key = request.split("Sec-WebSocket-Key: ").nth(1).unwrap();
+            let accept = derive_accept_key(key.split("\r\n").next().unwrap().as_bytes());
+            let head = format!("HTTP/1.1 101 x\r\nSec-WebSocket-Accept: {accept}\r\n\r\n");
+            let frame: &[u8] = b"\x81\x02hi";
+            desk.write_all(&[head.as_bytes(), frame].concat()).await.unwrap();
+        };
+        let (url, token) = (Uri::from_static("ws://desk/relay"), Secret::new("token"));
 
-        let (head, rest) = head(&mut far).await.unwrap();
-        assert_eq!((head.as_str(), rest.as_slice()), ("HTTP/1.1 101 x\r\n\r\n", &b"frame"[..]));
+        let (socket, ()) = tokio::join!(ask(Box::new(near), &url, &token), answer);
+        let heard = socket.unwrap().hear().await;
+        assert!(matches!(&heard, Heard::Text(text) if text.as_ref() == b"hi"), "{heard:?}");
     }
 
     #[tokio::test]

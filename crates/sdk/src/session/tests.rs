@@ -239,13 +239,13 @@ fn revocations_are_in_a_row_only_without_a_good_line_between() {
 #[test]
 fn an_expired_token_is_no_revocation() {
     let mut session = live();
+    let mut now = at(secs(1));
 
-    for n in 1..10 {
+    for _ in 0..5 {
         let code = Close::Revoked.code();
         let expired = Ended { code, reason: "expired".to_owned() };
-        let now = at(secs(n * 60));
-        let rest = rest_of(&session.step(now, Input::Ended(expired)));
-        open(&mut session, now + rest);
+        now = now + rest_of(&session.step(now, Input::Ended(expired)));
+        open(&mut session, now);
     }
 }
 
