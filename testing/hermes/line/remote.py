@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from line.judge import Broken, require, until
-from line.process import end, environment, spawn, tell
+from props.judge import Broken, require, until
+from props.process import end, environment, spawn, tell
 
 CONNECT_SECS = 40
 ANSWER_SECS = 45

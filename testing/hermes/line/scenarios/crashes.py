@@ -3,10 +3,10 @@
 import asyncio
 import time
 
-from line.judge import arrive, in_order, once, require, until
 from line.remote import Client, one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, in_order, once, require, until
 
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0

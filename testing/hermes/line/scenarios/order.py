@@ -1,9 +1,9 @@
 """Messages arrive, in order, not too early and not too many at once."""
 
-from line.judge import arrive, in_order, once, require, stays, until
 from line.remote import Client, one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, in_order, once, require, stays, until
 
 WINDOW_ENTRIES = 12
 # The desk waits 3 s from its own sending of the descriptor; the client may see that a little late.

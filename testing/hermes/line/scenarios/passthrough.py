@@ -3,10 +3,10 @@
 import asyncio
 import base64
 
-from line.judge import arrive, require, until
 from line.remote import Client
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, require, until
 
 SETTLED_SECS = 45
 

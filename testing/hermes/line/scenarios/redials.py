@@ -2,10 +2,10 @@
 
 import asyncio
 
-from line.judge import arrive, in_order, once, require, until
 from line.remote import one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, in_order, once, require, until
 
 REDIALS = 60
 REPLACED = 4409

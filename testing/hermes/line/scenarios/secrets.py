@@ -1,8 +1,8 @@
 """Who is let in, who is not, and how the client is told."""
 
-from line.judge import arrive, require, stays, until
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, require, stays, until
 
 REVOKED = 4401
 UNAUTHORIZED = 401

@@ -1,10 +1,10 @@
 """What the agent says, asks and stops."""
 
-from line.judge import arrive, require, stays, until
-from line.platform import CHAT_INFO
 from line.remote import Client
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, require, stays, until
+from props.platform import CHAT_INFO
 
 
 async def in_a_chat(stage: Stage) -> tuple[Client, str]:

@@ -3,10 +3,10 @@
 import asyncio
 import time
 
-from line.judge import arrive, in_order, require
 from line.remote import Client, one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, in_order, require
 
 DOWN_SECS = 20
 REVOKED = 4401

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from line.judge import until
-from line.postgres import Cluster
-from line.process import end, environment, free_port, output, spawn, tell
+from props.judge import until
+from props.postgres import Cluster
+from props.process import end, environment, free_port, output, spawn, tell
 
 START_SECS = 30
 STOP_SECS = 30

@@ -16,6 +16,8 @@ from typing import Any
 
 import httpx
 
+from props.http import read_request, response
+
 RETRY_SECS = 0.25
 ANSWER_SECS = 10
 GIVE_UP_SECS = 90
@@ -155,8 +157,8 @@ class Platform:
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while body := await read_request(reader):
-                answer = self._answer(json.loads(body))
+            while request := await read_request(reader):
+                answer = self._answer(json.loads(request.body))
                 await self._answering.wait()
                 writer.write(response(answer))
                 await writer.drain()
@@ -164,20 +166,3 @@ class Platform:
             pass
         finally:
             writer.close()
-
-
-async def read_request(reader: asyncio.StreamReader) -> bytes:
-    """The body of one HTTP request; nothing if the other side hung up."""
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-    except asyncio.IncompleteReadError:
-        return b""
-    lengths = [line for line in head.split("\r\n") if line.startswith("content-length:")]
-    return await reader.readexactly(int(lengths[0].split(":")[1]))
-
-
-def response(answer: dict[str, str]) -> bytes:
-    """An HTTP response with a JSON body."""
-    body = json.dumps(answer).encode()
-    head = ["HTTP/1.1 200 OK", "content-type: application/json", f"content-length: {len(body)}"]
-    return "\r\n".join([*head, "", ""]).encode() + body

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from line.folder import Folder
-from line.judge import until
-from line.process import end, environment, free_port, output, spawn, tell
+from props.folder import Folder
+from props.judge import until
+from props.process import end, environment, free_port, output, spawn, tell
 
 STOP_SECS = 15
 

@@ -1,0 +1,203 @@
+"""Runs scenarios, several stages at a time, and says how they went.
+
+Run beside a PostgreSQL. The last line printed sums up; what failed leaves its logs.
+"""
+
+import argparse
+import asyncio
+import itertools
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from props.folder import Folder
+from props.judge import Broken
+from props.postgres import Cluster
+from props.scenario import PLATFORMS, Scenario, bills
+from props.stage import Stage, binary, make_template
+
+# On top of what the scenario usually takes: a promise broken late is still named.
+PATIENCE_SECS = 120
+
+MakeStage = Callable[[Path, Cluster, str], Stage]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run went."""
+
+    name: str
+    platform: str
+    secs: float
+    error: BaseException | None
+
+    @property
+    def is_broken_promise(self) -> bool:
+        """Whether it failed by what it judges, and not by trouble of our own."""
+        return isinstance(self.error, Broken)
+
+    def __str__(self) -> str:
+        head = f"{'FAILED' if self.error else 'ok':<7}{self.name} {self.platform} {self.secs:.1f} s"
+        if self.error is None:
+            return head
+        kind = "" if self.is_broken_promise else f"{type(self.error).__name__}: "
+        return f"{head}: {kind}{self.error}"
+
+
+class Runner:
+    """Runs scenarios in a folder of its own."""
+
+    def __init__(self, asked: argparse.Namespace, folder: Path, make_stage: MakeStage) -> None:
+        self._asked = asked
+        self._folder = folder
+        self._make_stage = make_stage
+        self._cluster = Cluster.shared()
+        self._places = asyncio.Semaphore(asked.at_once)
+        self._stages = itertools.count(1)
+        self._kept: Path | None = None
+
+    async def run(self, scenarios: list[Scenario]) -> list[Outcome]:
+        """Runs all, as every platform asked for."""
+        template = self._folder / "template"
+        template.mkdir()
+        await make_template(template, self._cluster)
+        pairs = [(bill, p) for p in self._asked.platform for bill in bills(scenarios, p)]
+        # The longest first.
+        pairs.sort(key=lambda pair: -sum(scenario.secs for scenario in pair[0]))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._bill(*pair)) for pair in pairs]
+        return [outcome for task in tasks for outcome in task.result()]
+
+    async def _bill(self, bill: list[Scenario], platform: str) -> list[Outcome]:
+        """Runs those that share a stage; one on which something failed is not used again."""
+        outcomes: list[Outcome] = []
+        left = list(bill)
+        async with self._places:
+            while left:
+                folder = self._folder / f"{left[0].bill or left[0].name}-{platform}"
+                folder = folder.with_name(f"{folder.name}-{next(self._stages)}")
+                folder.mkdir()
+                stage = self._make_stage(folder, self._cluster, platform)
+                outcomes += await self._on(stage, left)
+                left = bill[len(outcomes) :]
+                self._put_away(folder, outcomes[-1])
+        return outcomes
+
+    async def _on(self, stage: Stage, scenarios: list[Scenario]) -> list[Outcome]:
+        """Runs scenarios on a stage, up to the first that fails."""
+        outcomes: list[Outcome] = []
+        set_up = False
+        try:
+            for scenario in scenarios:
+                began_at = time.monotonic()
+                error = await self._act(scenario, stage, set_up)
+                secs = time.monotonic() - began_at
+                outcomes.append(Outcome(scenario.name, stage.platform.name, secs, error))
+                print(outcomes[-1])
+                set_up = True
+                if error is not None:
+                    break
+        finally:
+            try:
+                await stage.take_down()
+            except Exception as error:
+                print(f"taking down {scenarios[0].name}: {error!r}", file=sys.stderr)
+        return outcomes
+
+    async def _act(self, scenario: Scenario, stage: Stage, is_set_up: bool) -> Exception | None:
+        try:
+            async with asyncio.timeout(scenario.secs + PATIENCE_SECS):
+                if not is_set_up:
+                    await stage.set_up(self._asked.planted, scenario.own_cluster)
+                await scenario.act(stage)
+        except Exception as error:
+            return error
+        return None
+
+    def _put_away(self, folder: Path, last: Outcome) -> None:
+        """Removes a stage's folder; keeps the logs of what failed."""
+        wanted = self._asked.expect_failure and last.is_broken_promise
+        if self._asked.keep or (last.error is not None and not wanted):
+            if self._kept is None:
+                self._kept = Path(tempfile.mkdtemp(prefix=f"{self._asked.called}-kept-"))
+            kept = self._kept / folder.name
+            kept.mkdir()
+            for log in [*folder.glob("*.log"), *folder.glob("*.jsonl")]:
+                shutil.copy(log, kept)
+            print(f"       logs of {folder.name} are in {kept}")
+        shutil.rmtree(folder)
+
+
+def parse(script: str, scenarios: list[Scenario], at_once: int) -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(prog=script, description=__doc__)
+    names = [scenario.name for scenario in scenarios]
+    add = parser.add_argument
+    add("--list", action="store_true", help="say what the scenarios show, and run none")
+    add("--only", action="append", choices=names, metavar="NAME", help="run this one; repeatable")
+    add("--platform", "--front", action="append", choices=PLATFORMS, help="as this one only")
+    add("--at-once", type=int, default=at_once, metavar="N", help=f"stages; default {at_once}")
+    add("--keep", action="store_true", help="keep the logs also of what went well")
+    add("--planted", metavar="BUG", help="start the desk with this planted bug")
+    add("--expect-failure", action="store_true", help="succeed if every run breaks a promise")
+    asked = parser.parse_args()
+    asked.platform = asked.platform or list(PLATFORMS)
+    return asked
+
+
+def unfit(desk: Path, planted: str | None) -> str | None:
+    """Why the desk's binary will not do: a bug that is not in it proves nothing."""
+    if not os.access(desk, os.X_OK):
+        return f"no desk at {desk}"
+    if planted is not None and b"NIGHTDESK_PLANTED" not in desk.read_bytes():
+        return f"the desk at {desk} has no planted bugs"
+    return None
+
+
+async def run(
+    asked: argparse.Namespace, scenarios: list[Scenario], make_stage: MakeStage
+) -> list[Outcome]:
+    """Runs the scenarios; whatever ends us, ends what we started."""
+    task = asyncio.current_task()
+    assert task is not None
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(ending, task.cancel)
+    folder = Folder("nightdesk-hermes-", "KILL")
+    try:
+        return await Runner(asked, folder.path, make_stage).run(scenarios)
+    finally:
+        folder.remove()
+
+
+def main(
+    called: str, script: str, scenarios: list[Scenario], make_stage: MakeStage, at_once: int
+) -> int:
+    """Runs what is asked for; 0 if all went as it should."""
+    asked = parse(script, scenarios, at_once)
+    asked.called = called
+    if asked.only:
+        scenarios = [scenario for scenario in scenarios if scenario.name in asked.only]
+    if asked.list:
+        for scenario in sorted(scenarios, key=lambda scenario: scenario.name):
+            print(f"{scenario.name}\n    {scenario.shows}")
+        return 0
+    if problem := unfit(binary(), asked.planted):
+        print(f"{problem}; cargo build -p nightdesk --features scripted,planted")
+        return 2
+    try:
+        outcomes = asyncio.run(run(asked, scenarios, make_stage))
+    except asyncio.CancelledError:
+        print(f"{called}: interrupted")
+        return 130
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    passed = len(outcomes) - failed
+    print(f"{called}: scenarios={len(scenarios)} passed={passed} failed={failed}")
+    if asked.expect_failure:
+        return 0 if all(outcome.is_broken_promise for outcome in outcomes) else 1
+    return 1 if failed else 0

@@ -1,0 +1,77 @@
+"""What every scenario works with: a database, a desk and a platform, set up and taken away again."""
+
+import os
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from props.desk import Desk, Gateway
+from props.platform import Platform
+from props.postgres import Cluster, OwnCluster
+
+TEMPLATE = "line_template"
+BOT_KEY = "a key that only the platform and the desk know"
+
+
+async def make_template(folder: Path, cluster: Cluster) -> None:
+    """Migrates one database, for the others to be copies of."""
+    await cluster.create_database(TEMPLATE)
+    await Desk(binary(), folder, cluster, TEMPLATE).migrate()
+
+
+class Stage:
+    """A database, a desk, a platform and an agent of its own."""
+
+    def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
+        self.platform = Platform(platform, f"bot-{platform}", BOT_KEY)
+        self.cluster = cluster
+        self.database = folder.name.replace("-", "_").lower()
+        self.desk: Desk
+        self.gateway: Gateway
+        self._folder = folder
+        # Ends what was started, the last first, also when half of it never was, or will not go.
+        self._ends = AsyncExitStack()
+
+    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+        """Makes everything up to a serving desk."""
+        if own_cluster:
+            self.cluster = OwnCluster(self.cluster.bin_dir)
+            self._ends.push_async_callback(self.cluster.remove)
+            await self.cluster.init()
+        else:
+            self._ends.push_async_callback(self.cluster.drop_database, self.database)
+        template = "template1" if own_cluster else TEMPLATE
+        await self.cluster.create_database(self.database, template)
+        self.desk = Desk(binary(), self._folder, self.cluster, self.database)
+        if own_cluster:
+            await self.desk.migrate()
+        else:
+            await self.desk.make_vault_key()
+        self._ends.push_async_callback(self.platform.close)
+        await self._register()
+        if planted is not None:
+            self.desk.plant(planted)
+        self._ends.push_async_callback(self.desk.stop)
+        await self.desk.start()
+
+    async def take_down(self) -> None:
+        """Ends everything."""
+        await self._ends.aclose()
+
+    @property
+    def own_cluster(self) -> OwnCluster:
+        """The cluster, where the scenario has asked for one of its own."""
+        assert isinstance(self.cluster, OwnCluster)
+        return self.cluster
+
+    async def _register(self) -> None:
+        await self.desk.register_agent()
+        deliver_url = await self.platform.open()
+        platform = self.platform
+        path = await self.desk.register_bot(platform.name, platform.handle, BOT_KEY, deliver_url)
+        self.gateway = await self.desk.create_gateway("gw-1")
+        platform.hook_url = f"http://127.0.0.1:{self.desk.port}/hooks/{path}"
+
+
+def binary() -> Path:
+    """The desk's binary."""
+    return Path(os.environ["NIGHTDESK_BIN"]).resolve()
