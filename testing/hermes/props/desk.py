@@ -31,6 +31,7 @@ class Desk:
         self.port = free_port()
         self.tenant = ""
         self.agent = ""
+        self.bot = ""
         self._binary = binary
         self._folder = folder
         self._env = environment(folder, RUST_BACKTRACE="1")
@@ -67,9 +68,15 @@ class Desk:
         words = ["bot", "create", "--tenant", self.tenant, "--platform", platform]
         words += ["--adapter", "scripted", "--handle", handle]
         bot = await self.ask(*words, "--key-file", str(key_file), "--settings", settings)
+        self.bot = bot["bot_id"]
         words = ["binding", "create", "--tenant", self.tenant, "--agent", self.agent]
-        await self.ask(*words, "--bot", bot["bot_id"], "--author", "u1")
+        await self.ask(*words, "--bot", self.bot, "--author", "u1")
         return bot["path"]
+
+    async def let_anyone_in(self) -> None:
+        """Lets everybody reach the agent, in every chat of the bot."""
+        words = ["grant", "create", "--tenant", self.tenant, "--agent", self.agent]
+        await self.ask(*words, "--bot", self.bot, "--chat", "*", "--open")
 
     async def create_gateway(self, name: str) -> Gateway:
         """Makes a gateway for the agent."""

@@ -111,13 +111,19 @@ class Platform:
         await self.post_until_taken(message, body)
         return message
 
-    def write(self, text: str | None = None, chat: str | None = None) -> tuple[str, bytes]:
+    def write(
+        self,
+        text: str | None = None,
+        chat: str | None = None,
+        source: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> tuple[str, bytes]:
         """A message and its body. Each has a chat of its own: the client merges within a chat."""
         message = self._next()
-        source = {"chat_id": chat or f"chat-{message}", "chat_type": "dm"}
-        source |= {"user_id": "u1", "user_name": "Ann"}
+        where = {"chat_id": chat or f"chat-{message}", "chat_type": "dm"}
+        where |= {"user_id": "u1", "user_name": "Ann", **(source or {})}
         event: dict[str, Any] = {"text": text or f"text of {message}", "message_type": "text"}
-        event |= {"message_id": message, "source": source}
+        event |= {"message_id": message, "source": where, **more}
         return message, json.dumps({"id": f"ev-{message}", "event": event}).encode()
 
     async def post_until_taken(self, message: str, body: bytes) -> None:

@@ -1,0 +1,54 @@
+"""The fronts: where visitors write, and where they read the answers."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from props.platform import Platform
+
+
+@dataclass(frozen=True)
+class Letter:
+    """Something a visitor wrote, as it was posted."""
+
+    message: str
+    body: bytes
+
+
+class Front(Protocol):
+    """A place with chats. Each chat has one visitor."""
+
+    async def write(self, chat: str, text: str) -> Letter:
+        """A visitor writes; returns when the desk has it."""
+
+    async def repeat(self, letter: Letter) -> int:
+        """The same once more, as a platform does that missed the answer; the desk's status."""
+
+    def answers(self, chat: str) -> list[str]:
+        """What the visitor was answered, in order."""
+
+    @property
+    def units_max(self) -> int:
+        """How long one message may be."""
+
+
+class Scripted:
+    """A scripted platform under some platform's name."""
+
+    def __init__(self, platform: Platform, units_max: int) -> None:
+        self._platform = platform
+        self.units_max = units_max
+
+    async def write(self, chat: str, text: str) -> Letter:
+        """A visitor writes; returns when the desk has it."""
+        letter = Letter(*self._platform.write(text, chat, {"user_id": f"visitor-of-{chat}"}))
+        await self._platform.post_until_taken(letter.message, letter.body)
+        return letter
+
+    async def repeat(self, letter: Letter) -> int:
+        """The same once more, as a platform does that missed the answer; the desk's status."""
+        return await self._platform.post(letter.message, letter.body)
+
+    def answers(self, chat: str) -> list[str]:
+        """What the visitor was answered, in order."""
+        sends = [call["send"] for call in self._platform.delivered]
+        return [send["content"] for send in sends if send["chat_id"] == chat]

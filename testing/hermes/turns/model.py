@@ -1,0 +1,199 @@
+"""The model behind the gateway: it speaks as OpenAI's do, and writes down what it is asked.
+
+Every message a scenario writes holds a word of its own, such as `t0042`. The model answers with the
+words it was asked about, or as the scenario has planned for one of them.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from props.http import read_request, response
+
+WORD = re.compile(r"\bt\d{4}\b")
+NAME = "night-model"
+PART_CHARS = 200
+SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+@dataclass
+class Plan:
+    """How the model answers where a word is in the question."""
+
+    reply: str | None = None
+    # A command it wants to run before it answers.
+    command: str | None = None
+    # It thinks until this is set.
+    think_until: asyncio.Event | None = None
+
+
+@dataclass
+class Turn:
+    """One time the model was asked something new."""
+
+    at: float
+    text: str
+    words: list[str]
+    # The gateway hung up before it had its answer.
+    was_cut: bool = False
+    is_answered: bool = False
+    # What came of the commands the model wanted.
+    results: list[str] = field(default_factory=list)
+
+
+class Model:
+    """A model on 127.0.0.1."""
+
+    def __init__(self, log: Path) -> None:
+        self.turns: list[Turn] = []
+        self.plans: dict[str, Plan] = {}
+        self._log = log
+        self._words = itertools.count(1)
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> str:
+        """Begins to listen, and says where."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+
+    async def close(self) -> None:
+        """Hangs up; who still thinks stops thinking."""
+        assert self._server is not None
+        self._server.close()
+        for plan in self.plans.values():
+            if plan.think_until is not None:
+                plan.think_until.set()
+
+    def word(self, plan: Plan | None = None) -> str:
+        """A word that no other message holds."""
+        word = f"t{next(self._words):04}"
+        if plan is not None:
+            self.plans[word] = plan
+        return word
+
+    def asked(self) -> list[str]:
+        """The words it was asked about, in order."""
+        return [word for turn in self.turns for word in turn.words]
+
+    def turns_of(self, word: str) -> list[Turn]:
+        """The turns that were about a word."""
+        return [turn for turn in self.turns if word in turn.words]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while request := await read_request(reader):
+                if request.path.endswith("/chat/completions"):
+                    await self._complete(json.loads(request.body), reader, writer)
+                    break
+                if request.path.endswith("/v1/models"):
+                    writer.write(response({"object": "list", "data": [{"id": NAME}]}))
+                else:
+                    writer.write(response({"error": "no such thing"}, "404 Not Found"))
+                await writer.drain()
+        writer.close()
+
+    async def _complete(
+        self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        turn = self._turn(body)
+        self._write_down(body, turn)
+        plan = next((self.plans[word] for word in turn.words if word in self.plans), Plan())
+        wants_command = plan.command is not None and not turn.results
+        if plan.think_until is not None and not await thought(plan.think_until, reader):
+            turn.was_cut = True
+            return
+        message: dict[str, Any] = {"role": "assistant"}
+        if wants_command:
+            call = {"name": "terminal", "arguments": json.dumps({"command": plan.command})}
+            message["content"] = None
+            message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+        else:
+            message["content"] = plan.reply or f"the answer to {' '.join(turn.words)}"
+            turn.is_answered = True
+        writer.write(streamed(message) if body.get("stream") else whole(message))
+        await writer.drain()
+
+    def _turn(self, body: dict[str, Any]) -> Turn:
+        """The turn a call belongs to; a call without tools is an aside, such as for a title."""
+        messages = body["messages"]
+        asked = [text_of(message) for message in messages if message["role"] == "user"]
+        text = asked[-1] if asked else ""
+        turn = Turn(time.monotonic(), text, WORD.findall(text))
+        if not body.get("tools"):
+            return turn
+        if messages[-1]["role"] == "tool" and (known := self.turns_of_text(text)):
+            known[-1].results.append(text_of(messages[-1]))
+            return known[-1]
+        self.turns.append(turn)
+        return turn
+
+    def turns_of_text(self, text: str) -> list[Turn]:
+        """The turns that were asked just this."""
+        return [turn for turn in self.turns if turn.text == text]
+
+    def _write_down(self, body: dict[str, Any], turn: Turn) -> None:
+        record = {"at": time.monotonic(), "words": turn.words, "text": turn.text[:2000]}
+        record |= {"messages": len(body["messages"]), "tools": len(body.get("tools") or [])}
+        record |= {"last": body["messages"][-1]["role"], "results": turn.results}
+        with self._log.open("a") as log:
+            log.write(json.dumps(record) + "\n")
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """What a message says, however it is put."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return " ".join(part.get("text", "") for part in content)
+
+
+async def thought(done: asyncio.Event, reader: asyncio.StreamReader) -> bool:
+    """Waits until the thinking is done; false if the other side hung up meanwhile."""
+    thinking = asyncio.create_task(done.wait())
+    hung_up = asyncio.create_task(reader.read(1))
+    try:
+        await asyncio.wait({thinking, hung_up}, return_when=asyncio.FIRST_COMPLETED)
+        return done.is_set()
+    finally:
+        thinking.cancel()
+        hung_up.cancel()
+
+
+def whole(message: dict[str, Any]) -> bytes:
+    """A completion in one piece."""
+    reason = "tool_calls" if "tool_calls" in message else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return response({**COMPLETION, "object": "chat.completion", "choices": [choice]})
+
+
+def streamed(message: dict[str, Any]) -> bytes:
+    """A completion in many pieces."""
+    deltas: list[dict[str, Any]] = []
+    if "tool_calls" in message:
+        calls = [{**call, "index": i} for i, call in enumerate(message["tool_calls"])]
+        deltas.append({"role": "assistant", "content": None, "tool_calls": calls})
+    else:
+        text = message["content"]
+        deltas.append({"role": "assistant", "content": ""})
+        parts = range(0, len(text), PART_CHARS)
+        deltas += [{"content": text[at : at + PART_CHARS]} for at in parts]
+    reason = "tool_calls" if "tool_calls" in message else "stop"
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": reason})
+    chunks = [json.dumps({**COMPLETION, "choices": [choice]}) for choice in choices]
+    return SSE_HEAD + "".join(f"data: {chunk}\n\n" for chunk in [*chunks, "[DONE]"]).encode()
+
+
+COMPLETION = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion.chunk",
+    "created": 1,
+    "model": NAME,
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+}

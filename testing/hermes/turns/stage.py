@@ -1,0 +1,114 @@
+"""What a scenario works with: a desk, a front, a gateway and the model behind it."""
+
+import json
+from pathlib import Path
+
+import props.stage
+from props.judge import require, stays, until
+from props.postgres import Cluster
+from turns.enrol import enrolled
+from turns.front import Front, Scripted
+from turns.hermes import Hermes
+from turns.model import Model
+from turns.tap import Line, Tap
+
+# The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
+BOOT_SECS = 90
+ANSWER_SECS = 90
+UNITS_MAX = {"discord": 2000, "webchat": 4096}
+
+
+class Stage(props.stage.Stage):
+    """A desk with a running gateway."""
+
+    def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
+        super().__init__(folder, cluster, platform)
+        self.front: Front = Scripted(self.platform, UNITS_MAX[platform])
+        self.folder = folder
+        self.model = Model(folder / "model.jsonl")
+        self.tap: Tap
+        self.hermes: Hermes
+
+    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+        """Makes everything up to a gateway on the line."""
+        await super().set_up(planted, own_cluster)
+        await self.desk.let_anyone_in()
+        model_url = await self.model.open()
+        self._ends.push_async_callback(self.model.close)
+        self.tap = Tap(self.desk.port, self.folder / "tap.jsonl")
+        await self.tap.open()
+        self._ends.push_async_callback(self.tap.close)
+        platform = self.platform
+        settings = {
+            "GATEWAY_RELAY_URL": f"http://127.0.0.1:{self.tap.port}",
+            "GATEWAY_RELAY_PLATFORMS": platform.name,
+            "GATEWAY_RELAY_BOT_IDS": json.dumps({platform.name: {"botId": platform.handle}}),
+        }
+        settings |= await enrolled(self.desk, "gw-hermes")
+        self.hermes = Hermes(self.folder, model_url, settings)
+        self._ends.push_async_callback(self.hermes.killed)
+        await self.start_hermes()
+
+    @property
+    def is_discord(self) -> bool:
+        """Whether the client knows the platform by its name; otherwise it takes it for `relay`."""
+        return self.platform.name == "discord"
+
+    async def start_hermes(self) -> None:
+        """Starts the gateway; returns when it is on a new line."""
+        lines = len(self.tap.lines)
+        await self.hermes.start()
+        await self.online_after(lines)
+
+    async def online_after(self, lines: int) -> Line:
+        """Waits until the gateway is on a line after these."""
+        new = lambda: [line for line in self.tap.lines[lines:] if line.is_up]  # noqa: E731
+        await until("the gateway is on the line", lambda: bool(new()), BOOT_SECS)
+        return new()[-1]
+
+    def chat(self, of: str, number: int = 1) -> str:
+        """A chat for a scenario alone."""
+        return f"{of.replace('_', '-')}-{number}"
+
+    async def asks(self, chat: str, word: str) -> None:
+        """A visitor asks about a word."""
+        await self.front.write(chat, f"tell me about {word}")
+
+    async def model_is_asked(self, word: str) -> None:
+        """Waits until the model was asked about a word."""
+        await until(
+            f"the model is asked about {word}",
+            lambda: word in self.model.asked(),
+            ANSWER_SECS,
+        )
+
+    def answers_to(self, chat: str, word: str) -> list[str]:
+        """The answers a visitor got about a word."""
+        return [answer for answer in self.front.answers(chat) if word in answer]
+
+    async def is_answered(self, chat: str, word: str, secs: float = ANSWER_SECS) -> None:
+        """Waits until a visitor is answered about a word."""
+        what = f"{chat} is answered about {word}"
+        await until(what, lambda: bool(self.answers_to(chat, word)), secs)
+
+    async def talk(self, chat: str) -> str:
+        """A visitor asks and is answered; the word it was about."""
+        word = self.model.word()
+        await self.asks(chat, word)
+        await self.is_answered(chat, word)
+        return word
+
+    async def just_once(self, chat: str, *words: str, quiet_secs: float = 1) -> None:
+        """For each word there was one turn of the model and one answer, and no more come."""
+
+        def once() -> bool:
+            return all(
+                len(self.model.turns_of(word)) == 1 and len(self.answers_to(chat, word)) == 1
+                for word in words
+            )
+
+        for word in words:
+            turns, answers = len(self.model.turns_of(word)), len(self.answers_to(chat, word))
+            require(turns == 1, f"the model was asked about {word} {turns} times")
+            require(answers == 1, f"{chat} was answered about {word} {answers} times")
+        await stays("one turn and one answer each", once, quiet_secs)

@@ -1,0 +1,171 @@
+"""The tap between the gateway and the desk: passes every byte on, and writes down what it hears.
+
+It only listens. Neither side can tell that it is there, but by the port.
+"""
+
+import asyncio
+import contextlib
+import json
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+CHUNK_BYTES = 64 * 1024
+CONTINUED, TEXT, BINARY, CLOSE = 0, 1, 2, 8
+NO_CODE = 1005
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of the protocol, and when it passed."""
+
+    at: float
+    body: dict[str, Any]
+
+
+@dataclass
+class Side:
+    """What one side said on a line."""
+
+    frames: list[Frame] = field(default_factory=list)
+    closed_with: int | None = None
+    closed_at: float | None = None
+
+    def of(self, type_: str) -> list[Frame]:
+        """The frames of one type."""
+        return [frame for frame in self.frames if frame.body["type"] == type_]
+
+
+@dataclass
+class Line:
+    """One dial and what came of it."""
+
+    desk: Side = field(default_factory=Side)
+    gateway: Side = field(default_factory=Side)
+    is_over: bool = False
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the handshake is done and nobody has hung up."""
+        return bool(self.desk.of("descriptor")) and not self.is_over
+
+    def handed(self) -> list[str]:
+        """The entries the desk handed over."""
+        return [frame.body["bufferId"] for frame in self.desk.of("inbound")]
+
+    def acked(self) -> list[str]:
+        """The entries the gateway acked."""
+        return [frame.body["bufferId"] for frame in self.gateway.of("inbound_ack")]
+
+
+class Tap:
+    """Listens where the gateway dials, and dials the desk for it."""
+
+    def __init__(self, desk_port: int, log: Path) -> None:
+        self.lines: list[Line] = []
+        self.port = 0
+        self._desk_port = desk_port
+        self._log = log
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Begins to listen."""
+        self._server = await asyncio.start_server(self._dialled, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """Hangs up."""
+        assert self._server is not None
+        self._server.close()
+
+    def handed(self) -> list[str]:
+        """The entries handed over, on all lines."""
+        return [entry for line in self.lines for entry in line.handed()]
+
+    def acked(self) -> list[str]:
+        """The entries acked, on all lines."""
+        return [entry for line in self.lines for entry in line.acked()]
+
+    async def _dialled(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = Line()
+        self.lines.append(line)
+        with contextlib.suppress(ConnectionError):
+            desk = await asyncio.open_connection("127.0.0.1", self._desk_port)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pass_on(reader, desk[1], "gateway", line.gateway))
+                both.create_task(self._pass_on(desk[0], writer, "desk", line.desk))
+        line.is_over = True
+        writer.close()
+
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, who: str, side: Side
+    ) -> None:
+        ear = Ear()
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(CHUNK_BYTES):
+                writer.write(data)
+                for heard in ear.hear(data):
+                    self._note(who, side, heard)
+                await writer.drain()
+        writer.close()
+
+    def _note(self, who: str, side: Side, heard: str | int) -> None:
+        now = time.monotonic()
+        if isinstance(heard, int):
+            side.closed_with, side.closed_at = heard, now
+            record: dict[str, Any] = {"close": heard}
+        else:
+            record = json.loads(heard)
+            side.frames.append(Frame(now, record))
+        with self._log.open("a") as log:
+            log.write(json.dumps({"at": now, "line": len(self.lines), "who": who, **record}) + "\n")
+
+
+class Ear:
+    """Hears the lines of text, and the code of the close, in one direction's bytes."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._after_head = False
+        self._message = bytearray()
+
+    def hear(self, data: bytes) -> Iterator[str | int]:
+        """What these bytes complete."""
+        self._bytes += data
+        if not self._after_head:
+            head, end, rest = self._bytes.partition(b"\r\n\r\n")
+            if not end:
+                return
+            self._after_head, self._bytes = True, rest
+        while frame := self._frame():
+            opcode, payload = frame
+            if opcode == CLOSE:
+                yield struct.unpack(">H", payload[:2])[0] if payload else NO_CODE
+            elif opcode in (CONTINUED, TEXT, BINARY):
+                self._message += payload
+                *lines, self._message = self._message.split(b"\n")
+                yield from (line.decode() for line in lines if line.strip())
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        """The next whole WebSocket frame, if there is one. Nobody here compresses."""
+        data = self._bytes
+        if len(data) < 2:
+            return None
+        length, at = data[1] & 0x7F, 2
+        if length >= 126:
+            form, size = (">H", 2) if length == 126 else (">Q", 8)
+            if len(data) < 2 + size:
+                return None
+            length, at = struct.unpack_from(form, data, 2)[0], 2 + size
+        mask = bytes(4)
+        if data[1] & 0x80:
+            mask, at = bytes(data[at : at + 4]), at + 4
+        if len(data) < at + length:
+            return None
+        payload = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data[at : at + length]))
+        opcode = data[0] & 0x0F
+        del data[: at + length]
+        return opcode, payload
