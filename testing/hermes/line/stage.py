@@ -6,6 +6,7 @@ from typing import Any
 
 import props.stage
 from line.remote import Client, Options
+from props.desk import Gateway
 from props.postgres import Cluster
 
 
@@ -14,7 +15,13 @@ class Stage(props.stage.Stage):
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         super().__init__(folder, cluster, platform)
+        self.gateway: Gateway
         self.clients: list[Client] = []
+
+    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+        """Makes everything up to a serving desk that knows a gateway."""
+        await super().set_up(planted, own_cluster)
+        self.gateway = await self.desk.create_gateway("gw-1")
 
     async def client(self, **options: Any) -> Client:
         """Starts a client that does not dial yet."""

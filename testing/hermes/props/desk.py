@@ -89,9 +89,9 @@ class Desk:
         words = ["gateway", "rotate", "--tenant", self.tenant, "--name", gateway.name]
         return Gateway(gateway.name, (await self.ask(*words, "--overlap", overlap))["secret"])
 
-    async def revoke(self, gateway: Gateway) -> None:
-        """Takes the gateway's secrets away."""
-        await self.ask("gateway", "revoke", "--tenant", self.tenant, "--name", gateway.name)
+    async def revoke(self, gateway: str) -> None:
+        """Takes a gateway's secrets away."""
+        await self.ask("gateway", "revoke", "--tenant", self.tenant, "--name", gateway)
 
     async def ask(self, *words: str) -> dict[str, Any]:
         """Runs an operator's command and answers what it printed."""

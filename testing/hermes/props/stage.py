@@ -4,7 +4,7 @@ import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from props.desk import Desk, Gateway
+from props.desk import Desk
 from props.platform import Platform
 from props.postgres import Cluster, OwnCluster
 
@@ -19,14 +19,13 @@ async def make_template(folder: Path, cluster: Cluster) -> None:
 
 
 class Stage:
-    """A database, a desk, a platform and an agent of its own."""
+    """A database, a desk, a platform and an agent of its own. No gateway yet."""
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         self.platform = Platform(platform, f"bot-{platform}", BOT_KEY)
         self.cluster = cluster
         self.database = folder.name.replace("-", "_").lower()
         self.desk: Desk
-        self.gateway: Gateway
         self._folder = folder
         # Ends what was started, the last first, also when half of it never was, or will not go.
         self._ends = AsyncExitStack()
@@ -68,7 +67,6 @@ class Stage:
         deliver_url = await self.platform.open()
         platform = self.platform
         path = await self.desk.register_bot(platform.name, platform.handle, BOT_KEY, deliver_url)
-        self.gateway = await self.desk.create_gateway("gw-1")
         platform.hook_url = f"http://127.0.0.1:{self.desk.port}/hooks/{path}"
 
 

@@ -103,7 +103,8 @@ class Model:
     ) -> None:
         turn = self._turn(body)
         self._write_down(body, turn)
-        plan = next((self.plans[word] for word in turn.words if word in self.plans), Plan())
+        planned = [self.plans[word] for word in turn.words if word in self.plans]
+        plan = planned[0] if planned and body.get("tools") else Plan()
         wants_command = plan.command is not None and not turn.results
         if plan.think_until is not None and not await thought(plan.think_until, reader):
             turn.was_cut = True

@@ -15,6 +15,8 @@ from turns.tap import Line, Tap
 # The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
 BOOT_SECS = 90
 ANSWER_SECS = 90
+# Acks are gathered before they are stored; a crash may undo the last moment's.
+ACKS_SETTLE_SECS = 1.0
 UNITS_MAX = {"discord": 2000, "webchat": 4096}
 
 
@@ -26,6 +28,7 @@ class Stage(props.stage.Stage):
         self.front: Front = Scripted(self.platform, UNITS_MAX[platform])
         self.folder = folder
         self.model = Model(folder / "model.jsonl")
+        self.gateway = "gw-1"
         self.tap: Tap
         self.hermes: Hermes
 
@@ -44,15 +47,20 @@ class Stage(props.stage.Stage):
             "GATEWAY_RELAY_PLATFORMS": platform.name,
             "GATEWAY_RELAY_BOT_IDS": json.dumps({platform.name: {"botId": platform.handle}}),
         }
-        settings |= await enrolled(self.desk, "gw-hermes")
         self.hermes = Hermes(self.folder, model_url, settings)
         self._ends.push_async_callback(self.hermes.killed)
+        await self.enrol(self.gateway)
         await self.start_hermes()
 
     @property
     def is_discord(self) -> bool:
         """Whether the client knows the platform by its name; otherwise it takes it for `relay`."""
         return self.platform.name == "discord"
+
+    async def enrol(self, gateway: str) -> None:
+        """Lets the gateway in by this name, from its next start on."""
+        self.hermes.settings |= await enrolled(self.desk, gateway)
+        self.gateway = gateway
 
     async def start_hermes(self) -> None:
         """Starts the gateway; returns when it is on a new line."""
@@ -65,10 +73,6 @@ class Stage(props.stage.Stage):
         new = lambda: [line for line in self.tap.lines[lines:] if line.is_up]  # noqa: E731
         await until("the gateway is on the line", lambda: bool(new()), BOOT_SECS)
         return new()[-1]
-
-    def chat(self, of: str, number: int = 1) -> str:
-        """A chat for a scenario alone."""
-        return f"{of.replace('_', '-')}-{number}"
 
     async def asks(self, chat: str, word: str) -> None:
         """A visitor asks about a word."""
@@ -90,6 +94,13 @@ class Stage(props.stage.Stage):
         """Waits until a visitor is answered about a word."""
         what = f"{chat} is answered about {word}"
         await until(what, lambda: bool(self.answers_to(chat, word)), secs)
+
+    async def all_acked(self) -> None:
+        """Waits until the gateway has acked all that was handed to it, and the desk has noted it."""
+        acked = lambda: set(self.tap.handed()) <= set(self.tap.acked())  # noqa: E731
+        await until("everything handed over is acked", acked, ANSWER_SECS)
+        # Nothing on the wire says that an ack is stored.
+        await stays("the line goes on", lambda: self.tap.lines[-1].is_up, ACKS_SETTLE_SECS)
 
     async def talk(self, chat: str) -> str:
         """A visitor asks and is answered; the word it was about."""

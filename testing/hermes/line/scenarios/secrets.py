@@ -31,7 +31,7 @@ async def revoke_is_seen_as_revoked(stage: Stage) -> None:
     client = await stage.connected()
     said = await stage.platform.say()
     await arrive(client.took, [said])
-    await stage.desk.revoke(stage.gateway)
+    await stage.desk.revoke(stage.gateway.name)
     await until("the line is closed", lambda: client.closes() != [])
     require(client.closes() == [REVOKED], f"closed with {client.closes()}")
     dials = len(client.of("dial"))

@@ -3,17 +3,98 @@
 import asyncio
 
 from props.judge import in_order, once, require, until
-from turns.model import Plan
+from turns.model import WORD, Plan
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
 
-TALK = "talk"
+BILL = "talk"
+VISITORS = 100
+REPEATS = 3
+LONG_CHARS = 3000
 
 
-@scenario(secs=30, bill=TALK)
+@scenario(secs=30, bill=BILL)
 async def first_message_answered(stage: Stage) -> None:
     """A visitor writes to a gateway that has just come up; the model is asked once, and the visitor
     gets its answer, once."""
-    chat = stage.chat("first")
-    word = await stage.talk(chat)
-    await stage.just_once(chat, word)
+    word = await stage.talk("first")
+    await stage.just_once("first", word)
+
+
+@scenario(secs=15, bill=BILL)
+async def ten_in_order(stage: Stage) -> None:
+    """A visitor writes ten times, each time after the answer; the model is asked ten times and the
+    visitor answered ten times, in the order they wrote."""
+    words = [await stage.talk("ten") for _ in range(10)]
+    asked = [word for word in stage.model.asked() if word in words]
+    require(asked == words, f"the model was asked about {asked}, and not about {words}")
+    answered = WORD.findall(" ".join(stage.front.answers("ten")))
+    require(answered == words, f"the visitor was answered about {answered}, and not {words}")
+
+
+@scenario(secs=15, bill=BILL, platforms=("discord",))
+async def ten_in_a_burst(stage: Stage) -> None:
+    """A visitor writes ten times without waiting. The client gathers what comes while it is busy;
+    the model gets all ten, in order, and each is answered once."""
+    words = [stage.model.word() for _ in range(10)]
+    for word in words:
+        await stage.asks("burst", word)
+    for word in words:
+        await stage.is_answered("burst", word)
+    in_order(stage.model.asked(), words)
+    once(stage.model.asked(), words)
+    answered = WORD.findall(" ".join(stage.front.answers("burst")))
+    require(answered == words, f"the visitor was answered about {answered}, and not {words}")
+
+
+@scenario(secs=10, bill=BILL)
+async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
+    """The platform says a message again, at once and after the answer. The desk takes it each time,
+    the model is asked once, and the visitor is answered once."""
+    word = stage.model.word()
+    letter = await stage.front.write("retry", f"tell me about {word}")
+    again = [stage.front.repeat(letter) for _ in range(REPEATS)]
+    statuses = await asyncio.gather(*again)
+    await stage.is_answered("retry", word)
+    statuses.append(await stage.front.repeat(letter))
+    require(set(statuses) == {200}, f"the repeats were answered with {statuses}")
+    # A second turn would come before the answer to what was written later.
+    await stage.talk("retry")
+    await stage.just_once("retry", word, quiet_secs=3)
+
+
+@scenario(secs=10, bill=BILL)
+async def answer_of_3000_characters_is_split(stage: Stage) -> None:
+    """The model's answer is longer than one message may be on Discord. It arrives in as many as it
+    takes, none too long, in order, and nothing is lost or said twice."""
+    text = " ".join(f"w{number:05}ß" for number in range(LONG_CHARS // 8 + 1))[:LONG_CHARS]
+    await stage.asks("long", stage.model.word(Plan(reply=text)))
+
+    def parts() -> list[str]:
+        return [answer for answer in stage.front.answers("long") if "w0" in answer]
+
+    all_there = lambda: plain("".join(parts())) == plain(text)  # noqa: E731
+    await until("the answer is there, in order, with nothing missing", all_there, ANSWER_SECS)
+    too_long = [len(part) for part in parts() if len(part) > stage.front.units_max]
+    require(not too_long, f"messages of {too_long}, where {stage.front.units_max} is the most")
+    await stage.talk("long")
+    require(all_there(), "something was said twice")
+
+
+def plain(text: str) -> str:
+    """A text without its spaces: where it is cut, one may go."""
+    return "".join(text.split())
+
+
+@scenario(secs=60, bill=BILL)
+async def hundred_visitors_at_once(stage: Stage) -> None:
+    """A hundred visitors write at once, each in a chat of their own. Each gets the answer to what
+    they wrote, once, and nothing that was meant for another."""
+    chats = {f"visitor-{number}": stage.model.word() for number in range(VISITORS)}
+    await asyncio.gather(*(stage.asks(chat, word) for chat, word in chats.items()))
+    for chat, word in chats.items():
+        await stage.is_answered(chat, word, 2 * ANSWER_SECS)
+    once(stage.model.asked(), chats.values())
+    for chat, word in chats.items():
+        answered = WORD.findall(" ".join(stage.front.answers(chat)))
+        require(answered == [word], f"{chat} asked about {word} and was answered about {answered}")

@@ -1,0 +1,85 @@
+"""The gateway is away for a while, or for good."""
+
+import time
+
+from props.judge import require, stays, until
+from turns.scenarios import scenario
+from turns.stage import Stage
+
+BILL = "away"
+NORMAL, REVOKED = 1000, 4401
+CLOSE_SECS = 5
+REVOKE_SECS = 2
+# Several times the client's first waits between dials.
+NO_DIAL_SECS = 10
+
+
+@scenario(secs=45, bill=BILL)
+async def sigterm_with_going_idle(stage: Stage) -> None:
+    """The gateway is asked to end. It says that it goes, the desk acks, and the line is closed as it
+    should be. What is written meanwhile is answered once after the next start."""
+    await stage.talk("sigterm")
+    line = stage.tap.lines[-1]
+    asked_at = time.monotonic()
+    stage.hermes.ask_to_end()
+    await stage.hermes.ended()
+    require(len(line.gateway.of("going_idle")) == 1, "the gateway did not say that it goes")
+    going, acks = line.gateway.of("going_idle")[0], line.desk.of("going_idle_ack")
+    require(len(acks) == 1, f"going idle was acked {len(acks)} times")
+    require(line.gateway.closed_with == NORMAL, f"closed with {line.gateway.closed_with}")
+    closed_at = line.gateway.closed_at or asked_at
+    require(closed_at - going.at < CLOSE_SECS, f"closed {closed_at - going.at:.1f} s after")
+    require(stage.tap.lines[-1] is line, "the gateway dialled again")
+
+    word = stage.model.word()
+    await stage.asks("sigterm", word)
+    await stage.start_hermes()
+    await stage.is_answered("sigterm", word)
+    await stage.just_once("sigterm", word, quiet_secs=3)
+
+
+@scenario(secs=45, bill=BILL)
+async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
+    """The gateway crashes. What is written meanwhile waits, and is answered once after the next
+    start, in order; what was answered before is not asked again."""
+    before = await stage.talk("stopped")
+    await stage.all_acked()
+    await stage.hermes.killed()
+    words = {chat: stage.model.word() for chat in ("stopped", "stopped-too")}
+    for chat, word in words.items():
+        await stage.asks(chat, word)
+    await stage.start_hermes()
+    for chat, word in words.items():
+        await stage.is_answered(chat, word)
+        await stage.just_once(chat, word, quiet_secs=2)
+    await stage.just_once("stopped", before)
+    asked = [word for word in stage.model.asked() if word in words.values()]
+    require(asked == list(words.values()), f"the model was asked about {asked}")
+
+
+@scenario(secs=60, bill=BILL)
+async def revoke(stage: Stage) -> None:
+    """The gateway is revoked. Its line is closed with 4401 at once, nothing more is said on it, and
+    the gateway does not dial again. What is written afterwards waits for another gateway."""
+    await stage.talk("revoke")
+    await stage.all_acked()
+    line = stage.tap.lines[-1]
+    began_at = time.monotonic()
+    await stage.desk.revoke(stage.gateway)
+    await until("the line is closed", lambda: line.desk.closed_at is not None, REVOKE_SECS)
+    require(line.desk.closed_with == REVOKED, f"closed with {line.desk.closed_with}")
+    took_secs = (line.desk.closed_at or began_at) - began_at
+    require(took_secs < REVOKE_SECS, f"closed after {took_secs:.1f} s")
+    frames = len(line.desk.frames)
+
+    word = stage.model.word()
+    await stage.asks("revoke", word)
+    quiet = lambda: stage.tap.lines[-1] is line and len(line.desk.frames) == frames  # noqa: E731
+    await stays("no new dial, and nothing said on the old line", quiet, NO_DIAL_SECS)
+    require(not stage.model.turns_of(word), "a revoked gateway was handed a message")
+
+    await stage.hermes.killed()
+    await stage.enrol("gw-2")
+    await stage.start_hermes()
+    await stage.is_answered("revoke", word)
+    await stage.just_once("revoke", word)

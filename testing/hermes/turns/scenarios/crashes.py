@@ -1,0 +1,70 @@
+"""The desk or its store dies in the middle of a turn."""
+
+import asyncio
+
+from props.judge import until
+from turns.model import Plan
+from turns.scenarios import scenario
+from turns.stage import Stage
+
+AT_ONCE = 8
+UNAVAILABLE = 503
+
+
+@scenario(secs=60)
+async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
+    """The desk is killed while the model thinks, right when it has said "ok" to a message. After
+    its restart the gateway dials by itself, what was acked is not asked again, what was said "ok"
+    to is not lost, and the answer arrives, once."""
+    thinking = asyncio.Event()
+    word = stage.model.word(Plan(think_until=thinking))
+    await stage.asks("killed", word)
+    await stage.model_is_asked(word)
+    await stage.all_acked()
+
+    others = {f"killed-{number}": stage.model.word() for number in range(AT_ONCE)}
+    lines = len(stage.tap.lines)
+    writing = [asyncio.create_task(stage.asks(chat, other)) for chat, other in others.items()]
+    try:
+        await asyncio.wait(writing, return_when=asyncio.FIRST_COMPLETED)
+        await stage.desk.killed()
+        await stage.desk.start()
+        await stage.online_after(lines)
+        # What the client would say while it has no line is lost to it for good.
+        thinking.set()
+        await asyncio.gather(*writing)
+    finally:
+        for task in writing:
+            task.cancel()
+    for chat, other in {"killed": word, **others}.items():
+        await stage.is_answered(chat, other)
+    for chat, other in {"killed": word, **others}.items():
+        await stage.just_once(chat, other, quiet_secs=0.2)
+    await stage.talk("killed")
+
+
+@scenario(secs=60, own_cluster=True)
+async def postgres_restart_in_the_middle(stage: Stage) -> None:
+    """PostgreSQL crashes and comes back while the model thinks. What is written meanwhile is taken
+    when it is back; everything is asked once and answered once."""
+    thinking = asyncio.Event()
+    first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
+    await stage.asks("store", first)
+    await stage.model_is_asked(first)
+    await stage.all_acked()
+
+    await stage.own_cluster.stop()
+    writing = asyncio.create_task(stage.asks("store-too", second))
+    try:
+        told = lambda: stage.platform.answers[-1].status == UNAVAILABLE  # noqa: E731
+        await until("the platform is told to come again", told)
+        await stage.own_cluster.start()
+        await writing
+    finally:
+        writing.cancel()
+    thinking.set()
+    await stage.is_answered("store", first)
+    await stage.is_answered("store-too", second)
+    await stage.just_once("store", first)
+    await stage.just_once("store-too", second)
+    await stage.talk("store")
