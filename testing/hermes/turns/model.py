@@ -19,6 +19,7 @@ from props.http import read_request, response
 WORD = re.compile(r"\bt\d{4}\b")
 NAME = "night-model"
 PART_CHARS = 200
+SIGN_OF_LIFE_SECS = 0.25
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
@@ -104,11 +105,13 @@ class Model:
         turn = self._turn(body)
         self._write_down(body, turn)
         planned = [self.plans[word] for word in turn.words if word in self.plans]
-        plan = planned[0] if planned and body.get("tools") else Plan()
+        plan = planned[-1] if planned and body.get("tools") else Plan()
         wants_command = plan.command is not None and not turn.results
-        if plan.think_until is not None and not await thought(plan.think_until, reader):
-            turn.was_cut = True
-            return
+        if plan.think_until is not None:
+            writer.write(SSE_HEAD)
+            if not await thought(plan.think_until, reader, writer):
+                turn.was_cut = True
+                return
         message: dict[str, Any] = {"role": "assistant"}
         if wants_command:
             call = {"name": "terminal", "arguments": json.dumps({"command": plan.command})}
@@ -117,6 +120,8 @@ class Model:
         else:
             message["content"] = plan.reply or f"the answer to {' '.join(turn.words)}"
             turn.is_answered = True
+        if plan.think_until is None:
+            writer.write(SSE_HEAD if body.get("stream") else b"")
         writer.write(streamed(message) if body.get("stream") else whole(message))
         await writer.drain()
 
@@ -125,18 +130,24 @@ class Model:
         messages = body["messages"]
         asked = [text_of(message) for message in messages if message["role"] == "user"]
         text = asked[-1] if asked else ""
-        turn = Turn(time.monotonic(), text, WORD.findall(text))
         if not body.get("tools"):
+            return Turn(time.monotonic(), text, WORD.findall(text))
+        if messages[-1]["role"] == "tool":
+            turn = next(turn for turn in reversed(self.turns) if turn.text == text)
+            turn.results.append(text_of(messages[-1]))
             return turn
-        if messages[-1]["role"] == "tool" and (known := self.turns_of_text(text)):
-            known[-1].results.append(text_of(messages[-1]))
-            return known[-1]
+        turn = Turn(time.monotonic(), text, self._new(WORD.findall(text)))
         self.turns.append(turn)
         return turn
 
-    def turns_of_text(self, text: str) -> list[Turn]:
-        """The turns that were asked just this."""
-        return [turn for turn in self.turns if turn.text == text]
+    def _new(self, words: list[str]) -> list[str]:
+        """Without what an earlier turn was about and left unanswered: the client puts that before
+        the next question of the same chat."""
+        for turn in reversed(self.turns):
+            count = len(turn.words)
+            if 0 < count < len(words) and words[:count] == turn.words and not turn.is_answered:
+                return words[count:]
+        return words
 
     def _write_down(self, body: dict[str, Any], turn: Turn) -> None:
         record = {"at": time.monotonic(), "words": turn.words, "text": turn.text[:2000]}
@@ -154,16 +165,25 @@ def text_of(message: dict[str, Any]) -> str:
     return " ".join(part.get("text", "") for part in content)
 
 
-async def thought(done: asyncio.Event, reader: asyncio.StreamReader) -> bool:
-    """Waits until the thinking is done; false if the other side hung up meanwhile."""
-    thinking = asyncio.create_task(done.wait())
+async def thought(
+    done: asyncio.Event, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> bool:
+    """Thinks, with a sign of life now and then; false if the other side hung up meanwhile."""
     hung_up = asyncio.create_task(reader.read(1))
     try:
-        await asyncio.wait({thinking, hung_up}, return_when=asyncio.FIRST_COMPLETED)
+        while not done.is_set() and not hung_up.done():
+            writer.write(chunk({"reasoning_content": "hm "}))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), SIGN_OF_LIFE_SECS)
         return done.is_set()
     finally:
-        thinking.cancel()
         hung_up.cancel()
+
+
+def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
+    """A piece of a completion."""
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return f"data: {json.dumps({**COMPLETION, 'choices': [choice]})}\n\n".encode()
 
 
 def whole(message: dict[str, Any]) -> bytes:
@@ -185,10 +205,8 @@ def streamed(message: dict[str, Any]) -> bytes:
         parts = range(0, len(text), PART_CHARS)
         deltas += [{"content": text[at : at + PART_CHARS]} for at in parts]
     reason = "tool_calls" if "tool_calls" in message else "stop"
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
-    choices.append({"index": 0, "delta": {}, "finish_reason": reason})
-    chunks = [json.dumps({**COMPLETION, "choices": [choice]}) for choice in choices]
-    return SSE_HEAD + "".join(f"data: {chunk}\n\n" for chunk in [*chunks, "[DONE]"]).encode()
+    pieces = [chunk(delta) for delta in deltas]
+    return b"".join([*pieces, chunk({}, reason), b"data: [DONE]\n\n"])
 
 
 COMPLETION = {

@@ -1,6 +1,7 @@
 """What a scenario works with: a desk, a front, a gateway and the model behind it."""
 
 import json
+import time
 from pathlib import Path
 
 import props.stage
@@ -17,6 +18,7 @@ BOOT_SECS = 90
 ANSWER_SECS = 90
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
+REST_SECS = 0.5
 UNITS_MAX = {"discord": 2000, "webchat": 4096}
 
 
@@ -102,8 +104,15 @@ class Stage(props.stage.Stage):
         # Nothing on the wire says that an ack is stored.
         await stays("the line goes on", lambda: self.tap.lines[-1].is_up, ACKS_SETTLE_SECS)
 
+    async def line_rests(self) -> None:
+        """Waits until nothing was said on the line for a moment, as long as a person takes to write.
+        The client still works on a turn when its answer is read, and loses what comes just then."""
+        rests = lambda: time.monotonic() - self.tap.heard_at > REST_SECS  # noqa: E731
+        await until("the line rests", rests, ANSWER_SECS)
+
     async def talk(self, chat: str) -> str:
         """A visitor asks and is answered; the word it was about."""
+        await self.line_rests()
         word = self.model.word()
         await self.asks(chat, word)
         await self.is_answered(chat, word)

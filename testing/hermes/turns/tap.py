@@ -56,6 +56,10 @@ class Line:
         """The entries the desk handed over."""
         return [frame.body["bufferId"] for frame in self.desk.of("inbound")]
 
+    def texts(self) -> str:
+        """What the entries said."""
+        return " ".join(frame.body["event"]["text"] for frame in self.desk.of("inbound"))
+
     def acked(self) -> list[str]:
         """The entries the gateway acked."""
         return [frame.body["bufferId"] for frame in self.gateway.of("inbound_ack")]
@@ -67,6 +71,8 @@ class Tap:
     def __init__(self, desk_port: int, log: Path) -> None:
         self.lines: list[Line] = []
         self.port = 0
+        # When anybody last said anything.
+        self.heard_at = 0.0
         self._desk_port = desk_port
         self._log = log
         self._server: asyncio.Server | None = None
@@ -113,7 +119,7 @@ class Tap:
         writer.close()
 
     def _note(self, who: str, side: Side, heard: str | int) -> None:
-        now = time.monotonic()
+        now = self.heard_at = time.monotonic()
         if isinstance(heard, int):
             side.closed_with, side.closed_at = heard, now
             record: dict[str, Any] = {"close": heard}
