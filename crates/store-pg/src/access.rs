@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use nightdesk_types::limits::{STATEMENT_WAIT, WRITERS};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Executor, PgConnection, PgPool};
+use sqlx::{Executor, PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use crate::row::broken;
@@ -79,11 +79,7 @@ impl Pg {
     {
         let pool = self.pool.clone();
         uncancelled(operation, async move {
-            let mut transaction = pool.begin().await?;
-            let tenants = tenants_text(&[scope.tenant().uuid()]);
-            sqlx::query_scalar!("select set_config('app.tenants', $1, true)", tenants)
-                .fetch_one(&mut *transaction)
-                .await?;
+            let mut transaction = begun(&pool, scope).await?;
             let answer = work(&mut transaction).await?;
             transaction.commit().await?;
             Ok(answer)
@@ -124,6 +120,38 @@ async fn uncancelled<T: Send + 'static>(
     }
 }
 
+/// Begins a transaction for a tenant. A connection that died while it lay idle, as all do when the
+/// server restarts, shows itself here, where nothing is done yet: then it is the next one's turn.
+async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
+    for _ in 0..pool.options().get_max_connections() {
+        match begin(pool, scope).await {
+            Err(error) if is_of_a_dead_connection(&error) => {}
+            begun => return begun,
+        }
+    }
+    begin(pool, scope).await
+}
+
+async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
+    let mut transaction = pool.begin().await?;
+    let tenants = tenants_text(&[scope.tenant().uuid()]);
+    sqlx::query_scalar!("select set_config('app.tenants', $1, true)", tenants)
+        .fetch_one(&mut *transaction)
+        .await?;
+    Ok(transaction)
+}
+
+fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) => true,
+        // What a server says last when it is stopped, or crashes.
+        sqlx::Error::Database(said) => {
+            said.code().is_some_and(|code| ["57P01", "57P02"].contains(&&*code))
+        }
+        _ => false,
+    }
+}
+
 /// No statement, lock or idle transaction outlives what its caller waits for.
 fn bounded(options: PgConnectOptions) -> PgConnectOptions {
     options.application_name("nightdesk").options([
@@ -140,7 +168,8 @@ fn pool_options(connections_max: u32) -> PgPoolOptions {
         .max_connections(connections_max)
         .acquire_timeout(STATEMENT_WAIT)
         .max_lifetime(CONNECTION_LIFETIME)
-        // A dead connection shows itself by failing the statement; the caller comes again.
+        // A dead connection shows itself by failing the statement: where one begins a transaction,
+        // the next is tried; elsewhere the caller comes again.
         .test_before_acquire(false)
 }
 

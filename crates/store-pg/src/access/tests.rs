@@ -1,7 +1,10 @@
-//! Clients that hang up in the middle of a request lose nobody else's writes.
+//! Clients that hang up in the middle of a request lose nobody else's writes, and a server that
+//! was away fails nobody once it is back.
 
 use std::task::Poll;
 
+use futures_util::future::join_all;
+use nightdesk_types::TenantId;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use super::*;
@@ -62,4 +65,34 @@ async fn without_the_rollback_writes_are_lost() {
     let lost = lost("hang_up_unhooked", pool_options(4)).await;
 
     assert!(lost > 0, "the check must be able to see the loss");
+}
+
+/// Some work for a tenant, which holds its connection for a moment.
+async fn work(store: &Pg) -> Result<(), StoreError> {
+    let scope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
+    store
+        .scoped("work", scope, |connection| {
+            Box::pin(async move {
+                sqlx::query("select pg_sleep(0.2)").execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
+#[tokio::test]
+async fn connections_that_died_idle_fail_nobody() {
+    run(&server(), "create database died_idle".to_owned()).await;
+    let server = server().database("died_idle");
+    let pool = rolling_back(pool_options(4)).connect_lazy_with(bounded(server.clone()));
+    let store = Pg { pool: pool.clone(), singles: pool };
+    let opened = join_all((0..4).map(|_| work(&store))).await;
+    assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+
+    let others = "datname = current_database() and pid <> pg_backend_pid()";
+    let kill =
+        format!("select pg_terminate_backend(pid, 5000) from pg_stat_activity where {others}");
+    run(&server, kill).await;
+
+    work(&store).await.unwrap();
 }
