@@ -19,7 +19,7 @@ from props.http import read_request, response
 WORD = re.compile(r"\bt\d{4}\b")
 NAME = "night-model"
 PART_CHARS = 200
-SIGN_OF_LIFE_SECS = 0.25
+THOUGHT_SECS = 0.25
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
@@ -30,7 +30,7 @@ class Plan:
     reply: str | None = None
     # A command it wants to run before it answers.
     command: str | None = None
-    # It thinks until this is set.
+    # It thinks, and says so, until this is set.
     think_until: asyncio.Event | None = None
 
 
@@ -41,8 +41,8 @@ class Turn:
     at: float
     text: str
     words: list[str]
-    # The gateway hung up before it had its answer.
-    was_cut: bool = False
+    # How often it thought aloud.
+    thoughts: int = 0
     is_answered: bool = False
     # What came of the commands the model wanted.
     results: list[str] = field(default_factory=list)
@@ -109,8 +109,7 @@ class Model:
         wants_command = plan.command is not None and not turn.results
         if plan.think_until is not None:
             writer.write(SSE_HEAD)
-            if not await thought(plan.think_until, reader, writer):
-                turn.was_cut = True
+            if not await self._thought(plan.think_until, turn, reader, writer):
                 return
         message: dict[str, Any] = {"role": "assistant"}
         if wants_command:
@@ -124,6 +123,25 @@ class Model:
             writer.write(SSE_HEAD if body.get("stream") else b"")
         writer.write(streamed(message) if body.get("stream") else whole(message))
         await writer.drain()
+
+    async def _thought(
+        self,
+        done: asyncio.Event,
+        turn: Turn,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> bool:
+        """Thinks aloud until it is done; false if the other side hung up meanwhile."""
+        hung_up = asyncio.create_task(reader.read(1))
+        try:
+            while not done.is_set() and not hung_up.done():
+                writer.write(chunk({"reasoning_content": "hm "}))
+                turn.thoughts += 1
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(done.wait(), THOUGHT_SECS)
+            return done.is_set()
+        finally:
+            hung_up.cancel()
 
     def _turn(self, body: dict[str, Any]) -> Turn:
         """The turn a call belongs to; a call without tools is an aside, such as for a title."""
@@ -163,21 +181,6 @@ def text_of(message: dict[str, Any]) -> str:
     if isinstance(content, str):
         return content
     return " ".join(part.get("text", "") for part in content)
-
-
-async def thought(
-    done: asyncio.Event, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> bool:
-    """Thinks, with a sign of life now and then; false if the other side hung up meanwhile."""
-    hung_up = asyncio.create_task(reader.read(1))
-    try:
-        while not done.is_set() and not hung_up.done():
-            writer.write(chunk({"reasoning_content": "hm "}))
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), SIGN_OF_LIFE_SECS)
-        return done.is_set()
-    finally:
-        hung_up.cancel()
 
 
 def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:

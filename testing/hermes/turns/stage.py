@@ -10,7 +10,7 @@ from props.postgres import Cluster
 from turns.enrol import enrolled
 from turns.front import Front, Scripted
 from turns.hermes import Hermes
-from turns.model import Model
+from turns.model import Model, Turn
 from turns.tap import Line, Tap
 
 # The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
@@ -19,6 +19,7 @@ ANSWER_SECS = 90
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
 REST_SECS = 0.5
+THOUGHTS_MIN = 3
 UNITS_MAX = {"discord": 2000, "webchat": 4096}
 
 
@@ -80,13 +81,13 @@ class Stage(props.stage.Stage):
         """A visitor asks about a word."""
         await self.front.write(chat, f"tell me about {word}")
 
-    async def model_is_asked(self, word: str) -> None:
-        """Waits until the model was asked about a word."""
-        await until(
-            f"the model is asked about {word}",
-            lambda: word in self.model.asked(),
-            ANSWER_SECS,
-        )
+    async def model_thinks(self, word: str) -> Turn:
+        """Waits until the model is in the middle of thinking about a word. The client asks again
+        when it is stopped before it has heard a single thought."""
+        turns = lambda: self.model.turns_of(word)  # noqa: E731
+        thinks = lambda: any(turn.thoughts >= THOUGHTS_MIN for turn in turns())  # noqa: E731
+        await until(f"the model thinks about {word}", thinks, ANSWER_SECS)
+        return turns()[0]
 
     def answers_to(self, chat: str, word: str) -> list[str]:
         """The answers a visitor got about a word."""

@@ -2,23 +2,24 @@
 
 import asyncio
 
-from props.judge import require, until
+from props.judge import require, stays, until
 from turns.model import Plan
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
 
 BILL = "busy"
+STOP_SECS = 15
 
 
 @scenario(secs=60, bill=BILL)
 async def message_during_a_long_turn(stage: Stage) -> None:
     """A visitor writes again while the model thinks about the first message. As `discord`, both are
-    answered, one after the other. As `relay`, the client gives the first turn up and says so; the
-    second is answered. Neither is asked twice."""
+    answered, one after the other. As `relay`, the client gives the first turn up and says so, and
+    the second is answered. Neither is asked twice."""
     thinking = asyncio.Event()
     first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
     await stage.asks("busy", first)
-    await stage.model_is_asked(first)
+    await stage.model_thinks(first)
     await stage.asks("busy", second)
     if stage.is_discord:
         await stage.all_acked()
@@ -27,28 +28,35 @@ async def message_during_a_long_turn(stage: Stage) -> None:
         await stage.is_answered("busy", second)
         await stage.just_once("busy", first, second)
     else:
+        # While the model still thinks about the first.
         await stage.is_answered("busy", second)
-        require(stage.model.turns_of(first)[0].was_cut, "the first turn was not given up")
         await stage.just_once("busy", second)
-        turns = len(stage.model.turns_of(first))
-        require(turns == 1, f"the model was asked about the first {turns} times")
+        await never_answered(stage, "busy", first, thinking)
 
 
 @scenario(secs=60, bill=BILL)
 async def stop_in_the_way_that_works(stage: Stage) -> None:
-    """A visitor writes `/stop` while the model thinks. The model's call is cut, nothing more is said
-    about it, and the next message is answered."""
+    """A visitor writes `/stop` while the model thinks. They are told that it stopped; what they
+    write next is answered though the model still thinks, and when it is done nothing comes of it."""
     thinking = asyncio.Event()
     word = stage.model.word(Plan(think_until=thinking))
     await stage.asks("stop", word)
-    await stage.model_is_asked(word)
+    await stage.model_thinks(word)
+    said = len(stage.front.answers("stop"))
     await stage.front.write("stop", "/stop")
-    turn = stage.model.turns_of(word)[0]
-    await until("the model's call is cut", lambda: turn.was_cut, 15)
-    thinking.set()
+    told = lambda: len(stage.front.answers("stop")) > said  # noqa: E731
+    await until("the visitor is told that it stopped", told, STOP_SECS)
     await stage.talk("stop")
-    require(not stage.answers_to("stop", word), "a stopped turn was answered")
-    require(len(stage.model.turns_of(word)) == 1, "a stopped turn began again")
+    await never_answered(stage, "stop", word, thinking)
+
+
+async def never_answered(stage: Stage, chat: str, word: str, thinking: asyncio.Event) -> None:
+    """The model comes to the end of a turn that was given up. Nobody hears of it."""
+    thinking.set()
+    silent = lambda: not stage.answers_to(chat, word)  # noqa: E731
+    await stays("a turn that was given up is not answered", silent, 2)
+    turns = len(stage.model.turns_of(word))
+    require(turns == 1, f"the model was asked about {word} {turns} times")
 
 
 @scenario(secs=80, bill=BILL)

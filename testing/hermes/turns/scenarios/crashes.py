@@ -19,7 +19,7 @@ async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
     thinking = asyncio.Event()
     word = stage.model.word(Plan(think_until=thinking))
     await stage.asks("killed", word)
-    await stage.model_is_asked(word)
+    await stage.model_thinks(word)
     await stage.all_acked()
 
     others = {f"killed-{number}": stage.model.word() for number in range(AT_ONCE)}
@@ -54,7 +54,7 @@ async def postgres_restart_in_the_middle(stage: Stage) -> None:
     thinking = asyncio.Event()
     first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
     await stage.asks("store", first)
-    await stage.model_is_asked(first)
+    await stage.model_thinks(first)
     await stage.all_acked()
 
     await stage.own_cluster.stop()
