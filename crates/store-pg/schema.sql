@@ -619,7 +619,8 @@ begin
     return query select mine.generation, mine.acked_seq, mine.acked_at,
         (select h.next_seq - 1 from inbox_heads h
          where h.tenant_id = p_tenant and h.agent_id = p_agent),
-        case when before.gateway_id = p_gateway then
+        -- 1012: the desk restarted. Otherwise the gateway may be a new process, however soon it comes.
+        case when before.gateway_id = p_gateway and before.close_code = 1012 then
             (extract(epoch from clock_timestamp() - before.closed_at) * 1000)::bigint
         end,
         parked;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
+use nightdesk_protocol::close::Close;
 use nightdesk_types::{
     AgentId, GatewayId, Generation, NodeEpoch, Seq, StoreError, TenantScope, Timestamp,
 };
@@ -41,8 +42,8 @@ pub struct Taken {
     pub since: Timestamp,
     /// The last number given out when the line was taken.
     pub head: Seq,
-    /// How long ago the same gateway's previous line ended, if it did.
-    pub ended_ago: Option<Duration>,
+    /// How long ago the desk closed the same gateway's previous line to restart, if it did.
+    pub restarted_ago: Option<Duration>,
     /// The entry that was set aside because it was handed over often enough.
     pub parked: Option<Seq>,
 }
@@ -54,6 +55,13 @@ pub struct End {
     pub code: u16,
     /// The oldest waiting entry, if the line was in vain for it: one try of it counts.
     pub tried: Option<Seq>,
+}
+
+impl End {
+    /// Whether the desk closed it to restart.
+    pub const fn is_restart(self) -> bool {
+        self.code == Close::Restarting.code()
+    }
 }
 
 /// Keeps which line is an agent's.

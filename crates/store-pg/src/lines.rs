@@ -37,7 +37,7 @@ impl Store for Pg {
                     acked: Seq::new(row.acked),
                     since: row.since.to_jiff(),
                     head: Seq::new(row.head),
-                    ended_ago: row.ended_ago_ms.map(millis),
+                    restarted_ago: row.ended_ago_ms.map(millis),
                     parked: row.parked_seq.map(Seq::new),
                 })
             })

@@ -29,8 +29,9 @@ pub const CONTROL_WINDOW: Duration = Duration::from_mins(1);
 /// and loses what comes earlier.
 pub const HOLD_BACK: Duration = Duration::from_secs(3);
 
-/// A gateway whose previous line ended less than this ago is still the same process, and is
-/// not held back.
+/// A gateway whose previous line the desk closed less than this ago, to restart, is still the same
+/// process, and is not held back. A line that ended otherwise proves nothing: a killed client can
+/// be up again within a second.
 pub const SAME_PROCESS: Duration = Duration::from_millis(1_500);
 
 /// How late the slowest real client acks.

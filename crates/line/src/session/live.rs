@@ -51,7 +51,7 @@ impl Live {
         described: Moment,
         boots_cleanly: bool,
     ) -> Self {
-        let same_process = taken.ended_ago.is_some_and(|ago| ago < SAME_PROCESS);
+        let same_process = taken.restarted_ago.is_some_and(|ago| ago < SAME_PROCESS);
         let held_back = (!same_process && !boots_cleanly).then_some(described + HOLD_BACK);
         Self {
             client,

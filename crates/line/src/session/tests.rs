@@ -66,7 +66,7 @@ pub(super) fn taken(head: i64) -> Taken {
         acked: Seq::new(0),
         since: Timestamp::UNIX_EPOCH,
         head: Seq::new(head),
-        ended_ago: None,
+        restarted_ago: None,
         parked: None,
     }
 }
@@ -152,13 +152,13 @@ fn nothing_is_handed_over_while_a_fresh_client_boots() {
 
 #[test]
 fn a_client_that_does_not_boot_is_not_held_back() {
-    let just = Taken { ended_ago: Some(SAME_PROCESS - Duration::from_millis(1)), ..taken(1) };
-    let later = Taken { ended_ago: Some(SAME_PROCESS), ..taken(1) };
+    let just = Taken { restarted_ago: Some(SAME_PROCESS - Duration::from_millis(1)), ..taken(1) };
+    let later = Taken { restarted_ago: Some(SAME_PROCESS), ..taken(1) };
     let manifest = r#"{"type":"hello","platform":"discord","botId":"b","command_manifest":[]}"#;
     let sdk = r#"{"type":"hello","platform":"d","botId":"b","client":{"name":"nightdesk-sdk"}}"#;
     let cases = [
-        ("its previous line ended just now", HELLO, just, true),
-        ("its previous line ended a while ago", HELLO, later, false),
+        ("the desk restarted just now", HELLO, just, true),
+        ("the desk restarted a while ago", HELLO, later, false),
         ("a newer client", manifest, taken(1), true),
         ("our SDK", sdk, taken(1), true),
         ("the stock client", HELLO, taken(1), false),

@@ -79,14 +79,17 @@ async def two_clients_that_fight_lose_nothing(stage: Stage) -> None:
 @scenario(secs=70)
 async def redial_every_second_parks_nothing(stage: Stage) -> None:
     """For a minute a client dials in every second, never acks, and hangs up, with a word or
-    without. The message that waits is not parked for it: it arrives in the end, and so does the
-    next."""
+    without; every tenth time it stays until it is handed the message. It is not parked for that: it
+    arrives in the end, and so does the next."""
     waiting = await stage.platform.say()
     client = await stage.client(reconnect=False, keep_acks=True)
     for redial in range(REDIALS):
         await client.connect()
         # A second on the line is what this scenario is about.
         await asyncio.sleep(1)
+        if redial % 10 == 0:
+            times = len(client.handed())
+            await until("it is handed over", lambda: len(client.handed()) > times)
         await client.ask("close" if redial % 2 else "drop")
     times = len(client.handed())
 

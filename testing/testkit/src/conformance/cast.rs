@@ -153,9 +153,17 @@ impl<'h> Cast<'h> {
         Line { claim: LineClaim { scope, agent, generation: taken.generation }, taken }
     }
 
-    /// Ends a line.
+    /// Ends a line, as if its gateway were gone.
     pub(super) async fn close(&self, line: &Line, tried: Option<i64>) {
-        let end = End { code: 1006, tried: tried.map(Seq::new) };
+        self.end(line, End { code: 1006, tried: tried.map(Seq::new) }).await;
+    }
+
+    /// Ends a line because the desk restarts.
+    pub(super) async fn restart(&self, line: &Line) {
+        self.end(line, End { code: 1012, tried: None }).await;
+    }
+
+    async fn end(&self, line: &Line, end: End) {
         self.harness.lines().close(&line.claim, end).await.expect("close a line");
     }
 

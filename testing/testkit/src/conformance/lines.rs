@@ -51,25 +51,29 @@ pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     assert_eq!(cast.ask(line.ask()).await, Waiting::Entries(Vec::new()), "it still is the newest");
 }
 
-/// A gateway is told when its previous line ended: its own, and only if it did.
-pub async fn an_ended_line_is_told_to_its_own_gateway(harness: &impl Harness) {
+/// A gateway's line is told when the desk restarted under the one before: under its own, and only
+/// if that was how it ended.
+pub async fn a_restart_is_told_to_its_own_gateway(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
     let other = other_gateway(&cast, &ann).await;
     let first = cast.line(&ann).await;
-    assert_eq!(first.taken.ended_ago, None, "there was none before");
+    assert_eq!(first.taken.restarted_ago, None, "there was none before");
     let second = cast.line(&ann).await;
-    assert_eq!(second.taken.ended_ago, None, "it was replaced and did not end");
+    assert_eq!(second.taken.restarted_ago, None, "it was replaced and did not end");
 
-    cast.close(&first, None).await;
+    cast.restart(&first).await;
     let third = cast.line(&ann).await;
-    assert_eq!(third.taken.ended_ago, None, "the one right before is still open");
+    assert_eq!(third.taken.restarted_ago, None, "the one right before is still open");
     cast.close(&third, None).await;
     let fourth = cast.line(&ann).await;
-    assert!(fourth.taken.ended_ago.is_some(), "it ended");
-    cast.close(&fourth, None).await;
-    let fifth = cast.line_from(&ann, other).await;
-    assert_eq!(fifth.taken.ended_ago, None, "another gateway's ended");
+    assert_eq!(fourth.taken.restarted_ago, None, "its gateway was gone, and may be a new process");
+    cast.restart(&fourth).await;
+    let fifth = cast.line(&ann).await;
+    assert!(fifth.taken.restarted_ago.is_some(), "the desk restarted");
+    cast.restart(&fifth).await;
+    let sixth = cast.line_from(&ann, other).await;
+    assert_eq!(sixth.taken.restarted_ago, None, "under another gateway's");
 }
 
 pub(super) async fn other_gateway(cast: &Cast<'_>, person: &Person) -> GatewayId {
@@ -191,5 +195,5 @@ pub async fn nobody_closes_a_line_of_another_tenant(harness: &impl Harness) {
     }
 
     let next = cast.line(&ann).await;
-    assert_eq!((next.taken.ended_ago, next.taken.parked), (None, None));
+    assert_eq!((next.taken.restarted_ago, next.taken.parked), (None, None));
 }

@@ -72,15 +72,15 @@ pub async fn a_reach_outlives_its_entry(harness: &impl TimedHarness) {
     assert_eq!(reaches(&cast, &ann, "c1").await.len(), 1);
 }
 
-/// How long ago a line ended is told as it is.
-pub async fn the_end_of_a_line_lies_back(harness: &impl TimedHarness) {
+/// How long ago the desk restarted is told as it is.
+pub async fn a_restart_lies_back(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
     let line = cast.line(&ann).await;
-    cast.close(&line, None).await;
+    cast.restart(&line).await;
     harness.let_pass(MINUTE).await;
 
-    let ago = cast.line(&ann).await.taken.ended_ago.expect("it ended");
+    let ago = cast.line(&ann).await.taken.restarted_ago.expect("it did");
     assert!((MINUTE..MINUTE * 2).contains(&ago), "{ago:?}");
 }
 

@@ -43,7 +43,7 @@ struct Aside {
 pub(super) struct Line {
     pub(super) gateway: GatewayId,
     pub(super) generation: Generation,
-    pub(super) closed_at: Option<Timestamp>,
+    pub(super) restarted_at: Option<Timestamp>,
 }
 
 /// Up to where an agent has acknowledged.

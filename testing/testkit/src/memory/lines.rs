@@ -21,7 +21,7 @@ impl Store for Memory {
         let now = self.now();
         let mut state = self.lock();
         if let Some(agent) = state.agents.get_mut(&(line.scope, line.agent)) {
-            agent.close_line(line, end.tried, now);
+            agent.close_line(line, end, now);
         }
         Ok(())
     }
@@ -31,15 +31,15 @@ impl Agent {
     fn take_line(&mut self, gateway: GatewayId, now: Timestamp) -> Taken {
         let parked = self.park_tried();
         self.cursor.generation = self.cursor.generation.next();
-        let line = Line { gateway, generation: self.cursor.generation, closed_at: None };
+        let line = Line { gateway, generation: self.cursor.generation, restarted_at: None };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
-        let ended_at = before.and_then(|before| before.closed_at);
+        let restarted_at = before.and_then(|before| before.restarted_at);
         Taken {
             generation: self.cursor.generation,
             acked: self.cursor.acked,
             since: self.cursor.acked_at,
             head: self.head(),
-            ended_ago: ended_at.and_then(|at| now.duration_since(at).try_into().ok()),
+            restarted_ago: restarted_at.and_then(|at| now.duration_since(at).try_into().ok()),
             parked,
         }
     }
@@ -54,13 +54,13 @@ impl Agent {
         })
     }
 
-    fn close_line(&mut self, line: &LineClaim, tried: Option<Seq>, now: Timestamp) {
+    fn close_line(&mut self, line: &LineClaim, end: End, now: Timestamp) {
         let open = self.line.as_mut().filter(|open| open.generation == line.generation);
         if let Some(open) = open {
-            open.closed_at = Some(now);
+            open.restarted_at = end.is_restart().then_some(now);
         }
         // Also for a line that was replaced: that the client dialled again is the very sign.
-        let Some(tried) = tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
+        let Some(tried) = end.tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
         let again = self.cursor.tried == Some(tried);
         self.cursor.tries = if again { self.cursor.tries + 1 } else { 1 };
         self.cursor.tried = Some(tried);
