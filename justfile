@@ -30,7 +30,11 @@ lint: _advisories
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
 
-# Drive the stock Hermes client against the desk; ARGS as in testing/hermes/README.md.
+# Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
+hermes *ARGS: _desk-for-tests
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/turns.sh {{ ARGS }}
+
+# Drive the stock Hermes client's transport against the desk; ARGS as in testing/hermes/README.md.
 hermes-line *ARGS: _desk-for-tests
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh {{ ARGS }}
 

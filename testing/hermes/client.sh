@@ -22,7 +22,8 @@ drive() {
     mkdir -p "$cache"
     (
         flock 9
-        [ -e "$venv/complete" ] && "$venv/bin/python" -c 'import gateway.relay.adapter' 2>/dev/null ||
+        [ -e "$venv/complete" ] &&
+            "$venv/bin/python" -c 'import gateway.relay.adapter' 2>/dev/null ||
             install_client
     ) 9>"$venv.lock"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Drives the stock Hermes client's transport against the desk. See README.md; `line.sh --help` has the options.
+# Drives the stock Hermes client's transport against the desk. See README.md; `line.sh --help` has
+# the options.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"

@@ -1,4 +1,4 @@
-"""What every scenario works with: a database, a desk and a platform, set up and taken away again."""
+"""What every scenario works with, set up and taken away again: a database, a desk, a platform."""
 
 import os
 from contextlib import AsyncExitStack

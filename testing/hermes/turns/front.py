@@ -26,6 +26,9 @@ class Front(Protocol):
     def answers(self, chat: str) -> list[str]:
         """What the visitor was answered, in order."""
 
+    def statuses(self) -> list[int]:
+        """What the desk said to what was written, in order; 0 where it said nothing."""
+
     @property
     def units_max(self) -> int:
         """How long one message may be."""
@@ -52,3 +55,7 @@ class Scripted:
         """What the visitor was answered, in order."""
         sends = [call["send"] for call in self._platform.delivered]
         return [send["content"] for send in sends if send["chat_id"] == chat]
+
+    def statuses(self) -> list[int]:
+        """What the desk said to what was written, in order; 0 where it said nothing."""
+        return [answer.status for answer in self._platform.answers]

@@ -12,8 +12,14 @@ STOP_SECS = 45
 
 # What anyone who runs it sets: which model. And nothing is to be installed while we watch.
 CONFIG = """
-model: {{default: night-model, provider: custom, base_url: "{model_url}", api_key: none, context_length: 128000}}
-security: {{allow_lazy_installs: false}}
+model:
+  default: night-model
+  provider: custom
+  base_url: "{model_url}"
+  api_key: none
+  context_length: 128000
+security:
+  allow_lazy_installs: false
 """
 
 
@@ -35,6 +41,11 @@ class Hermes:
         with (self._folder / "hermes.log").open("ab") as log:
             words = [str(program), "gateway", "run", "-v"]
             self._process = await spawn(words, self._folder, env, log)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its process has ended."""
+        return self._process is not None and self._process.returncode is not None
 
     def ask_to_end(self) -> None:
         """Sends it a SIGTERM."""

@@ -10,8 +10,8 @@ from props.postgres import Cluster
 from turns.enrol import enrolled
 from turns.front import Front, Scripted
 from turns.hermes import Hermes
-from turns.model import Model, Turn
-from turns.tap import Line, Tap
+from turns.model import Model
+from turns.tap import Tap
 
 # The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
 BOOT_SECS = 90
@@ -71,23 +71,28 @@ class Stage(props.stage.Stage):
         await self.hermes.start()
         await self.online_after(lines)
 
-    async def online_after(self, lines: int) -> Line:
+    async def online_after(self, lines: int) -> None:
         """Waits until the gateway is on a line after these."""
-        new = lambda: [line for line in self.tap.lines[lines:] if line.is_up]  # noqa: E731
-        await until("the gateway is on the line", lambda: bool(new()), BOOT_SECS)
-        return new()[-1]
+
+        def is_online() -> bool:
+            if self.hermes.is_over:
+                raise ChildProcessError("the gateway has ended")
+            return any(line.is_up for line in self.tap.lines[lines:])
+
+        await until("the gateway is on the line", is_online, BOOT_SECS)
 
     async def asks(self, chat: str, word: str) -> None:
         """A visitor asks about a word."""
         await self.front.write(chat, f"tell me about {word}")
 
-    async def model_thinks(self, word: str) -> Turn:
+    async def model_thinks(self, word: str) -> None:
         """Waits until the model is in the middle of thinking about a word. The client asks again
         when it is stopped before it has heard a single thought."""
-        turns = lambda: self.model.turns_of(word)  # noqa: E731
-        thinks = lambda: any(turn.thoughts >= THOUGHTS_MIN for turn in turns())  # noqa: E731
+
+        def thinks() -> bool:
+            return any(turn.thoughts >= THOUGHTS_MIN for turn in self.model.turns_of(word))
+
         await until(f"the model thinks about {word}", thinks, ANSWER_SECS)
-        return turns()[0]
 
     def answers_to(self, chat: str, word: str) -> list[str]:
         """The answers a visitor got about a word."""
@@ -99,17 +104,23 @@ class Stage(props.stage.Stage):
         await until(what, lambda: bool(self.answers_to(chat, word)), secs)
 
     async def all_acked(self) -> None:
-        """Waits until the gateway has acked all that was handed to it, and the desk has noted it."""
-        acked = lambda: set(self.tap.handed()) <= set(self.tap.acked())  # noqa: E731
-        await until("everything handed over is acked", acked, ANSWER_SECS)
+        """Waits until the gateway has acked all that was handed to it, and the desk knows it."""
+        await until(
+            "everything handed over is acked",
+            lambda: set(self.tap.handed()) <= set(self.tap.acked()),
+            ANSWER_SECS,
+        )
         # Nothing on the wire says that an ack is stored.
         await stays("the line goes on", lambda: self.tap.lines[-1].is_up, ACKS_SETTLE_SECS)
 
     async def line_rests(self) -> None:
-        """Waits until nothing was said on the line for a moment, as long as a person takes to write.
+        """Waits until nothing was said on the line for a moment, such as a person takes to write.
         The client still works on a turn when its answer is read, and loses what comes just then."""
-        rests = lambda: time.monotonic() - self.tap.heard_at > REST_SECS  # noqa: E731
-        await until("the line rests", rests, ANSWER_SECS)
+        await until(
+            "the line rests",
+            lambda: time.monotonic() - self.tap.heard_at > REST_SECS,
+            ANSWER_SECS,
+        )
 
     async def talk(self, chat: str) -> str:
         """A visitor asks and is answered; the word it was about."""

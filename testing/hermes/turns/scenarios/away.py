@@ -16,8 +16,8 @@ NO_DIAL_SECS = 10
 
 @scenario(secs=45, bill=BILL)
 async def sigterm_with_going_idle(stage: Stage) -> None:
-    """The gateway is asked to end. It says that it goes, the desk acks, and the line is closed as it
-    should be. What is written meanwhile is answered once after the next start."""
+    """The gateway is asked to end. It says that it goes, the desk acks, and the line is closed at
+    once. What is written meanwhile is answered once after the next start."""
     await stage.talk("sigterm")
     line = stage.tap.lines[-1]
     asked_at = time.monotonic()
@@ -74,8 +74,11 @@ async def revoke(stage: Stage) -> None:
 
     word = stage.model.word()
     await stage.asks("revoke", word)
-    quiet = lambda: stage.tap.lines[-1] is line and len(line.desk.frames) == frames  # noqa: E731
-    await stays("no new dial, and nothing said on the old line", quiet, NO_DIAL_SECS)
+    await stays(
+        "no new dial, and nothing said on the old line",
+        lambda: stage.tap.lines[-1] is line and len(line.desk.frames) == frames,
+        NO_DIAL_SECS,
+    )
     require(not stage.model.turns_of(word), "a revoked gateway was handed a message")
 
     await stage.hermes.killed()

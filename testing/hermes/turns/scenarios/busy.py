@@ -37,15 +37,18 @@ async def message_during_a_long_turn(stage: Stage) -> None:
 @scenario(secs=60, bill=BILL)
 async def stop_in_the_way_that_works(stage: Stage) -> None:
     """A visitor writes `/stop` while the model thinks. They are told that it stopped; what they
-    write next is answered though the model still thinks, and when it is done nothing comes of it."""
+    write next is answered though the model still thinks, and what it comes to is not heard of."""
     thinking = asyncio.Event()
     word = stage.model.word(Plan(think_until=thinking))
     await stage.asks("stop", word)
     await stage.model_thinks(word)
     said = len(stage.front.answers("stop"))
     await stage.front.write("stop", "/stop")
-    told = lambda: len(stage.front.answers("stop")) > said  # noqa: E731
-    await until("the visitor is told that it stopped", told, STOP_SECS)
+    await until(
+        "the visitor is told that it stopped",
+        lambda: len(stage.front.answers("stop")) > said,
+        STOP_SECS,
+    )
     await stage.talk("stop")
     await never_answered(stage, "stop", word, thinking)
 
@@ -53,23 +56,26 @@ async def stop_in_the_way_that_works(stage: Stage) -> None:
 async def never_answered(stage: Stage, chat: str, word: str, thinking: asyncio.Event) -> None:
     """The model comes to the end of a turn that was given up. Nobody hears of it."""
     thinking.set()
-    silent = lambda: not stage.answers_to(chat, word)  # noqa: E731
-    await stays("a turn that was given up is not answered", silent, 2)
+    what = "a turn that was given up is not answered"
+    await stays(what, lambda: not stage.answers_to(chat, word), 2)
     turns = len(stage.model.turns_of(word))
     require(turns == 1, f"the model was asked about {word} {turns} times")
 
 
 @scenario(secs=80, bill=BILL)
 async def approval_prompt_where_the_client_allows_it(stage: Stage) -> None:
-    """The model wants to run a dangerous command. As `relay`, the visitor is asked, nothing happens
-    until they write `/approve`, and then it runs. As `discord`, this client refuses it by itself."""
+    """The model wants to run a dangerous command. As `relay`, the visitor is asked; it runs when
+    they write `/approve`, and not before. As `discord`, this client refuses it by itself."""
     doomed = stage.folder / "doomed"
     doomed.mkdir()
     word = stage.model.word(Plan(command=f"rm -rf {doomed}"))
     await stage.asks("approval", word)
     if not stage.is_discord:
-        asked = lambda: [a for a in stage.front.answers("approval") if "/approve" in a]  # noqa: E731
-        await until("the visitor is asked", lambda: bool(asked()), ANSWER_SECS)
+        await until(
+            "the visitor is asked",
+            lambda: any("/approve" in said for said in stage.front.answers("approval")),
+            ANSWER_SECS,
+        )
         require(doomed.exists(), "the command ran before it was approved")
         await stage.front.write("approval", "/approve")
         await until("the command runs", lambda: not doomed.exists(), ANSWER_SECS)

@@ -60,8 +60,8 @@ async def postgres_restart_in_the_middle(stage: Stage) -> None:
     await stage.own_cluster.stop()
     writing = asyncio.create_task(stage.asks("store-too", second))
     try:
-        told = lambda: stage.platform.answers[-1].status == UNAVAILABLE  # noqa: E731
-        await until("the platform is told to come again", told)
+        statuses = stage.front.statuses
+        await until("the front is told to come again", lambda: statuses()[-1] == UNAVAILABLE)
         await stage.own_cluster.start()
         await writing
     finally:

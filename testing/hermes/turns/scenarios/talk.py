@@ -73,7 +73,9 @@ async def answer_of_3000_characters_is_split(stage: Stage) -> None:
     def parts() -> list[str]:
         return [answer for answer in stage.front.answers("long") if "w0" in answer]
 
-    all_there = lambda: plain("".join(parts())) == plain(text)  # noqa: E731
+    def all_there() -> bool:
+        return plain("".join(parts())) == plain(text)
+
     await until("the answer is there, in order, with nothing missing", all_there, ANSWER_SECS)
     too_long = [len(part) for part in parts() if len(part) > stage.front.units_max]
     require(not too_long, f"messages of {too_long}, where {stage.front.units_max} is the most")
