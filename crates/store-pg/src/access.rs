@@ -142,14 +142,10 @@ async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'s
 }
 
 fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(_) => true,
-        // What a server says last when it is stopped, or crashes.
-        sqlx::Error::Database(said) => {
-            said.code().is_some_and(|code| ["57P01", "57P02"].contains(&&*code))
-        }
-        _ => false,
-    }
+    // What a server says last when it is stopped, or crashes.
+    let said_last = |said: &str| ["57P01", "57P02"].contains(&said);
+    let said = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    matches!(error, sqlx::Error::Io(_)) || said.is_some_and(|code| said_last(&code))
 }
 
 /// No statement, lock or idle transaction outlives what its caller waits for.

@@ -34,7 +34,8 @@ async def ten_messages_in_order(stage: Stage) -> None:
 async def message_in_the_start_up_window(stage: Stage) -> None:
     """A gateway that has just started acks and loses what comes in its first second. So nothing is
     handed over in the first 3 s after the descriptor: neither what waited nor what comes live.
-    A quick re-dial of a gateway that was just there is not held back."""
+    Likewise when it dials again soon: it may be a new process. Not so when it was the desk that
+    closed, to restart."""
     waiting = await stage.platform.say()
     client = await stage.connected()
     live = await stage.platform.say()
@@ -44,17 +45,34 @@ async def message_in_the_start_up_window(stage: Stage) -> None:
     after = secs_after_descriptor(client, waiting, line=1)
     require(after >= HOLD_BACK_SECS_MIN, f"handed over {after:.2f} s after the descriptor")
 
+    held = await hold_one(stage, client)
+    await client.ask("drop")
+    after = await secs_until_it_comes_again(client, held)
+    require(after >= HOLD_BACK_SECS_MIN, f"handed over {after:.2f} s after a re-dial")
+
+    held = await hold_one(stage, client)
+    await stage.desk.stop()
+    await stage.desk.start()
+    after = await secs_until_it_comes_again(client, held)
+    gap = client.frames("descriptor")[-1]["at"] - client.of("closed")[-1]["at"]
+    held_back = after >= HOLD_BACK_SECS_MIN
+    require(gap > QUICK_REDIAL_SECS or not held_back, f"held back for {after:.2f} s on a restart")
+
+
+async def hold_one(stage: Stage, client: Client) -> str:
+    """Says a message that stays in the client's handler."""
     await client.ask("hold", on=True)
     held = await stage.platform.say()
-    await until("the next is held", lambda: held in client.handed())
-    await client.ask("drop")
+    await until("it is held", lambda: held in client.handed())
+    return held
+
+
+async def secs_until_it_comes_again(client: Client, held: str) -> float:
+    """Lets the handler go on, and waits for the message on the next line; how long after the
+    descriptor it came."""
     await client.ask("hold", on=False)
-    await client.online_after(1)
     await until("it comes again", lambda: client.handed().count(held) == 2)
-    gap = client.frames("descriptor")[1]["at"] - client.of("closed")[0]["at"]
-    after = secs_after_descriptor(client, held, line=2)
-    held_back = after >= HOLD_BACK_SECS_MIN
-    require(gap > QUICK_REDIAL_SECS or not held_back, f"held back for {after:.2f} s on a re-dial")
+    return secs_after_descriptor(client, held, client.line())
 
 
 def secs_after_descriptor(client: Client, message: str, line: int) -> float:

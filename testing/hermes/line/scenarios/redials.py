@@ -7,7 +7,7 @@ from line.scenarios import scenario
 from line.stage import Stage
 from props.judge import arrive, in_order, once, require, until
 
-REDIALS = 60
+REDIALS = 50
 REPLACED = 4409
 
 
