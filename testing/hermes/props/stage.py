@@ -8,7 +8,7 @@ from props.desk import Desk
 from props.platform import Platform
 from props.postgres import Cluster, OwnCluster
 
-TEMPLATE = "line_template"
+TEMPLATE = "hermes_template"
 BOT_KEY = "a key that only the platform and the desk know"
 
 
