@@ -264,24 +264,29 @@ impl Driver {
     }
 
     fn show(&self, status: Status) {
-        let mut trouble = None;
-        match &status {
+        let trouble = match &status {
             Status::Resting { why, rest_for } => {
-                tracing::warn!(
-                    error = why as &dyn Error,
-                    "no line to the desk: {why}; dialling again in {rest_for:.1?}"
-                );
-                trouble = Some(why.clone());
+                warn_of(why, *rest_for);
+                Some(why.clone())
             }
-            Status::Live => tracing::info!("line to the desk is live"),
-            Status::Over(end) => tracing::info!("line to the desk is over: {end:?}"),
-            Status::Dialling => {}
-        }
+            Status::Live | Status::Over(_) => {
+                tracing::info!("line to the desk: {status:?}");
+                None
+            }
+            Status::Dialling => None,
+        };
         self.shown.send_modify(|shown| {
             shown.status = status;
             shown.trouble = trouble.or(shown.trouble.take());
         });
     }
+}
+
+fn warn_of(why: &Trouble, rest_for: Duration) {
+    tracing::warn!(
+        error = why as &dyn Error,
+        "no line to the desk: {why}; dialling again in {rest_for:.1?}"
+    );
 }
 
 /// What came first.
@@ -296,15 +301,14 @@ enum Happened {
 /// How a turn ended. What a panic said was shown by its hook.
 fn judged<P>(turn: Result<Result<(), BoxError>, P>) -> Turned {
     match turn {
-        Ok(Ok(())) => return Turned::Well,
-        Ok(Err(error)) => {
-            tracing::warn!(
-                error = &*error as &dyn Error,
-                "a turn failed; unless it was acked, its entry comes again"
-            );
-        }
-        Err(_) => tracing::error!("a turn panicked; unless it was acked, its entry comes again"),
+        Ok(Ok(())) => Turned::Well,
+        Ok(Err(error)) => failed(&*error),
+        Err(_) => failed(&*BoxError::from("it panicked")),
     }
+}
+
+fn failed(error: &(dyn Error + 'static)) -> Turned {
+    tracing::warn!(error, "a turn failed; unless it was acked, its entry comes again");
     Turned::Badly
 }
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-GUARD = Path(__file__).resolve().parents[2] / "servers/src/guard.sh"
+GUARD = Path(__file__).resolve().parents[3] / "crates/servers/src/guard.sh"
 
 
 class Folder:

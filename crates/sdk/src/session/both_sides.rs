@@ -219,7 +219,7 @@ impl Between {
             acked: Seq::new(acked),
             since: Timestamp::UNIX_EPOCH,
             head: Seq::new(head),
-            ended_ago: None,
+            restarted_ago: None,
             parked: None,
         }
     }
