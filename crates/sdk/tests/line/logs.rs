@@ -64,7 +64,7 @@ async fn no_secret_token_or_text_is_logged() {
     agent.go_idle().await;
 
     let text = log.text();
-    assert!(text.contains("line to the desk is live"), "the log is on");
+    assert!(text.contains("line to the desk: Live"), "the log is on");
     assert!(text.contains("dialling again in"), "losses are told");
     let ours: Vec<&str> = text.lines().filter(|line| line.contains("nightdesk_sdk")).collect();
     assert!(!ours.is_empty());
