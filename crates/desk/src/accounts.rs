@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use nightdesk_port::{Bot, Deliver, Platform};
+use nightdesk_port::{Bot, Platform};
 use nightdesk_register::{Register, RegisterError};
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
 use nightdesk_types::{BotId, StoreError};
@@ -83,11 +83,11 @@ impl Accounts {
 
 #[async_trait]
 impl nightdesk_egress::Accounts for Accounts {
-    async fn account(&self, bot: BotId) -> Result<Option<(Bot, Arc<dyn Deliver>)>, StoreError> {
+    async fn account(&self, bot: BotId) -> Result<Option<nightdesk_egress::Account>, StoreError> {
         let found = self.of(bot).await.map_err(store_error)?;
-        Ok(found.map(|account| {
-            let platform: Arc<dyn Deliver> = account.platform;
-            (Bot::clone(&account.bot), platform)
+        Ok(found.map(|Account { bot, platform }| {
+            let capabilities = platform.capabilities(&bot);
+            nightdesk_egress::Account { bot, platform, capabilities }
         }))
     }
 }

@@ -13,7 +13,7 @@ use nightdesk_port::SignedRequest;
 use nightdesk_register::RegisterError;
 use nightdesk_types::{Event, StoreError};
 
-use crate::Desk;
+use crate::{Desk, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -93,7 +93,9 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
                 trail::stored(trail::TAKE, &stored, began.elapsed());
-                ring(desk, &stored).await;
+                if !ring(desk, &stored).await {
+                    waking::tell(desk, &event);
+                }
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
@@ -104,10 +106,13 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
 }
 
-async fn ring(desk: &Desk, stored: &[Stored]) {
-    for Stored { agent, seq, .. } in stored.iter().copied() {
-        desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+/// Answers whether anybody heard, or nobody is to.
+async fn ring(desk: &Desk, stored: &[Stored]) -> bool {
+    let mut heard = false;
+    for Stored { agent, seq, parked, .. } in stored.iter().copied() {
+        heard |= desk.bell.0.ring(Ring::Entry { agent, seq }).await || parked;
     }
+    heard
 }
 
 fn refused(event: &Verified<Event>, refusal: Refusal) -> RefusalNote {

@@ -1,12 +1,14 @@
 //! Desk: the only crate that knows two stops at once.
 //!
 //! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`].
-//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed.
+//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] tells
+//! people that their agent was asleep.
 
 pub mod inbound;
 pub mod outbound;
 pub mod line;
 pub mod sweep;
+pub mod waking;
 mod accounts;
 mod ready;
 mod refusals;
@@ -23,6 +25,7 @@ use tokio_util::task::TaskTracker;
 pub use accounts::{Account, Accounts, Adapters};
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
+pub use waking::Waking;
 
 /// Every stop and room, as the pages of this crate use them.
 #[derive(Debug)]
@@ -38,9 +41,11 @@ pub struct Desk {
     /// What waits for agents.
     pub inbox: Arc<Inbox>,
     /// The way out.
-    pub egress: Egress,
+    pub egress: Arc<Egress>,
     /// The bell.
     pub bell: Ringer,
+    /// Who was told lately that their agent is being woken.
+    pub waking: Waking,
     /// Work that goes on when nobody waits for it.
     pub tasks: TaskTracker,
     /// Whether this node should be given work.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nightdesk_bus::Ring;
+use nightdesk_egress::SendTurn;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
 use nightdesk_port::{Capabilities, LengthUnit};
@@ -63,18 +64,11 @@ impl Desk for Counter {
     ) -> BoxFuture<'static, Outcome> {
         let desk = Arc::clone(&self.0);
         // The place in the lane is taken now, so that sends stay in the order they came.
-        let turn = match &outbound.action {
-            Action::Send(send) => Some(desk.egress.lanes().enter(caller.agent, &send.chat_id)),
-            Action::FollowUp(_) | Action::Unknown { .. } | Action::Malformed { .. } => None,
-        };
+        let turn = turn(&desk, caller.agent, &outbound.action);
         let (tell, told) = oneshot::channel();
         let tasks = desk.tasks.clone();
         tasks.spawn(async move {
-            let mut turn = turn;
-            if let Some(turn) = &mut turn {
-                turn.come().await;
-            }
-            let outcome = outbound::send(&desk, caller, &greeted, outbound).await;
+            let outcome = outbound::send(&desk, caller, &greeted, outbound, turn).await;
             // The line may have ended; what was done is written down all the same.
             drop(tell.send(outcome));
         });
@@ -84,6 +78,19 @@ impl Desk for Counter {
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
         // Whoever asks on a line has no way to hear the answer.
         stop(&self.0, caller.agent, &interrupt.session_key, "").await;
+    }
+}
+
+/// A place in the chat's lane, for what needs one and if there is one.
+fn turn(desk: &crate::Desk, agent: AgentId, action: &Action) -> Option<SendTurn> {
+    match action {
+        Action::Send(send) if !send.op.is_fleeting() => {
+            desk.egress.lanes().enter((agent, send.chat_id.clone()))
+        }
+        Action::Send(_)
+        | Action::FollowUp(_)
+        | Action::Unknown { .. }
+        | Action::Malformed { .. } => None,
     }
 }
 

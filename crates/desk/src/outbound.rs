@@ -1,6 +1,6 @@
 //! The way out, from what an agent asks to what its platform answered.
 
-use nightdesk_egress::Settled;
+use nightdesk_egress::{Fleeting, SendTurn, Settled};
 use nightdesk_gate::{AdmitError, Sender, Tag};
 use nightdesk_line::Caller;
 use nightdesk_port::Receipt;
@@ -11,8 +11,15 @@ use nightdesk_types::BotId;
 
 use crate::Desk;
 
-/// Does what an agent asks on a platform, and says what came of it.
-pub async fn send(desk: &Desk, caller: Caller, greeted: &[BotId], outbound: Outbound) -> Outcome {
+/// Does what an agent asks on a platform when its turn has come, and says what came of it.
+pub async fn send(
+    desk: &Desk,
+    caller: Caller,
+    greeted: &[BotId],
+    outbound: Outbound,
+    turn: Option<SendTurn>,
+) -> Outcome {
+    let turn = in_time(turn).await;
     let Outbound { request_id, action, platform, bot_handle } = outbound;
     let send = match action {
         Action::Send(send) => send,
@@ -33,11 +40,20 @@ pub async fn send(desk: &Desk, caller: Caller, greeted: &[BotId], outbound: Outb
         // Nothing was done: this text lets the client try again by itself.
         Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
     };
-    match desk.egress.deliver(&admitted).await {
+    if let Some(fleeting) = Fleeting::of(&admitted) {
+        return told(desk.egress.show(&fleeting).await);
+    }
+    let Some(turn) = turn else { return told(Settled::no_turn()) };
+    match desk.egress.deliver(&admitted, &turn).await {
         Ok(settled) => told(settled),
         // It may be written down, and then it will be done.
         Err(_) => Outcome::ambiguous(),
     }
+}
+
+async fn in_time(turn: Option<SendTurn>) -> Option<SendTurn> {
+    let mut turn = turn?;
+    turn.come().await.then_some(turn)
 }
 
 fn told(settled: Settled) -> Outcome {
@@ -50,6 +66,11 @@ fn told(settled: Settled) -> Outcome {
                 None => outcome,
             }
         }
+        // A reply or an edit goes to the first part.
+        Settled::InParts(parts) if parts.is_whole() => {
+            told(Settled::Delivered(parts.said.into_iter().next().unwrap_or_default()))
+        }
+        Settled::InParts(parts) => Outcome::partly(parts.said.len(), parts.of),
         Settled::Failed(why) => Outcome::failed(why),
         Settled::Ambiguous => Outcome::ambiguous(),
     }

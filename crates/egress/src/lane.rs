@@ -1,115 +1,136 @@
-//! Lane: what one agent says in one chat stays in order.
+//! Lane: what one agent says in one chat stays in order, and what is said in one chat through
+//! one bot is said without a word of others in between.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nightdesk_types::AgentId;
+use nightdesk_types::limits::{SEND_DONE_WITHIN, TURNS_MAX};
 use tokio::sync::oneshot;
-
-type LaneKey = (AgentId, String);
+use tokio::time::{Instant, timeout_at};
 
 /// The lanes in use. A lane lives as long as somebody is in it.
-#[derive(Clone, Debug, Default)]
-pub struct Lanes {
-    tails: Arc<Mutex<HashMap<LaneKey, Tail>>>,
+#[derive(Debug)]
+pub struct Lanes<K: Hash + Eq> {
+    tails: Arc<Mutex<Tails<K>>>,
 }
 
+/// Who stands last in each lane.
 #[derive(Debug)]
-struct Tail {
-    /// Which turn stands last.
+struct Tails<K> {
+    last: HashMap<K, Before>,
+    /// How many stand in all of them.
+    turns: usize,
+}
+
+/// A turn, as the one behind it sees it.
+#[derive(Debug)]
+struct Before {
     ticket: u64,
-    /// Ends when that turn is over.
-    over: oneshot::Receiver<()>,
+    /// Ends when that turn is over. One who leaves early names the turn before its own.
+    over: oneshot::Receiver<Option<Self>>,
 }
 
 /// A place in a lane. The next one's turn comes when this is dropped.
 #[derive(Debug)]
-pub struct Turn {
-    key: LaneKey,
+pub struct Turn<K: Hash + Eq> {
+    key: K,
     ticket: u64,
-    before: Option<oneshot::Receiver<()>>,
-    lanes: Lanes,
-    over: Option<oneshot::Sender<()>>,
+    until: Instant,
+    before: Option<Before>,
+    tails: Arc<Mutex<Tails<K>>>,
+    over: Option<oneshot::Sender<Option<Before>>>,
 }
 
-impl Lanes {
-    /// Takes the next place. Places are in the order of these calls.
-    pub fn enter(&self, agent: AgentId, chat: &str) -> Turn {
-        let key = (agent, chat.to_owned());
+impl<K: Hash + Eq> Default for Lanes<K> {
+    fn default() -> Self {
+        let tails = Tails { last: HashMap::new(), turns: 0 };
+        Self { tails: Arc::new(Mutex::new(tails)) }
+    }
+}
+
+impl<K: Hash + Eq + Clone> Lanes<K> {
+    /// Takes the next place, for as long as a send may take. Places are in the order of these
+    /// calls. `None`: too many stand in the lanes already.
+    pub fn enter(&self, key: K) -> Option<Turn<K>> {
+        self.enter_until(key, Instant::now() + SEND_DONE_WITHIN)
+    }
+
+    /// The same, for as long as the caller says.
+    pub(crate) fn enter_until(&self, key: K, until: Instant) -> Option<Turn<K>> {
         let (over, ends) = oneshot::channel();
-        let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = tails.remove(&key);
+        let mut tails = lock(&self.tails);
+        if tails.turns == TURNS_MAX {
+            return None;
+        }
+        tails.turns += 1;
+        let before = tails.last.remove(&key);
         let ticket = before.as_ref().map_or(0, |before| before.ticket + 1);
-        tails.insert(key.clone(), Tail { ticket, over: ends });
-        let before = before.map(|before| before.over);
-        Turn { key, ticket, before, lanes: self.clone(), over: Some(over) }
+        tails.last.insert(key.clone(), Before { ticket, over: ends });
+        drop(tails);
+        let tails = Arc::clone(&self.tails);
+        Some(Turn { key, ticket, until, before, tails, over: Some(over) })
     }
 
     /// How many lanes are in use.
     pub fn in_use(&self) -> usize {
-        self.tails.lock().unwrap_or_else(PoisonError::into_inner).len()
+        lock(&self.tails).last.len()
     }
 }
 
-impl Turn {
-    /// Waits until everybody before is through.
-    pub async fn come(&mut self) {
-        if let Some(before) = self.before.take() {
+impl<K: Hash + Eq> Turn<K> {
+    /// Waits until everybody before is through. Answers whether that was in time.
+    pub async fn come(&mut self) -> bool {
+        while let Some(before) = &mut self.before {
+            let Ok(over) = timeout_at(self.until, &mut before.over).await else { return false };
             // An error means that the one before was dropped: its turn is over just the same.
-            drop(before.await);
+            self.before = over.ok().flatten();
         }
+        true
+    }
+
+    /// Until when everything must be done.
+    pub(crate) const fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Who still stands before one who leaves early.
+    fn still_before(&mut self) -> Option<Before> {
+        while let Some(before) = &mut self.before {
+            match before.over.try_recv() {
+                Ok(earlier) => self.before = earlier,
+                Err(oneshot::error::TryRecvError::Closed) => self.before = None,
+                Err(oneshot::error::TryRecvError::Empty) => break,
+            }
+        }
+        self.before.take()
     }
 }
 
-impl Drop for Turn {
+impl<K: Hash + Eq> Drop for Turn<K> {
     fn drop(&mut self) {
-        let mut tails = self.lanes.tails.lock().unwrap_or_else(PoisonError::into_inner);
-        if tails.get(&self.key).is_some_and(|tail| tail.ticket == self.ticket) {
-            tails.remove(&self.key);
+        let mut before = self.still_before();
+        let tails = Arc::clone(&self.tails);
+        let mut tails = lock(&tails);
+        tails.turns -= 1;
+        if let Some(last) = tails.last.get_mut(&self.key).filter(|last| last.ticket == self.ticket)
+        {
+            match before.take() {
+                Some(before) => *last = before,
+                None => drop(tails.last.remove(&self.key)),
+            }
         }
         drop(tails);
-        drop(self.over.take());
+        if let Some(over) = self.over.take() {
+            // Nobody may be behind.
+            drop(over.send(before));
+        }
     }
+}
+
+fn lock<K>(tails: &Mutex<Tails<K>>) -> MutexGuard<'_, Tails<K>> {
+    tails.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::sync::mpsc;
-    use uuid::Uuid;
-
-    use super::*;
-
-    const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
-
-    #[tokio::test]
-    async fn turns_come_in_the_order_they_were_taken() {
-        let lanes = Lanes::default();
-        let (said, mut heard) = mpsc::channel(8);
-        let turns: Vec<Turn> = (0..8).map(|_| lanes.enter(AGENT, "chat")).collect();
-        let speak = |(number, mut turn): (usize, Turn)| {
-            let said = said.clone();
-            tokio::spawn(async move {
-                turn.come().await;
-                said.send(number).await.unwrap();
-            })
-        };
-        // Started in reverse, and still in order.
-        let speakers: Vec<_> = turns.into_iter().enumerate().rev().map(speak).collect();
-
-        for want in 0..8 {
-            assert_eq!(heard.recv().await, Some(want));
-        }
-        for speaker in speakers {
-            speaker.await.unwrap();
-        }
-        assert_eq!(lanes.in_use(), 0, "nothing is left behind");
-    }
-
-    #[tokio::test]
-    async fn lanes_do_not_wait_for_each_other() {
-        let lanes = Lanes::default();
-        let _slow = lanes.enter(AGENT, "slow");
-
-        lanes.enter(AGENT, "other").come().await;
-    }
-}
+mod tests;

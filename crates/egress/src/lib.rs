@@ -2,18 +2,27 @@
 //!
 //! # Promise
 //!
-//! At most one call to a platform is made for a request. A send whose owner died during the
-//! call is `ambiguous`, and is never made a second time in silence; one whose owner died
-//! before it is made by whoever sweeps next.
+//! At most one call to a platform is made for a request and part, but for calls of which the
+//! platform said that it did nothing. A send whose owner died during a call is `ambiguous`, and
+//! is never made a second time in silence; one whose owner died before it is made by whoever
+//! sweeps next. Calls keep the platform's pace: they wait for it and are not dropped, and what
+//! is not done in time is answered as such.
 //!
-//! Begin with [`Egress`].
+//! Begin with [`Egress`]; how a long text becomes several messages is in [`split()`].
 
+mod split;
+mod plan;
 mod lane;
+mod pace;
 mod settled;
 mod stop;
+mod fleeting;
 mod store;
 
+pub use fleeting::Fleeting;
 pub use lane::{Lanes, Turn};
-pub use settled::Settled;
-pub use stop::{Accounts, Egress};
+pub use pace::Paces;
+pub use settled::{Parts, Settled};
+pub use split::split;
+pub use stop::{Account, Accounts, Egress, SendLanes, SendTurn};
 pub use store::{Asked, LeftOver, Owner, SendKey, Store};

@@ -24,8 +24,9 @@ pub trait Store: Send + Sync {
     /// What is known about this author in this chat, over all tenants.
     async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError>;
 
-    /// Through which bots an agent may write to a chat: because an entry came from there in
-    /// the last 30 days, or because the chat was granted to it.
+    /// Through which bots an agent may write to a chat: because the chat was granted to it, or
+    /// has the id of a person bound to it, or because an entry came from there in the last 30
+    /// days and the agent still is bound or granted something on that bot.
     async fn reaches(
         &self,
         scope: TenantScope,

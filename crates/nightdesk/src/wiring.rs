@@ -129,9 +129,14 @@ fn desk(
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
         inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
-        egress: Egress::new(Arc::<Pg>::clone(pg), Arc::<Accounts>::clone(&accounts), owner),
+        egress: Arc::new(Egress::new(
+            Arc::<Pg>::clone(pg),
+            Arc::<Accounts>::clone(&accounts),
+            owner,
+        )),
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
+        waking: Waking::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     })

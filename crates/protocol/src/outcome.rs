@@ -84,6 +84,15 @@ impl Outcome {
         Self { ambiguous: true, ..failed }
     }
 
+    /// It was too long for one message, and only its first parts are known to have arrived.
+    ///
+    /// Like [`Outcome::ambiguous`] it names a time-out: a client that sent it again would say
+    /// the first parts twice.
+    pub fn partly(said: usize, of: usize) -> Self {
+        let error = format!("{said} of {of} parts arrived; the rest was refused or timed out");
+        Self { ambiguous: true, ..Self::failed(error) }
+    }
+
     /// What the chat is, in both places where clients look.
     pub fn chat(name: String, kind: String) -> Self {
         let chat = Chat { name: short(name), kind: short(kind) };
@@ -168,12 +177,13 @@ mod tests {
 
     #[test]
     fn what_may_have_arrived_is_not_sent_again() {
-        let ambiguous = Outcome::ambiguous();
-        let error = ambiguous.error().unwrap().to_lowercase();
+        for ambiguous in [Outcome::ambiguous(), Outcome::partly(2, 5)] {
+            let error = ambiguous.error().unwrap().to_lowercase();
 
-        assert!(error.contains("timed out"));
-        assert!(RETRIED.iter().all(|word| !error.contains(word)));
-        assert!(ambiguous.is_ambiguous() && !ambiguous.is_success());
+            assert!(error.contains("timed out"));
+            assert!(RETRIED.iter().all(|word| !error.contains(word)));
+            assert!(ambiguous.is_ambiguous() && !ambiguous.is_success());
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Store for Pg {
         let (key, owner) = (send.clone(), owner.clone());
         let (state, receipt) = match settled {
             Settled::Ambiguous => ("ambiguous", None),
-            Settled::Delivered(_) | Settled::Failed(_) => {
+            Settled::Delivered(_) | Settled::InParts(_) | Settled::Failed(_) => {
                 let receipt = serde_json::to_vec(settled)
                     .map_err(|error| StoreError::broken("settle a send", error))?;
                 ("settled", Some(receipt))

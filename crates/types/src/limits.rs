@@ -85,6 +85,37 @@ pub const SEND_ANSWER_WAIT: Duration = Duration::from_secs(30);
 /// How long one call to a platform may take.
 pub const PLATFORM_CALL_WAIT: Duration = Duration::from_secs(20);
 
+/// How long a send may take from its frame to its last call, all waiting included: what is
+/// unsaid by then stays unsaid, so that the answer is there before the client gives up.
+pub const SEND_DONE_WITHIN: Duration = Duration::from_secs(27);
+
+/// Messages one send may be cut into.
+pub const PARTS_MAX: usize = 40;
+
+/// Sends of one node that wait for their turn or are under way; more are told to come again.
+pub const TURNS_MAX: usize = 20_000;
+
+/// A platform that wants to be left alone is left alone for at least this long, ...
+pub const RATE_LIMITED_MIN: Duration = Duration::from_secs(1);
+
+/// ... and is asked again after this long, whatever it said.
+pub const RATE_LIMITED_MAX: Duration = Duration::from_mins(10);
+
+/// How often one chat is shown that somebody is typing.
+pub const TYPING_EVERY: Duration = Duration::from_secs(1);
+
+/// How long showing that may take.
+pub const TYPING_CALL_WAIT: Duration = Duration::from_secs(3);
+
+/// How often people in one chat are told that their agent is being woken.
+pub const WAKING_EVERY: Duration = Duration::from_secs(15);
+
+/// How many are being told at a time; more are not.
+pub const WAKINGS_AT_ONCE_MAX: usize = 64;
+
+/// Paces kept before those that are free again are looked for.
+pub const PACES_KEPT_MIN: usize = 1_024;
+
 /// Writing one frame takes at most this long, or the line is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
@@ -255,6 +286,15 @@ const _: () = assert!(
 const _: () = assert!(
     PLATFORM_CALL_WAIT.as_secs() < SEND_ANSWER_WAIT.as_secs(),
     "a platform call ends before its client gives up",
+);
+const _: () = assert!(
+    SEND_DONE_WITHIN.as_secs() + STATEMENT_WAIT.as_secs() < SEND_ANSWER_WAIT.as_secs(),
+    "what came of a send is written down and answered before its client gives up",
+);
+const _: () = assert!(
+    PLATFORM_CALL_WAIT.as_secs() <= SEND_DONE_WITHIN.as_secs()
+        && SEND_DONE_WITHIN.as_secs() < SEND_FORGOTTEN_AFTER.as_secs(),
+    "a send that waits for its turn is not taken for forgotten",
 );
 const _: () = assert!(
     STALE_REFUSAL_MAX.as_millis() <= 2_500,

@@ -132,6 +132,11 @@ pub struct PromptOption {
 }
 
 impl Op {
+    /// Whether it is shown for a moment and leaves nothing behind.
+    pub const fn is_fleeting(&self) -> bool {
+        matches!(self, Self::Typing { .. })
+    }
+
     /// Its name on the wire.
     pub const fn name(&self) -> &'static str {
         match self {

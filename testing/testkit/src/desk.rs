@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
 use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
@@ -187,9 +187,14 @@ fn desk(store: &Memory, register: &Arc<Register>, ears: &Arc<Ears>, rooms: &Task
         gate: Gate::over(Arc::new(store.clone())),
         refusals: Refusals::default(),
         inbox: Arc::new(Inbox::start(Arc::new(store.clone()), rooms)),
-        egress: Egress::new(Arc::new(store.clone()), Arc::<Accounts>::clone(&accounts), owner),
+        egress: Arc::new(Egress::new(
+            Arc::new(store.clone()),
+            Arc::<Accounts>::clone(&accounts),
+            owner,
+        )),
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
+        waking: Waking::default(),
         tasks: rooms.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     }

@@ -1,6 +1,6 @@
 //! What the store of sends promises.
 
-use nightdesk_egress::{Asked, LeftOver, Owner, SendKey, Settled};
+use nightdesk_egress::{Asked, LeftOver, Owner, Parts, SendKey, Settled};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
 use nightdesk_port::Receipt;
 use nightdesk_register::Access;
@@ -47,6 +47,7 @@ pub async fn every_outcome_is_kept(harness: &impl Harness) {
     let outcomes = [
         delivered(),
         Settled::Delivered(Receipt::default()),
+        Settled::InParts(Parts { said: vec![Receipt::default()], of: 3 }),
         Settled::Failed("message refused by the platform: 50013".to_owned()),
         Settled::Ambiguous,
     ];

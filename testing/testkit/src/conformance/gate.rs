@@ -112,6 +112,49 @@ pub async fn a_grant_lets_its_agent_write(harness: &impl Harness) {
     assert_eq!(reaches(&cast, &ann, "c2").await, []);
 }
 
+/// An agent may write first to a person bound to it, where their chat has their id; to nobody
+/// else's, through no other bot, and no longer than they are bound.
+pub async fn a_binding_lets_its_agent_write_to_the_person(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+
+    assert_eq!(reaches(&cast, &ann, "ann").await, [reach(&cast)]);
+    assert_eq!(reaches(&cast, &ann, "bob").await, [], "bound to another agent");
+    let foreign = Person { scope: bob.scope, ..ann.clone() };
+    assert_eq!(reaches(&cast, &foreign, "ann").await, [], "another tenant");
+    cast.unbind(&ann, "ann").await;
+    assert_eq!(reaches(&cast, &ann, "ann").await, [], "bound no longer");
+    cast.bot = cast.another_bot("other-bot").await;
+    assert_eq!(reaches(&cast, &bob, "bob").await.len(), 1);
+    assert_ne!(reaches(&cast, &bob, "bob").await, [reach(&cast)], "another bot");
+}
+
+/// A grant of every chat lets its agent write first to none.
+pub async fn a_grant_of_every_chat_lets_nobody_write_first(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.stranger("ann").await;
+    grant(&cast, &ann, "*", Access::Any).await;
+    assert_eq!(reaches(&cast, &ann, "c1").await, []);
+    assert_eq!(reaches(&cast, &ann, "*").await, []);
+
+    cast.stored(&ann.says(1).in_chat("c1")).await;
+    assert_eq!(reaches(&cast, &ann, "c1").await, [reach(&cast)], "it may answer");
+}
+
+/// What was heard lets nobody write through a bot it has nothing on any more.
+pub async fn a_reach_ends_with_the_last_binding(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.bind(&ann, "friend").await;
+    cast.stored(&ann.says(1)).await;
+
+    cast.unbind(&ann, "ann").await;
+    assert_eq!(reaches(&cast, &ann, "c1").await, [reach(&cast)], "the friend is still bound");
+    cast.unbind(&ann, "friend").await;
+    assert_eq!(reaches(&cast, &ann, "c1").await, []);
+}
+
 /// Two bots may know a chat of the same id: both are told.
 pub async fn every_bot_that_knows_the_chat_is_told(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;

@@ -54,7 +54,12 @@ impl Store for Memory {
         let may = |bot: BotId| {
             let grant = state.grants.get(&(bot, chat.to_owned()));
             let granted = grant.is_some_and(|row| (row.scope, row.agent) == (scope, agent));
-            granted || state.was_reached((scope, agent), chat, bot, now)
+            // Where a person's chat has the person's id, a binding is a direct chat.
+            let is_direct = state.is_bound((scope, agent), bot, Some(chat));
+            let reached = state.was_reached((scope, agent), chat, bot, now)
+                && (state.is_bound((scope, agent), bot, None)
+                    || state.is_granted((scope, agent), bot));
+            granted || is_direct || reached
         };
         let bots = state.bots.iter().filter(|(bot, _)| may(**bot));
         let reach = |(bot, row): (&BotId, &super::register::BotRow)| Reach {
@@ -79,6 +84,21 @@ impl State {
     fn recipient_now(&self, scope: TenantScope, agent: AgentId) -> Option<Recipient> {
         let version = self.agents.get(&(scope, agent))?.reach_version;
         Some(Recipient { scope, agent, version })
+    }
+
+    /// Whether an agent is bound on a bot to this author, or to anybody.
+    fn is_bound(&self, agent: super::AgentKey, bot: BotId, author: Option<&str>) -> bool {
+        self.bindings.iter().any(|binding| {
+            (binding.scope, binding.agent, binding.bot) == (agent.0, agent.1, bot)
+                && author.is_none_or(|author| binding.author == author)
+        })
+    }
+
+    /// Whether an agent was granted anything on a bot.
+    fn is_granted(&self, agent: super::AgentKey, bot: BotId) -> bool {
+        let of_bot = |(at, _): &(BotId, String)| *at == bot;
+        let mut granted = self.grants.iter().filter(|(place, _)| of_bot(place));
+        granted.any(|(_, row)| (row.scope, row.agent) == agent)
     }
 
     fn was_reached(&self, agent: super::AgentKey, chat: &str, bot: BotId, now: Timestamp) -> bool {

@@ -1,0 +1,75 @@
+//! Fleeting: what is shown for a moment and never written down.
+//!
+//! # Promise
+//!
+//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second;
+//! whatever comes between is answered as if it had been. It uses what sends leave of the bot's
+//! pace, and is left out where a chat has none left.
+
+use nightdesk_gate::{Admitted, AdmittedSend};
+use nightdesk_port::{DeliverError, Receipt};
+use nightdesk_types::limits::{TYPING_CALL_WAIT, TYPING_EVERY};
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Event, Send};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use crate::Settled;
+use crate::plan::plan;
+use crate::stop::{Account, Egress, PaceKey};
+
+/// Something that is shown for a moment, where the gate let somebody speak or be heard.
+#[derive(Clone, Debug)]
+pub struct Fleeting {
+    bot: BotId,
+    send: Send,
+}
+
+impl Fleeting {
+    /// What an agent wants shown, if it is of that kind.
+    pub fn of(send: &AdmittedSend) -> Option<Self> {
+        send.send().op.is_fleeting().then(|| Self { bot: send.bot(), send: send.send().clone() })
+    }
+
+    /// A word of the desk's own to where an event came from.
+    pub fn to_sender_of(event: &Admitted<Event>, status: &str) -> Self {
+        let (bot, source) = (event.verified().bot(), event.verified().get().source());
+        let place = [("thread_id", &source.thread_id), ("scope_id", &source.scope_id)];
+        let known =
+            |(key, id): (&str, &Option<String>)| Some((key.to_owned(), Value::from(id.clone()?)));
+        let metadata: Map<String, Value> = place.into_iter().filter_map(known).collect();
+        let op = Op::Typing { content: Some(status.to_owned()) };
+        Self { bot, send: Send { chat_id: source.chat_id.clone(), op, metadata } }
+    }
+}
+
+impl Egress {
+    /// Shows something for a moment, if there is room for it.
+    pub async fn show(&self, fleeting: &Fleeting) -> Settled {
+        let Fleeting { bot, send } = fleeting;
+        let Ok(Some(account)) = self.accounts.account(*bot).await else {
+            return Settled::Failed("the bot is not there".to_owned());
+        };
+        if let Err(why) = plan(send, &account.capabilities) {
+            return Settled::Failed(why.to_string());
+        }
+        if !self.has_room(&account, send) {
+            return Settled::Delivered(Receipt::default());
+        }
+        let call = account.platform.deliver(&account.bot, send);
+        let shown = timeout(TYPING_CALL_WAIT, call).await;
+        let shown = shown.unwrap_or_else(|late| Err(DeliverError::Ambiguous(late.into())));
+        if let Err(DeliverError::RateLimited { retry_after }) = shown {
+            self.hold(&account, &send.chat_id, retry_after);
+        }
+        shown.into()
+    }
+
+    fn has_room(&self, account: &Account, send: &Send) -> bool {
+        let (bot, can) = (account.bot.id, &account.capabilities);
+        let typing = PaceKey::Typing(bot, send.chat_id.clone());
+        self.paces.is_free(&PaceKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
+            && self.paces.once_in(&typing, TYPING_EVERY)
+            && self.paces.take_spare(&PaceKey::Bot(bot), can.bot_pace)
+    }
+}

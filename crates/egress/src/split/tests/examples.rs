@@ -1,0 +1,156 @@
+//! Examples: one text for each thing that may not be torn.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+#[test]
+fn what_fits_is_left_as_it_is() {
+    for text in ["", " ", "one\n\n", "```\nopen", &"x".repeat(64)] {
+        assert_eq!(in_chars(text, 64), [text]);
+    }
+    assert_eq!(in_chars(&"x".repeat(65), 64).len(), 2, "past the limit");
+}
+
+#[test]
+fn a_pair_of_two_units_counts_as_two() {
+    let text = "😀".repeat(40);
+
+    assert_eq!(split(&text, 64, LengthUnit::Chars).len(), 1);
+    assert_eq!(split(&text, 64, LengthUnit::Utf16).len(), 2);
+}
+
+#[test]
+fn cuts_are_made_where_they_hurt_least() {
+    let words = "word ".repeat(9);
+    let cases = [
+        ("a blank line", format!("{words}\n\nword\nword. {words}"), words.clone()),
+        ("a line", format!("{words}\nword. {words}"), words.clone()),
+        ("a sentence", format!("{words}stop. {words}"), format!("{words}stop.")),
+        ("a word", format!("{words}{words}"), "word ".repeat(13)),
+    ];
+    for (name, text, want) in &cases {
+        assert_eq!(in_chars(text, 64)[0], want.trim_end(), "{name}");
+    }
+}
+
+#[test]
+fn indentation_of_the_next_line_is_kept() {
+    let text = format!("{}\n\n    indented", "x".repeat(60));
+
+    assert_eq!(in_chars(&text, 64)[1], "    indented");
+}
+
+#[test]
+fn nothing_that_reads_as_one_is_torn() {
+    let link = "https://example.org/a/long/path?with=a&query=too";
+    let cases = [
+        ("a link", link.to_owned()),
+        ("a written link", format!("[what it says]({link})")),
+        ("a link in brackets", "https://en.example.org/wiki/Desk_(furniture_(old))".to_owned()),
+        ("inline code", "`let night = desk.open(now)?;`".to_owned()),
+        ("inline code with a backtick", "``a ` b ` c and so on``".to_owned()),
+        ("a family", "👨‍👩‍👧‍👦👨‍👩‍👧‍👦".to_owned()),
+    ];
+    for (name, whole) in &cases {
+        for before in 1..64 {
+            let text = format!("{}{whole} and then some more text", "x".repeat(before));
+            let parts = in_chars(&text, 64);
+            let pieces = if *name == "a family" { "👨‍👩‍👧‍👦" } else { whole };
+            let found: usize = parts.iter().map(|part| part.matches(pieces).count()).sum();
+            assert_eq!(found, text.matches(pieces).count(), "{name} after {before}: {parts:?}");
+        }
+    }
+}
+
+#[test]
+fn accents_stay_on_their_letters() {
+    let text = "e\u{301}".repeat(100);
+
+    for part in in_chars(&text, 65) {
+        assert!(part.starts_with('e') && part.ends_with('\u{301}'), "{part:?}");
+    }
+}
+
+#[test]
+fn a_long_block_is_closed_and_opened_again() {
+    let code = "let a = 1;\n".repeat(12);
+    let parts = in_chars(&format!("Look:\n```rust\n{code}```\nDone."), 64);
+
+    assert!(parts.len() > 2);
+    for part in &parts {
+        assert!(is_balanced(part), "{part}");
+        assert!(part.contains("```rust\nlet a"), "the same words after the fence: {part}");
+    }
+    assert!(parts[0].starts_with("Look:\n```rust\n"));
+    assert!(parts.last().is_some_and(|part| part.ends_with("```\nDone.")));
+}
+
+#[test]
+fn a_block_that_fits_goes_whole_into_the_next_part() {
+    let block = "```\none\ntwo\nthree\n```";
+    let text = format!("{}\n{block}", "x".repeat(55));
+
+    assert_eq!(in_chars(&text, 64)[1], block);
+}
+
+#[test]
+fn longer_fences_and_tildes_are_their_own() {
+    let code = "```\ninner\n```\n".repeat(8);
+    for fence in ["````", "~~~"] {
+        for part in in_chars(&format!("{fence}md\n{code}{fence}"), 64) {
+            assert!(part.starts_with(&format!("{fence}md\n")), "{part}");
+            assert!(part.ends_with(&format!("\n{fence}")), "{part}");
+        }
+    }
+}
+
+#[test]
+fn an_unclosed_block_is_closed() {
+    let parts = in_chars(&format!("```\n{}", "code\n".repeat(40)), 64);
+
+    assert!(parts.iter().all(|part| is_balanced(part)), "{parts:?}");
+}
+
+#[test]
+fn only_what_is_longer_than_a_message_is_torn() {
+    let link = format!("https://{}", "x".repeat(100));
+    let parts = in_chars(&format!("see {link} there"), 64);
+
+    assert_eq!(parts[0], "see");
+    assert_eq!(parts[1].len(), 64);
+    assert_eq!(parts[1..].concat().replace(' ', ""), format!("{link}there"));
+}
+
+#[test]
+fn a_void_is_no_message() {
+    assert_eq!(in_chars(&" \n".repeat(100), 64), [""; 0]);
+    assert_eq!(in_chars(&format!("{}x", " ".repeat(100)), 64), ["x"]);
+}
+
+/// It would take minutes if a scan began anew at every sign.
+fn a_megabyte_is_soon_split(signs: &[&str]) {
+    for sign in signs {
+        let text = sign.repeat(1_000_000 / sign.len());
+        let began = Instant::now();
+        let parts = split(&text, 4_096, LengthUnit::Utf16);
+        assert!(began.elapsed() < Duration::from_secs(20), "{sign:?}");
+        assert!(parts.iter().all(|part| (1..=4_096).contains(&part.encode_utf16().count())));
+    }
+}
+
+#[test]
+fn a_megabyte_of_backticks_is_soon_split() {
+    a_megabyte_is_soon_split(&["`", "`a``", "``` ", "```\n"]);
+}
+
+#[test]
+fn a_megabyte_of_brackets_is_soon_split() {
+    let nested = ["[".repeat(1_000), "](x)".repeat(1_000)].concat();
+    a_megabyte_is_soon_split(&["[", "[a](b", "[[]](x)", "a://", &nested]);
+}
+
+#[test]
+fn a_megabyte_of_little_is_soon_split() {
+    a_megabyte_is_soon_split(&["\n", " ", "x", "\u{301}", "👨\u{200d}", "🇩"]);
+}

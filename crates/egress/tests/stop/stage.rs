@@ -1,0 +1,218 @@
+//! Stage: the way out, over the memory store, to a platform that a test plays.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_egress::{Account, Accounts, Egress, Owner, Settled};
+use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
+use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, LengthUnit, Pace, Receipt};
+use nightdesk_register::{Access, Entering as _, NewBot};
+use nightdesk_testkit::{FakeClock, Memory, builders};
+use nightdesk_types::send::Op;
+use nightdesk_types::{
+    AgentId, BotId, NodeEpoch, RequestId, Send, StoreError, TenantId, TenantScope,
+};
+use nightdesk_vault::WrappedKey;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+/// What the platform does with a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Does {
+    /// It takes it.
+    Takes,
+    /// It takes it, after a while.
+    TakesAfter(Duration),
+    /// It wants to be left alone.
+    Limits(Duration),
+    /// It says no.
+    Refuses,
+    /// It never answers.
+    Hangs,
+}
+
+/// A call as the platform saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) text: String,
+    /// Milliseconds since the stage was set.
+    pub(crate) at: u128,
+}
+
+/// A platform that does what it is told, and notes what it was asked.
+pub(crate) struct Played {
+    began: Instant,
+    script: Mutex<VecDeque<Does>>,
+    calls: Mutex<Vec<Call>>,
+}
+
+#[async_trait]
+impl Deliver for Played {
+    async fn deliver(&self, _: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
+        let at = self.began.elapsed().as_millis();
+        let number = {
+            let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            calls.push(Call { text: text(send), at });
+            calls.len()
+        };
+        let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        match next.unwrap_or(Does::Takes) {
+            Does::Takes => {}
+            Does::TakesAfter(span) => sleep(span).await,
+            Does::Limits(retry_after) => return Err(DeliverError::RateLimited { retry_after }),
+            Does::Refuses => return Err(DeliverError::Refused { platform_code: "no".to_owned() }),
+            Does::Hangs => std::future::pending().await,
+        }
+        Ok(Receipt { message_id: Some(format!("m{number}")), ..Receipt::default() })
+    }
+}
+
+fn text(send: &Send) -> String {
+    match &send.op {
+        Op::Send { content, .. } => content.clone(),
+        other => other.name().to_owned(),
+    }
+}
+
+/// One account for every bot.
+struct Everybodys(Account);
+
+#[async_trait]
+impl Accounts for Everybodys {
+    async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError> {
+        let bot = Arc::new(Bot { id: bot, ..Bot::clone(&self.0.bot) });
+        Ok(Some(Account { bot, ..self.0.clone() }))
+    }
+}
+
+/// Ann, who may write to the chats `c1` and `c2` of a bot, and Bob.
+pub(crate) struct Stage {
+    pub(crate) store: Memory,
+    pub(crate) platform: Arc<Played>,
+    pub(crate) bot: BotId,
+    scope: TenantScope,
+    pub(crate) agents: [AgentId; 2],
+    can: Capabilities,
+}
+
+pub(crate) fn pace(calls: u32) -> Pace {
+    Pace::per_second(NonZeroU32::new(calls).expect("a test's pace is some"))
+}
+
+impl Stage {
+    pub(crate) async fn set(script: &[Does]) -> Self {
+        let store = Memory::new(FakeClock::default());
+        let id = TenantId::from_uuid(Uuid::from_u128(7));
+        store.create_tenant(id, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");
+        let scope = TenantScope::of(id);
+        let bot = store.create_bot(scope, &new_bot()).await.expect("enter a bot");
+        let mut agents = [AgentId::from_uuid(Uuid::nil()); 2];
+        for (agent, name) in agents.iter_mut().zip(["ann", "bob"]) {
+            *agent = store.create_agent(scope, name).await.expect("enter an agent");
+        }
+        for chat in ["c1", "c2"] {
+            let granted = store.grant(scope, agents[0], bot, (chat, Access::Any)).await;
+            granted.expect("grant a chat");
+        }
+        let platform = Arc::new(Played {
+            began: Instant::now(),
+            script: Mutex::new(script.iter().copied().collect()),
+            calls: Mutex::default(),
+        });
+        Self { store, platform, bot, scope, agents, can: can() }
+    }
+
+    /// The same platform, as fast as a test says.
+    pub(crate) const fn paced(mut self, chat_pace: Pace, bot_pace: Pace) -> Self {
+        self.can.chat_pace = chat_pace;
+        self.can.bot_pace = bot_pace;
+        self
+    }
+
+    /// The platform can do only this.
+    pub(crate) fn that_can(mut self, ops: &[&'static str]) -> Self {
+        self.can.ops = ops.to_vec();
+        self
+    }
+
+    /// A life of the node.
+    pub(crate) fn life(&self, epoch: i64) -> Arc<Egress> {
+        let account = Account {
+            bot: Arc::new(builders::bot(self.bot, self.scope)),
+            platform: Arc::<Played>::clone(&self.platform),
+            capabilities: self.can.clone(),
+        };
+        let owner = Owner { node: "node-1".to_owned(), epoch: NodeEpoch::new(epoch) };
+        Arc::new(Egress::new(Arc::new(self.store.clone()), Arc::new(Everybodys(account)), owner))
+    }
+
+    /// An admitted send of an agent's.
+    pub(crate) async fn send(&self, agent: AgentId, name: &str, send: Send) -> AdmittedSend {
+        let (greeted, tag) = ([self.bot], Tag::default());
+        let sender = Sender { scope: self.scope, agent, greeted: &greeted, tag: &tag };
+        let request = RequestId::new(name).expect("it is short");
+        let gate = Gate::over(Arc::new(self.store.clone()));
+        gate.admit_send(sender, request, send).await.expect("it may write there")
+    }
+
+    /// Says a text in a chat of ann's, when its turn has come.
+    pub(crate) async fn says(&self, egress: &Egress, chat: &str, text: &str) -> Settled {
+        let ann = self.agents[0];
+        let turn = egress.lanes().enter((ann, chat.to_owned()));
+        let mut turn = turn.expect("the lanes are not full");
+        let name = format!("{chat} {} {}", text.len(), &text[..text.len().min(9)]);
+        let send = self.send(ann, &name, message(chat, text)).await;
+        assert!(turn.come().await, "its turn comes");
+        egress.deliver(&send, &turn).await.expect("memory does not fail")
+    }
+
+    /// What the platform was asked.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.platform.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// When it was asked, in seconds.
+    pub(crate) fn seconds(&self) -> Vec<u128> {
+        self.calls().iter().map(|call| call.at / 1_000).collect()
+    }
+}
+
+pub(crate) fn message(chat: &str, text: &str) -> Send {
+    let op = Op::Send { content: text.to_owned(), reply_to: None };
+    Send { chat_id: chat.to_owned(), op, metadata: serde_json::Map::new() }
+}
+
+/// A text of so many parts.
+pub(crate) fn long(parts: usize) -> String {
+    (0..parts).map(|part| part.to_string().repeat(64)).collect::<Vec<_>>().join("\n")
+}
+
+fn new_bot() -> NewBot {
+    NewBot {
+        id: Uuid::from_u128(9),
+        platform: "discord".to_owned(),
+        adapter: "scripted".to_owned(),
+        handle: "desk-bot".to_owned(),
+        path: "desk-bot".to_owned(),
+        settings: json!({}),
+        sealed: None,
+    }
+}
+
+fn can() -> Capabilities {
+    Capabilities {
+        label: "Played".to_owned(),
+        message_length_max: 64,
+        length_unit: LengthUnit::Chars,
+        markdown_dialect: "plain".to_owned(),
+        hint: String::new(),
+        ops: vec!["send", "typing"],
+        threads: false,
+        chat_pace: pace(1_000),
+        bot_pace: pace(1_000),
+    }
+}
