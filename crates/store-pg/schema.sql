@@ -150,6 +150,15 @@ begin
         select r.bot_id from reached r
         where r.tenant_id = p_tenant and r.agent_id = p_agent and r.chat_id = p_chat
           and r.at > now() - p_kept
+          and (exists (
+                select from bindings i
+                where i.tenant_id = p_tenant and i.agent_id = p_agent and i.bot_id = r.bot_id)
+            or exists (
+                select from scope_grants g
+                where g.tenant_id = p_tenant and g.agent_id = p_agent and g.bot_id = r.bot_id))
+        union
+        select i.bot_id from bindings i
+        where i.tenant_id = p_tenant and i.agent_id = p_agent and i.author_id = p_chat
         union
         select g.bot_id from scope_grants g
         where g.tenant_id = p_tenant and g.agent_id = p_agent and g.chat_id = p_chat

@@ -53,7 +53,9 @@ impl Store for Memory {
         let state = self.lock();
         let may = |bot: BotId| {
             let grant = state.grants.get(&(bot, chat.to_owned()));
-            let granted = grant.is_some_and(|row| (row.scope, row.agent) == (scope, agent));
+            // Every chat is not one an agent may write to first.
+            let granted = chat != EVERY_CHAT
+                && grant.is_some_and(|row| (row.scope, row.agent) == (scope, agent));
             // Where a person's chat has the person's id, a binding is a direct chat.
             let is_direct = state.is_bound((scope, agent), bot, Some(chat));
             let reached = state.was_reached((scope, agent), chat, bot, now)
