@@ -4,6 +4,12 @@
 mod door;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/guard.rs"]
+mod guard;
+#[path = "street/sends.rs"]
+mod sends;
+#[path = "street/waking.rs"]
+mod waking;
 #[path = "street/hooks.rs"]
 mod hooks;
 #[path = "street/canary.rs"]

@@ -8,6 +8,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_api::Street;
@@ -23,7 +24,7 @@ use nightdesk_line::{Dials, Room};
 use nightdesk_register::{BotDraft, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
 use nightdesk_vault::{Key, Vault};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,10 +35,12 @@ use crate::{FakeClock, Memory};
 mod call;
 mod gateway;
 mod letterbox;
+mod platform;
 
 pub use call::{Answered, post};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use letterbox::Letterbox;
+pub use platform::TestPlatform;
 
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
@@ -54,6 +57,7 @@ pub struct TestDesk {
     pub desk: Arc<Desk>,
     lines: Arc<Lines>,
     address: SocketAddr,
+    work: TaskTracker,
     drain: CancellationToken,
 }
 
@@ -89,8 +93,9 @@ impl TestDesk {
         let vault = Vault::from_key_file(&Vault::new_key_file()).expect("a new key file is good");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault));
         let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
+        let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
-        let desk = Arc::new(desk(&store, &register, &ears, &rooms));
+        let desk = Arc::new(desk((&store, &register), &ears, &rooms, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Room {
@@ -113,7 +118,7 @@ impl TestDesk {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
-        Self { store, register, ears, desk, lines, address, drain }
+        Self { store, register, ears, desk, lines, address, work, drain }
     }
 
     /// Where it listens.
@@ -121,18 +126,30 @@ impl TestDesk {
         self.address
     }
 
+    /// Waits until nothing is under way that nobody waits for.
+    pub async fn settled(&self) {
+        while self.work.len() > 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
     /// Lets the store of lines fail from now on, or work again.
     pub fn lines_are_down(&self, down: bool) {
         self.lines.down.store(down, Ordering::Relaxed);
     }
 
-    /// Enters a household whose author and bot are called after it. Nobody takes its calls.
+    /// Enters a household whose author and bot are called after it. Its bot reaches nobody.
     pub async fn household(&self, name: &str, gateway: &str) -> Household {
         self.household_calling(name, gateway, "http://127.0.0.1:9/nobody").await
     }
 
     /// Enters a household whose bot makes its calls to this URL.
     pub async fn household_calling(&self, name: &str, gateway: &str, url: &str) -> Household {
+        self.household_with(name, gateway, json!({ "deliver_url": url })).await
+    }
+
+    /// Enters a household whose bot has these settings.
+    pub async fn household_with(&self, name: &str, gateway: &str, settings: Value) -> Household {
         let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
         let scope = TenantScope::of(tenant);
         let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
@@ -140,7 +157,7 @@ impl TestDesk {
             platform: "discord".to_owned(),
             adapter: "scripted".to_owned(),
             handle: format!("bot-{name}"),
-            settings: json!({ "deliver_url": url }),
+            settings,
             key: Some(Key::new(BOT_KEY.to_owned())),
         };
         let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
@@ -153,7 +170,12 @@ impl TestDesk {
 
     /// Has the author of that name say something to a household's bot. Answers the status.
     pub async fn says(&self, household: &Household, author: &str, key: &str) -> u16 {
-        let source = json!({ "chat_id": "c1", "user_id": author });
+        self.says_in("c1", household, author, key).await
+    }
+
+    /// The same, in a chat.
+    pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({ "chat_id": chat, "user_id": author });
         let event = json!({ "id": key, "event": { "text": key, "source": source } });
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
@@ -177,7 +199,12 @@ impl Drop for TestDesk {
     }
 }
 
-fn desk(store: &Memory, register: &Arc<Register>, ears: &Arc<Ears>, rooms: &TaskTracker) -> Desk {
+fn desk(
+    (store, register): (&Memory, &Arc<Register>),
+    ears: &Arc<Ears>,
+    rooms: &TaskTracker,
+    work: &TaskTracker,
+) -> Desk {
     let scripted = Scripted::new().expect("the scripted platform opens its client");
     let adapters: Adapters = [("scripted".to_owned(), Arc::new(scripted) as _)].into();
     let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
@@ -195,7 +222,7 @@ fn desk(store: &Memory, register: &Arc<Register>, ears: &Arc<Ears>, rooms: &Task
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
         waking: Waking::default(),
-        tasks: rooms.clone(),
+        tasks: work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     }
 }
