@@ -78,7 +78,7 @@ impl<K: Hash + Eq + Clone> Paces<K> {
     pub fn hold(&self, key: &K, pace: Pace, span: Duration) {
         let now = Instant::now();
         let mut kept = self.lock();
-        let held = span + (pace.span - interval(pace));
+        let held = span + pace.span.saturating_sub(interval(pace));
         let busy = held.max(kept.busy_for(key, now));
         kept.keep(key, now + busy, now);
     }

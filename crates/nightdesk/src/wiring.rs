@@ -8,7 +8,7 @@ use anyhow::Context;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, sweep};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
 use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};

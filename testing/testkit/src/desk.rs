@@ -34,12 +34,10 @@ use crate::{FakeClock, Memory};
 
 mod call;
 mod gateway;
-mod letterbox;
 mod platform;
 
 pub use call::{Answered, post};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
-pub use letterbox::Letterbox;
 pub use platform::TestPlatform;
 
 /// The key every bot of a test desk signs with.
@@ -128,7 +126,7 @@ impl TestDesk {
 
     /// Waits until nothing is under way that nobody waits for.
     pub async fn settled(&self) {
-        while self.work.len() > 0 {
+        while !self.work.is_empty() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
@@ -140,12 +138,8 @@ impl TestDesk {
 
     /// Enters a household whose author and bot are called after it. Its bot reaches nobody.
     pub async fn household(&self, name: &str, gateway: &str) -> Household {
-        self.household_calling(name, gateway, "http://127.0.0.1:9/nobody").await
-    }
-
-    /// Enters a household whose bot makes its calls to this URL.
-    pub async fn household_calling(&self, name: &str, gateway: &str, url: &str) -> Household {
-        self.household_with(name, gateway, json!({ "deliver_url": url })).await
+        let settings = json!({ "deliver_url": "http://127.0.0.1:9/nobody" });
+        self.household_with(name, gateway, settings).await
     }
 
     /// Enters a household whose bot has these settings.

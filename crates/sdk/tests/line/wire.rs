@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use nightdesk_sdk::{Agent, Settings, Status};
-use nightdesk_testkit::desk::{Household, Letterbox, TestDesk};
+use nightdesk_testkit::desk::{Household, TestDesk, TestPlatform};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -14,16 +14,16 @@ use tokio::task::JoinSet;
 pub(crate) struct Street {
     pub(crate) desk: TestDesk,
     pub(crate) ann: Household,
-    pub(crate) letters: Letterbox,
+    pub(crate) platform: TestPlatform,
     pub(crate) wire: Wire,
 }
 
 impl Street {
     pub(crate) async fn open() -> Self {
-        let (desk, letters) = (TestDesk::open().await, Letterbox::open().await);
-        let ann = desk.household_calling("ann", "gw-1", &letters.url()).await;
+        let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
+        let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
         let wire = Wire::to(desk.address()).await;
-        Self { desk, ann, letters, wire }
+        Self { desk, ann, platform, wire }
     }
 
     /// Settings with which Ann's agent gets in.
@@ -40,7 +40,7 @@ impl Street {
 
     /// The text of the next call to the platform.
     pub(crate) async fn answer(&mut self) -> String {
-        self.letters.next().await["send"]["content"].as_str().expect("a text").to_owned()
+        self.platform.next().await["content"].as_str().expect("a text").to_owned()
     }
 
     /// The first entry that is not acked, once this one was said.

@@ -1,30 +1,33 @@
 //! A platform that a test plays: it takes every call and tells what it was asked.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
-/// Longer than any call takes that a test expects.
-const PATIENCE: Duration = Duration::from_secs(5);
+use super::gateway::PATIENCE;
 
-/// A platform that takes every call.
-#[derive(Clone, Debug)]
+/// A platform that takes every call of a scripted bot, and answers that it was done.
+#[derive(Debug)]
 pub struct TestPlatform {
     url: String,
-    calls: Arc<Mutex<Vec<Value>>>,
+    calls: watch::Receiver<Vec<Value>>,
+    seen: usize,
+    /// Owns the server's task.
+    _server: JoinSet<()>,
 }
 
 impl TestPlatform {
     /// Opens one on a free port.
     pub async fn open() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
-        let platform = Self { url: format!("http://{address}/deliver"), calls: Arc::default() };
-        tokio::spawn(platform.clone().serve(listener));
-        platform
+        let (told, calls) = watch::channel(Vec::new());
+        let mut server = JoinSet::new();
+        server.spawn(serve(listener, told));
+        Self { url: format!("http://{address}/deliver"), calls, seen: 0, _server: server }
     }
 
     /// The settings of a bot that calls here.
@@ -34,39 +37,34 @@ impl TestPlatform {
 
     /// What it was asked to do so far.
     pub fn calls(&self) -> Vec<Value> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.calls.borrow().clone()
     }
 
-    /// What it was asked to do, once it was asked so often; or what it was asked within the
-    /// time anybody waits.
-    pub async fn called(&self, times: usize) -> Vec<Value> {
-        let enough = async {
-            while self.calls().len() < times {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        drop(tokio::time::timeout(PATIENCE, enough).await);
-        self.calls()
+    /// The next thing it is asked to do.
+    pub async fn next(&mut self) -> Value {
+        let seen = self.seen;
+        self.seen += 1;
+        let called = self.calls.wait_for(|calls| calls.len() > seen);
+        let called = timeout(PATIENCE, called).await.expect("a call comes in time");
+        called.expect("the server runs")[seen].clone()
     }
+}
 
-    async fn serve(self, listener: TcpListener) {
-        while let Ok((socket, _)) = listener.accept().await {
-            tokio::spawn(self.clone().answer(socket));
-        }
+async fn serve(listener: TcpListener, told: watch::Sender<Vec<Value>>) {
+    let mut callers = JoinSet::new();
+    while let Ok((socket, _)) = listener.accept().await {
+        callers.spawn(answer(socket, told.clone()));
     }
+}
 
-    async fn answer(self, mut socket: TcpStream) {
-        while let Some(call) = call(&mut socket).await {
-            let number = {
-                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                calls.push(call["send"].clone());
-                calls.len()
-            };
-            let body = json!({ "message_id": format!("m{number}") }).to_string();
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
-            // Whoever hung up does not wait for an answer.
-            drop(socket.write_all([head, body].concat().as_bytes()).await);
-        }
+async fn answer(mut socket: TcpStream, told: watch::Sender<Vec<Value>>) {
+    while let Some(call) = call(&mut socket).await {
+        told.send_modify(|calls| calls.push(call["send"].clone()));
+        let number = told.borrow().len();
+        let body = json!({ "message_id": format!("m{number}") }).to_string();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+        // Whoever hung up does not wait for an answer.
+        drop(socket.write_all([head, body].concat().as_bytes()).await);
     }
 }
 
