@@ -6,6 +6,7 @@ use nightdesk_types::TenantId;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+use crate::Key;
 use crate::envelope::{DataKey, OpenError, Place, random_key};
 
 /// A tenant's data key as it lies in its row.
@@ -49,6 +50,21 @@ impl Vault {
         let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| OpenError)?;
         Ok(DataKey::from_bytes(bytes))
     }
+
+    /// Seals a secret of the desk itself, which is no tenant's.
+    pub fn seal_own(&self, kind: &'static str, row: Uuid, secret: &Key) -> Vec<u8> {
+        self.kek.seal(&own(kind, row), secret)
+    }
+
+    /// Opens what was sealed so.
+    pub fn open_own(&self, kind: &'static str, row: Uuid, sealed: &[u8]) -> Result<Key, OpenError> {
+        self.kek.open(&own(kind, row), sealed)
+    }
+}
+
+/// The desk's own place. No tenant has that id, and no data key is of that kind.
+const fn own(kind: &'static str, row: Uuid) -> Place {
+    Place { tenant: TenantId::from_uuid(Uuid::nil()), kind, row }
 }
 
 const fn place(tenant: TenantId) -> Place {
@@ -58,7 +74,6 @@ const fn place(tenant: TenantId) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Key;
 
     fn tenant(number: u128) -> TenantId {
         TenantId::from_uuid(Uuid::from_u128(number))
@@ -83,6 +98,20 @@ mod tests {
 
         assert!(vault.unwrap(tenant(2), &wrapped).is_err());
         assert!(other.unwrap(tenant(1), &wrapped).is_err());
+    }
+
+    #[test]
+    fn the_desks_own_secret_opens_in_its_place_alone() {
+        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+        let row = Uuid::from_u128(1);
+        let sealed = vault.seal_own("signing-key", row, &Key::new("s3cret".to_owned()));
+
+        let opened = vault.open_own("signing-key", row, &sealed).unwrap();
+        assert_eq!(opened.with(str::to_owned), "s3cret");
+        assert!(vault.open_own("signing-key", Uuid::from_u128(2), &sealed).is_err(), "row");
+        assert!(vault.open_own("other-key", row, &sealed).is_err(), "kind");
+        assert!(other.open_own("signing-key", row, &sealed).is_err(), "desk");
     }
 
     #[test]
