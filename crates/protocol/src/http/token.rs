@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
@@ -32,20 +34,33 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads a form. `refresh_token` is what [`REFRESH_TOKEN_HEADER`] holds.
-    pub fn read(form: &[u8], refresh_token: Option<&str>) -> Result<Self, Refused> {
-        let field = |name| field(form, name);
-        let client_id = field("client_id").ok_or(Refused::InvalidRequest)?;
-        match field("grant_type").as_deref() {
+    /// Reads a form. The client shows itself in it or in `authorization`, the header of HTTP
+    /// Basic; `refresh_token` is what [`REFRESH_TOKEN_HEADER`] holds.
+    pub fn read(
+        form: &[u8],
+        authorization: Option<&str>,
+        refresh_token: Option<&str>,
+    ) -> Result<Self, Refused> {
+        let (id, secret) = (field(form, "client_id")?, field(form, "client_secret")?);
+        let (client_id, secret) = match (authorization, id, secret) {
+            // Whoever shows itself twice is refused, as the RFC wants it.
+            (Some(_), _, Some(_)) => return Err(Refused::InvalidRequest),
+            (Some(basic), id, None) => {
+                let (shown, secret) = read_basic(basic).ok_or(Refused::InvalidClient)?;
+                let same = id.is_none_or(|id| id == shown);
+                (same.then_some(shown).ok_or(Refused::InvalidRequest)?, Some(secret))
+            }
+            (None, id, secret) => (id.ok_or(Refused::InvalidRequest)?, secret.map(Secret::new)),
+        };
+        match field(form, "grant_type")?.as_deref() {
             Some("client_credentials") => Ok(Self::ClientCredentials {
                 client_id,
-                client_secret: field("client_secret")
-                    .map(Secret::new)
-                    .ok_or(Refused::InvalidClient)?,
-                scope: field("scope"),
+                client_secret: secret.ok_or(Refused::InvalidClient)?,
+                scope: field(form, "scope")?,
             }),
             Some("refresh_token") => {
-                let shown = refresh_token.map(str::to_owned).or_else(|| field("refresh_token"));
+                let in_form = field(form, "refresh_token")?;
+                let shown = refresh_token.map(str::to_owned).or(in_form);
                 let refresh_token = shown.map(Secret::new).ok_or(Refused::InvalidGrant)?;
                 Ok(Self::RefreshToken { client_id, refresh_token })
             }
@@ -71,9 +86,33 @@ impl Request {
     }
 }
 
-fn field(form: &[u8], name: &str) -> Option<String> {
-    let mut fields = form_urlencoded::parse(form);
-    fields.find(|(key, _)| key == name).map(|(_, value)| Cow::into_owned(value))
+/// A field, which may stand there once.
+fn field(form: &[u8], name: &str) -> Result<Option<String>, Refused> {
+    let mut found = form_urlencoded::parse(form).filter(|(key, _)| key == name);
+    let value = found.next().map(|(_, value)| Cow::into_owned(value));
+    if found.next().is_some() { Err(Refused::InvalidRequest) } else { Ok(value) }
+}
+
+/// Id and secret from HTTP Basic: each as a form would write it, then both in base64.
+fn read_basic(header: &str) -> Option<(String, Secret)> {
+    let (scheme, text) = header.split_once(' ')?;
+    let bytes =
+        STANDARD.decode(text.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    Some((unescaped(id)?, Secret::new(unescaped(secret)?)))
+}
+
+/// One value of a form, read back.
+fn unescaped(text: &str) -> Option<String> {
+    if text.contains(['&', '=']) {
+        return None;
+    }
+    Some(
+        form_urlencoded::parse(text.as_bytes())
+            .next()
+            .map_or_else(String::new, |(key, _)| key.into_owned()),
+    )
 }
 
 /// The token that was asked for.
@@ -126,12 +165,39 @@ mod tests {
             ("grant_type=client_credentials&client_id=c", Refused::InvalidClient),
             ("grant_type=refresh_token&client_id=c", Refused::InvalidGrant),
             ("grant_type=password&client_id=c", Refused::UnsupportedGrantType),
+            ("grant_type=client_credentials&client_id=c&client_id=d", Refused::InvalidRequest),
+            ("grant_type=x&grant_type=x&client_id=c", Refused::InvalidRequest),
         ];
         for (form, want) in cases {
-            assert_eq!(Request::read(form.as_bytes(), None).unwrap_err(), want, "{form}");
+            assert_eq!(Request::read(form.as_bytes(), None, None).unwrap_err(), want, "{form}");
         }
         let body = serde_json::to_string(&Refused::InvalidGrant).unwrap();
         assert_eq!(body, r#"{"error":"invalid_grant"}"#);
+    }
+
+    #[test]
+    fn a_client_may_show_itself_by_basic_instead() {
+        let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
+        let read = |form: &str, header: &str| Request::read(form.as_bytes(), Some(header), None);
+        let form = "grant_type=client_credentials";
+        let want = Request::ClientCredentials {
+            client_id: "c d".to_owned(),
+            client_secret: Secret::new("s:1"),
+            scope: None,
+        };
+
+        assert_eq!(read(form, &basic("c+d:s%3A1")).as_ref(), Ok(&want));
+        assert_eq!(read(&format!("{form}&client_id=c+d"), &basic("c+d:s%3A1")), Ok(want));
+        let cases = [
+            ("another id", format!("{form}&client_id=e"), basic("c:s"), Refused::InvalidRequest),
+            ("both", format!("{form}&client_secret=s"), basic("c:s"), Refused::InvalidRequest),
+            ("another scheme", form.to_owned(), "Bearer x".to_owned(), Refused::InvalidClient),
+            ("no colon", form.to_owned(), basic("c"), Refused::InvalidClient),
+            ("not base64", form.to_owned(), "Basic !".to_owned(), Refused::InvalidClient),
+        ];
+        for (name, form, header, refused) in cases {
+            assert_eq!(read(&form, &header), Err(refused), "{name}");
+        }
     }
 
     #[test]
@@ -140,7 +206,7 @@ mod tests {
 
         let refresh_token = Secret::new("rt+1");
         let want = Request::RefreshToken { client_id: "c".to_owned(), refresh_token };
-        assert_eq!(Request::read(form, None).unwrap(), want);
+        assert_eq!(Request::read(form, None, None).unwrap(), want);
     }
 
     #[test]

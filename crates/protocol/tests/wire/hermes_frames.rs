@@ -174,7 +174,7 @@ fn assert_enrols(body: &Value) {
 
 fn assert_client_credentials(body: &Value) {
     let form = body.as_str().expect("a form");
-    let request = token::Request::read(form.as_bytes(), None).expect("readable");
+    let request = token::Request::read(form.as_bytes(), None, None).expect("readable");
     assert_eq!(request.form(), form);
     assert!(!format!("{request:?}").contains("csec"), "a secret is not shown");
 }
@@ -182,7 +182,7 @@ fn assert_client_credentials(body: &Value) {
 fn assert_refresh(body: &Value, headers: &Value) {
     let form = body.as_str().expect("a form");
     let header = headers[token::REFRESH_TOKEN_HEADER].as_str();
-    let request = token::Request::read(form.as_bytes(), header).expect("readable");
+    let request = token::Request::read(form.as_bytes(), None, header).expect("readable");
     assert_eq!(request.form(), form);
     let token::Request::RefreshToken { refresh_token, .. } = request else {
         panic!("a refresh was asked for")
