@@ -97,6 +97,22 @@ $$;
 
 ALTER FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select c.tenant_id, c.agent_id, c.secret_sha256,
+        c.revoked_at is null and coalesce(c.expires_at > now(), true)
+    from oauth_clients c where c.client_id = p_client;
+end
+$$;
+
+ALTER FUNCTION public.door_client(p_client uuid) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -208,6 +224,35 @@ end
 $$;
 
 ALTER FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select t.tenant_id, t.name, t.created_at from tenants t
+    where t.name = p_called or t.tenant_id::text = lower(p_called);
+end
+$$;
+
+ALTER FUNCTION public.door_tenant(p_called text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select t.tenant_id, t.name, t.created_at from tenants t
+    where t.name > p_after order by t.name limit tenants_max;
+end
+$$;
+
+ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -805,6 +850,23 @@ ALTER TABLE ONLY public.dedupe_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys OWNER TO nightdesk_owner;
 
+CREATE TABLE public.enrolments (
+    tenant_id uuid NOT NULL,
+    token_sha256 bytea NOT NULL,
+    agent_id uuid NOT NULL,
+    gateway_name text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    gateway_id uuid,
+    CONSTRAINT enrolments_used_for_a_gateway CHECK (((used_at IS NULL) = (gateway_id IS NULL))),
+    CONSTRAINT enrolments_whole_digest CHECK ((octet_length(token_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.enrolments OWNER TO nightdesk_owner;
+
 CREATE TABLE public.gateway_secrets (
     tenant_id uuid NOT NULL,
     gateway_id uuid NOT NULL,
@@ -937,6 +999,21 @@ CREATE TABLE public.nodes (
 
 ALTER TABLE public.nodes OWNER TO nightdesk_owner;
 
+CREATE TABLE public.oauth_clients (
+    tenant_id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    secret_sha256 bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT oauth_clients_whole_digest CHECK ((octet_length(secret_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.oauth_clients FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.oauth_clients OWNER TO nightdesk_owner;
+
 CREATE TABLE public.quarantine_heads (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -1034,6 +1111,17 @@ ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends OWNER TO nightdesk_owner;
 
+CREATE TABLE public.signing_keys (
+    number bigint NOT NULL,
+    kid text NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    used_from timestamp with time zone NOT NULL,
+    retired_at timestamp with time zone
+);
+
+ALTER TABLE public.signing_keys OWNER TO nightdesk_owner;
+
 CREATE TABLE public.source_cursors (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -1092,6 +1180,9 @@ ALTER TABLE ONLY public.bots
 ALTER TABLE ONLY public.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
 
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_pkey PRIMARY KEY (tenant_id, token_sha256);
+
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_pkey PRIMARY KEY (tenant_id, gateway_id, secret_id);
 
@@ -1122,6 +1213,12 @@ ALTER TABLE ONLY public.lines
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_one_per_id UNIQUE (client_id);
+
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (tenant_id, client_id);
+
 ALTER TABLE ONLY public.quarantine_heads
     ADD CONSTRAINT quarantine_heads_pkey PRIMARY KEY (tenant_id, bot_id);
 
@@ -1145,6 +1242,12 @@ ALTER TABLE ONLY public.scope_grants
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_one_per_kid UNIQUE (kid);
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY public.source_cursors
     ADD CONSTRAINT source_cursors_pkey PRIMARY KEY (tenant_id, bot_id, source);
@@ -1175,6 +1278,12 @@ CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
 
@@ -1183,6 +1292,9 @@ ALTER TABLE ONLY public.gateway_secrets
 
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -1194,6 +1306,8 @@ ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateway_secrets ENABLE ROW LEVEL SECURITY;
 
@@ -1211,6 +1325,8 @@ ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.oauth_clients ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -1218,6 +1334,8 @@ CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (cu
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.enrolments USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -1234,6 +1352,8 @@ CREATE POLICY own_tenants ON public.inbox_heads USING ((array_position(( SELECT 
 CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.oauth_clients USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -1291,6 +1411,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_doors;
 
@@ -1317,6 +1440,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_doors;
 
@@ -1337,6 +1463,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_door
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
+
+GRANT SELECT,INSERT ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;

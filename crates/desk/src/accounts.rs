@@ -96,7 +96,9 @@ impl nightdesk_egress::Accounts for Accounts {
 pub(crate) fn store_error(error: RegisterError) -> StoreError {
     match error {
         RegisterError::Store(error) => error,
-        sealed @ RegisterError::Sealed(_) => StoreError::broken("open what is sealed", sealed),
+        other @ (RegisterError::Sealed(_) | RegisterError::NoSigningKey) => {
+            StoreError::broken("open what is sealed", other)
+        }
     }
 }
 

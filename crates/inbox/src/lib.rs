@@ -10,6 +10,7 @@
 //! `testkit` what that means.
 
 mod accept;
+mod aside;
 mod entry;
 mod gather;
 mod metrics;
@@ -20,6 +21,7 @@ pub mod trail;
 mod upkeep;
 
 pub use accept::{Accept, DedupeKey, SourceMark};
+pub use aside::{Aside, Listed, Overview, Parked, Shown, State};
 pub use entry::{Entry, LineClaim, ParkReason, Stored};
 pub use metrics::Metrics;
 pub use stop::Inbox;

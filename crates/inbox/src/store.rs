@@ -120,15 +120,6 @@ pub trait Store: Send + Sync {
         reason: ParkReason,
     ) -> Result<Park, StoreError>;
 
-    /// Puts a parked entry into its inbox again, under a new number. `None`: nothing of that
-    /// number is parked, or it was resubmitted before.
-    async fn resubmit(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        seq: Seq,
-    ) -> Result<Option<Stored>, StoreError>;
-
     /// The last number given out in each inbox.
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError>;
 

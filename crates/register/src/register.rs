@@ -27,6 +27,9 @@ pub enum RegisterError {
     /// A sealed value does not open: another key file sealed it.
     #[error("a sealed value does not open with this desk's key file")]
     Sealed(#[from] nightdesk_vault::OpenError),
+    /// No key of the desk may sign now.
+    #[error("the desk has no key that signs now")]
+    NoSigningKey,
 }
 
 /// Knows who is who.
@@ -161,7 +164,10 @@ impl Register {
         Ok((bot, stored.adapter))
     }
 
-    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, DataKey), RegisterError> {
+    pub(crate) async fn data_key(
+        &self,
+        scope: TenantScope,
+    ) -> Result<(DataKeyId, DataKey), RegisterError> {
         let (id, wrapped) = self.store.data_key(scope).await?;
         Ok((id, self.vault.unwrap(scope.tenant(), &wrapped)?))
     }
@@ -182,18 +188,23 @@ pub struct BotDraft {
     pub key: Option<Key>,
 }
 
-fn sealed(data_key: &DataKey, key: DataKeyId, scope: TenantScope, secret: &Key) -> NewSecret {
+pub(crate) fn sealed(
+    data_key: &DataKey,
+    key: DataKeyId,
+    scope: TenantScope,
+    secret: &Key,
+) -> NewSecret {
     let id = random_id();
     let place = Place { tenant: scope.tenant(), kind: GATEWAY_SECRET, row: id };
     NewSecret { id, sealed: data_key.seal(&place, secret), key }
 }
 
 /// 256 bits, as the hex text that clients use for their HMAC key.
-fn new_secret() -> Key {
+pub(crate) fn new_secret() -> Key {
     Key::new(hex::encode(random_bytes::<32>()))
 }
 
-fn random_id() -> Uuid {
+pub(crate) fn random_id() -> Uuid {
     uuid::Builder::from_random_bytes(random_bytes()).into_uuid()
 }
 

@@ -10,7 +10,10 @@ use nightdesk_vault::WrappedKey;
 use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
+use crate::enrolment::Enrolling;
 use crate::gateway::Gateway;
+use crate::issuer::Issuing;
+use crate::listing::Listing;
 
 /// A secret to be entered, sealed for its row.
 #[derive(Clone, Debug)]
@@ -168,6 +171,6 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Gateways + Bots {}
+pub trait Store: Entering + Gateways + Bots + Listing + Enrolling + Issuing {}
 
-impl<T: Entering + Gateways + Bots> Store for T {}
+impl<T: Entering + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}

@@ -2,12 +2,13 @@
 
 mod accept;
 mod ack;
+mod aside;
 mod read;
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
-    Stored, Waiting,
+    Waiting,
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
@@ -53,35 +54,6 @@ impl Store for Pg {
                     Some(true) => Park::Parked,
                     Some(false) => Park::NotWaiting,
                 })
-            })
-        })
-        .await
-    }
-
-    async fn resubmit(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        seq: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
-        self.scoped("resubmit an entry", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
-                       from inbox_resubmit($1, $2, $3)"#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    seq.get()
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(row.map(|row| Stored {
-                    scope,
-                    agent,
-                    seq: Seq::new(row.seq),
-                    at: row.at.to_jiff(),
-                    parked: false,
-                }))
             })
         })
         .await

@@ -1,7 +1,10 @@
-//! The register's store: tenants, agents, bindings and grants; gateways and bots beside it.
+//! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 mod bots;
+mod enrolment;
 mod gateways;
+mod issuer;
+mod listing;
 
 use async_trait::async_trait;
 use nightdesk_register::{Access, Entering, NewBot};

@@ -59,6 +59,8 @@ uuid_ids! {
     /// The row of a gateway. What a client calls itself is a name, and two tenants may
     /// use the same one.
     GatewayId;
+    /// A tenant's machine identity, as the built-in issuer knows it.
+    ClientId;
 }
 
 macro_rules! numbers {

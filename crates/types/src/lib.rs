@@ -15,7 +15,8 @@ pub mod planted;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{
-    AgentId, BotId, DataKeyId, EntryId, GatewayId, Generation, NodeEpoch, RequestId, Seq, TenantId,
+    AgentId, BotId, ClientId, DataKeyId, EntryId, GatewayId, Generation, NodeEpoch, RequestId, Seq,
+    TenantId,
 };
 pub use jiff::Timestamp;
 pub use scope::TenantScope;

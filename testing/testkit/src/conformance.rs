@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::ParkReason;
+use nightdesk_inbox::{Listed, ParkReason, Parked};
 use nightdesk_types::{AgentId, BotId, Seq, TenantScope};
 
 mod cast;
@@ -45,6 +45,9 @@ pub trait Harness: Send + Sync {
     /// What the inbox asks.
     fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store>;
 
+    /// What an operator asks of the inbox.
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside>;
+
     /// What keeps the inbox in shape.
     fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep>;
 
@@ -57,8 +60,13 @@ pub trait Harness: Send + Sync {
     /// What the register asks.
     fn register(&self) -> Arc<dyn nightdesk_register::Store>;
 
-    /// What is parked in an agent's inbox, by number. No port shows it yet.
-    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)>;
+    /// What is parked in an agent's inbox, by number.
+    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
+        let overview = self.aside().overview(scope, agent, Seq::default()).await;
+        let parked = overview.expect("look into an inbox").map(|overview| overview.parked);
+        let short = |(listed, parked): (Listed, Parked)| (listed.seq, parked.reason);
+        parked.into_iter().flatten().map(short).collect()
+    }
 
     /// The event keys of the refusals kept for a tenant, oldest first. No port shows it yet.
     async fn refusals(&self, scope: TenantScope) -> Vec<String>;

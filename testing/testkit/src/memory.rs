@@ -13,8 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nightdesk_gate::RefusalNote;
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
-    AgentId, BotId, Clock, GatewayId, NodeEpoch, RequestId, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, BotId, ClientId, Clock, GatewayId, NodeEpoch, RequestId, Seq, StoreError, TenantScope,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -23,6 +25,7 @@ use crate::FakeClock;
 mod agent;
 mod accept;
 mod inbox;
+mod aside;
 mod upkeep;
 mod lines;
 mod gate;
@@ -96,6 +99,10 @@ struct State {
     /// Oldest first.
     bindings: Vec<gate::Binding>,
     grants: BTreeMap<(BotId, String), gate::GrantRow>,
+    clients: BTreeMap<ClientId, register::ClientRow>,
+    /// By the digest of the token.
+    enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
+    signing_keys: Vec<StoredKey>,
     nodes: BTreeMap<String, NodeEpoch>,
     /// The day on which each event was last taken.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,

@@ -23,15 +23,7 @@ impl Gateways for Pg {
         let (name, secret) = (name.to_owned(), secret.clone());
         self.scoped("enter a gateway", scope, move |connection| {
             Box::pin(async move {
-                let gateway = sqlx::query_scalar!(
-                    "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
-                     returning gateway_id",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    name
-                )
-                .fetch_one(&mut *connection)
-                .await?;
+                let gateway = enter_gateway(connection, scope, agent, &name).await?;
                 enter_secret(connection, scope, gateway, &secret).await?;
                 Ok(GatewayId::from_uuid(gateway))
             })
@@ -49,26 +41,17 @@ impl Gateways for Pg {
         let (name, secret) = (name.to_owned(), secret.clone());
         self.scoped("rotate a secret", scope, move |connection| {
             Box::pin(async move {
-                // Those it had end with the overlap, if they do not end before.
                 let gateway = sqlx::query_scalar!(
-                    "with found as (
-                         select g.gateway_id from gateways g
-                         where g.tenant_id = $1 and g.name = $2 and g.revoked_at is null
-                         for update
-                     ), ending as (
-                         update gateway_secrets s
-                         set expires_at = least(s.expires_at, now() + make_interval(secs => $3))
-                         from found
-                         where s.tenant_id = $1 and s.gateway_id = found.gateway_id
-                     )
-                     select gateway_id from found",
+                    "select gateway_id from gateways
+                     where tenant_id = $1 and name = $2 and revoked_at is null
+                     for update",
                     scope.tenant().uuid(),
-                    name,
-                    overlap.as_secs_f64()
+                    name
                 )
                 .fetch_optional(&mut *connection)
                 .await?;
                 if let Some(gateway) = gateway {
+                    end_secrets(connection, scope, gateway, overlap).await?;
                     enter_secret(connection, scope, gateway, &secret).await?;
                 }
                 Ok(gateway.map(GatewayId::from_uuid))
@@ -151,7 +134,44 @@ impl Gateways for Pg {
     }
 }
 
-async fn enter_secret(
+/// Enters a gateway that has no secret yet.
+pub(super) async fn enter_gateway(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    agent: AgentId,
+    name: &str,
+) -> sqlx::Result<Uuid> {
+    let gateway = sqlx::query_scalar!(
+        "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
+         returning gateway_id",
+        scope.tenant().uuid(),
+        agent.uuid(),
+        name
+    );
+    gateway.fetch_one(connection).await
+}
+
+/// Lets the secrets a gateway has end with the overlap, if they do not end before.
+pub(super) async fn end_secrets(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    gateway: Uuid,
+    overlap: Duration,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update gateway_secrets
+         set expires_at = least(expires_at, now() + make_interval(secs => $3))
+         where tenant_id = $1 and gateway_id = $2",
+        scope.tenant().uuid(),
+        gateway,
+        overlap.as_secs_f64()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn enter_secret(
     connection: &mut PgConnection,
     scope: TenantScope,
     gateway: Uuid,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
-    Store, Stored, Waiting,
+    Store, Waiting,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{EventBuilder, event};
@@ -46,15 +46,6 @@ impl Store for DiesOn {
 
     async fn park(&self, line: &LineClaim, seq: Seq, why: ParkReason) -> Result<Park, StoreError> {
         self.store.park(line, seq, why).await
-    }
-
-    async fn resubmit(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        seq: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
-        self.store.resubmit(scope, agent, seq).await
     }
 
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {

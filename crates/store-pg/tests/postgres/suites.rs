@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::ParkReason;
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::conformance::{Harness, TimedHarness};
-use nightdesk_types::{AgentId, BotId, Seq, TenantScope};
+use nightdesk_types::{BotId, TenantScope};
 
 use crate::server::{Database, run};
 
@@ -37,6 +36,10 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -51,21 +54,6 @@ impl Harness for Postgres {
 
     fn register(&self) -> Arc<dyn nightdesk_register::Store> {
         Arc::<Pg>::clone(&self.store)
-    }
-
-    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
-            "select seq, reason from inbox_parked where tenant_id = $1 and agent_id = $2 order by seq",
-        )
-        .bind(scope.tenant().uuid())
-        .bind(agent.uuid())
-        .fetch_all(&mut self.database.admin().await)
-        .await
-        .expect("read what is parked");
-        let reason = |slug: &str| ParkReason::ALL.into_iter().find(|reason| reason.slug() == slug);
-        rows.into_iter()
-            .map(|(seq, slug)| (Seq::new(seq), reason(&slug).expect("a reason of ours")))
-            .collect()
     }
 
     async fn refusals(&self, scope: TenantScope) -> Vec<String> {
@@ -97,7 +85,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 9] = [
+        let aged: [(&str, &[&str]); 11] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -107,6 +95,8 @@ impl TimedHarness for Postgres {
             ("sends", &["asked_at", "called_at", "settled_at"]),
             ("gateways", &["revoked_at"]),
             ("gateway_secrets", &["created_at", "expires_at"]),
+            ("oauth_clients", &["expires_at"]),
+            ("enrolments", &["expires_at", "used_at"]),
         ];
         for (table, columns) in aged {
             let set: Vec<String> = columns

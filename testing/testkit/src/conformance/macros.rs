@@ -60,6 +60,11 @@ macro_rules! inbox_store_conformance {
             a_parked_entry_is_resubmitted_once,
             only_what_is_parked_is_resubmitted,
             a_resubmitted_entry_is_an_entry_like_any_other,
+            an_overview_tells_what_waits_and_what_is_parked,
+            an_overview_comes_in_pages_and_to_its_tenant_alone,
+            an_entry_is_shown_with_what_became_of_it,
+            a_resubmitted_entry_knows_its_origin,
+            what_waits_is_set_aside_by_hand,
             a_repeat_is_found_whoever_comes_first,
             no_inbox_has_a_gap,
         }
@@ -136,6 +141,17 @@ macro_rules! register_store_conformance {
             a_bot_is_entered_once,
             an_agents_bots_are_those_it_is_known_on,
             the_epoch_of_a_node_rises,
+            a_tenant_is_found_by_name_or_id,
+            tenants_are_listed_in_pages,
+            agents_are_listed_to_their_tenant,
+            a_gateway_is_listed_with_its_line_and_secrets,
+            a_client_is_found_until_it_is_revoked,
+            a_token_makes_one_gateway,
+            an_enrolled_gateway_is_given_another_secret,
+            a_refused_enrolment_uses_nothing_up,
+            of_racing_enrolments_one_wins,
+            nobody_is_invited_for_a_foreign_agent,
+            one_first_signing_key_stands,
         }
     };
 }
@@ -179,6 +195,7 @@ macro_rules! timed_store_conformance {
             a_restart_lies_back,
             an_old_secret_ends_with_the_overlap,
             a_revocation_lies_back,
+            an_invitation_ends,
             a_forgotten_send_is_left_over,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,

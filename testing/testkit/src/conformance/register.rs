@@ -1,9 +1,16 @@
-//! What the register's store promises: who may enter what, gateways, and bots.
+//! What the register's store promises: who may enter what, gateways and how
+//! they are enrolled, bots, the issuer's keys, and lists.
 
 mod entering;
 mod gateways;
 mod bots;
+mod listing;
+mod enrolment;
+mod issuer;
 
 pub use bots::*;
+pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
+pub use issuer::*;
+pub use listing::*;

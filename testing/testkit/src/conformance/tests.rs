@@ -17,6 +17,10 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+        Arc::new(self.clone())
+    }
+
     fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
         Arc::new(self.clone())
     }
@@ -31,10 +35,6 @@ impl Harness for Memory {
 
     fn register(&self) -> Arc<dyn nightdesk_register::Store> {
         Arc::new(self.clone())
-    }
-
-    async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
-        Self::parked(self, scope, agent)
     }
 
     async fn refusals(&self, scope: TenantScope) -> Vec<String> {
@@ -71,12 +71,16 @@ fn every_check_is_in_its_suite() {
         include_str!("inbox/hand_over.rs"),
         include_str!("inbox/acks.rs"),
         include_str!("inbox/aside.rs"),
+        include_str!("inbox/by_hand.rs"),
         include_str!("inbox/at_once.rs"),
         include_str!("lines.rs"),
         include_str!("gate.rs"),
         include_str!("register/entering.rs"),
         include_str!("register/gateways.rs"),
         include_str!("register/bots.rs"),
+        include_str!("register/listing.rs"),
+        include_str!("register/enrolment.rs"),
+        include_str!("register/issuer.rs"),
         include_str!("egress.rs"),
         include_str!("upkeep.rs"),
         include_str!("time.rs"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nightdesk_egress::{Asked, LeftOver};
 use nightdesk_inbox::{ParkReason, Put};
+use nightdesk_register::enrolment::{Enrolled, Refusal};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
     ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_FORGOTTEN_AFTER, SEND_HOURS,
@@ -13,7 +14,7 @@ use super::TimedHarness;
 use super::cast::Cast;
 use super::egress::{Sends, ask, claim, delivered, left_over, owner, settle};
 use super::gate::reaches;
-use super::register::{expired, revoke, revoked_lately, rotate};
+use super::register::{enrol, expired, invite, revoke, revoked_lately, rotate};
 use super::upkeep::keep;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -166,7 +167,7 @@ pub async fn what_nobody_took_expires(harness: &impl TimedHarness) {
     assert_eq!(aside, [1, 3].map(|number| (Seq::new(number), ParkReason::Expired)));
     let line = cast.line(&ann).await;
     assert_eq!((line.taken.acked, cast.numbers(&line).await), (Seq::new(3), vec![4]));
-    let again = harness.inbox().resubmit(ann.scope, ann.agent, Seq::new(1)).await;
+    let again = harness.aside().resubmit(ann.scope, ann.agent, Seq::new(1)).await;
     assert!(again.expect("resubmit an entry").is_some(), "it can be had again");
 }
 
@@ -186,4 +187,17 @@ pub async fn what_was_acked_is_forgotten(harness: &impl TimedHarness) {
     let line = cast.line(&ann).await;
     assert_eq!((line.taken.acked, cast.numbers(&line).await), (Seq::new(1), vec![2, 4]));
     assert_eq!(cast.stored(&ann.says(5)).await.seq, Seq::new(5));
+}
+
+/// An invitation ends: its identity is not live any more, and its token comes too late.
+pub async fn an_invitation_ends(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let client = invite(harness, &ann, "one", None).await;
+    harness.let_pass(Duration::from_secs(61)).await;
+
+    let found = harness.register().client(client.id).await.expect("find a client");
+    assert!(found.is_some_and(|found| !found.live));
+    let late = enrol(harness, &client, "one", "gw").await;
+    assert_eq!(late, Enrolled::Refused(Refusal::Expired));
 }

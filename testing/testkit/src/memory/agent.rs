@@ -8,9 +8,12 @@ use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{INBOX_ENTRIES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{BotId, GatewayId, Generation, Seq, Timestamp};
 
+mod shown;
+
 /// Everything kept of an agent.
 pub(super) struct Agent {
     pub(super) name: String,
+    pub(super) created_at: Timestamp,
     /// Moves whenever fewer people may reach the agent.
     pub(super) reach_version: i64,
     pub(super) cursor: Cursor,
@@ -22,6 +25,8 @@ pub(super) struct Agent {
     /// What was acknowledged or parked stays until upkeep forgets it; the cursor says which.
     entries: BTreeMap<Seq, Held>,
     parked: BTreeMap<Seq, Aside>,
+    /// Acknowledged ranges, and when they were.
+    acks: Vec<(AckRange, Timestamp)>,
 }
 
 /// An entry's row.
@@ -36,13 +41,16 @@ pub(super) struct Held {
 struct Aside {
     held: Held,
     reason: ParkReason,
-    resubmitted: bool,
+    parked_at: Timestamp,
+    resubmitted_as: Option<Seq>,
 }
 
 /// The newest line of an agent.
 pub(super) struct Line {
     pub(super) gateway: GatewayId,
     pub(super) generation: Generation,
+    pub(super) opened_at: Timestamp,
+    pub(super) closed_at: Option<Timestamp>,
     pub(super) restarted_at: Option<Timestamp>,
 }
 
@@ -75,7 +83,7 @@ impl Cursor {
     }
 
     /// Takes acknowledged ranges in.
-    pub(super) fn ack(&mut self, ranges: &[AckRange]) {
+    fn ack(&mut self, ranges: &[AckRange]) {
         for range in ranges {
             self.cover(range.from, range.to);
         }
@@ -86,7 +94,7 @@ impl Cursor {
 
 impl Agent {
     /// An agent with an empty inbox.
-    pub(super) fn named(name: &str) -> Self {
+    pub(super) fn named(name: &str, created_at: Timestamp) -> Self {
         let cursor = Cursor {
             acked: Seq::default(),
             acked_at: Timestamp::MIN,
@@ -97,6 +105,7 @@ impl Agent {
         };
         Self {
             name: name.to_owned(),
+            created_at,
             reach_version: 0,
             cursor,
             line: None,
@@ -105,6 +114,7 @@ impl Agent {
             last_at: Timestamp::MIN,
             entries: BTreeMap::new(),
             parked: BTreeMap::new(),
+            acks: Vec::new(),
         }
     }
 
@@ -132,7 +142,7 @@ impl Agent {
         let is_full = seq.get() - self.cursor.acked.get() > INBOX_ENTRIES_MAX;
         let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
         match reason {
-            Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason))),
+            Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason, at))),
             None => drop(self.entries.insert(seq, held)),
         }
         (seq, at, reason.is_some())
@@ -157,23 +167,29 @@ impl Agent {
             .collect()
     }
 
+    /// Takes acknowledged ranges in.
+    pub(super) fn ack(&mut self, ranges: &[AckRange], now: Timestamp) {
+        self.cursor.ack(ranges);
+        self.acks.extend(ranges.iter().map(|range| (*range, now)));
+    }
+
     /// Moves an entry aside and the cursor over it. Answers whether it was waiting.
-    pub(super) fn set_aside(&mut self, seq: Seq, reason: ParkReason) -> bool {
+    pub(super) fn set_aside(&mut self, seq: Seq, reason: ParkReason, now: Timestamp) -> bool {
         let waits = self.cursor.is_before(seq);
         let Some(held) = self.entries.get(&seq).filter(|_| waits) else { return false };
-        self.parked.insert(seq, Aside::new(held.clone(), reason));
+        self.parked.insert(seq, Aside::new(held.clone(), reason, now));
         self.cursor.cover(seq, seq);
         true
     }
 
     /// Puts a parked entry in again, once.
     pub(super) fn resubmit(&mut self, seq: Seq, now: Timestamp) -> Option<(Seq, Timestamp)> {
-        let aside = self.parked.get_mut(&seq).filter(|aside| !aside.resubmitted)?;
-        aside.resubmitted = true;
+        let aside = self.parked.get(&seq).filter(|aside| aside.resubmitted_as.is_none())?;
         let held = aside.held.clone();
-        let (seq, at) = self.next(now);
-        self.entries.insert(seq, Held { at, ..held });
-        Some((seq, at))
+        let (again, at) = self.next(now);
+        self.entries.insert(again, Held { at, ..held });
+        self.parked.entry(seq).and_modify(|aside| aside.resubmitted_as = Some(again));
+        Some((again, at))
     }
 
     /// What is parked, and why.
@@ -216,7 +232,7 @@ impl Held {
 }
 
 impl Aside {
-    const fn new(held: Held, reason: ParkReason) -> Self {
-        Self { held, reason, resubmitted: false }
+    const fn new(held: Held, reason: ParkReason, parked_at: Timestamp) -> Self {
+        Self { held, reason, parked_at, resubmitted_as: None }
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
-    Stored, Waiting,
+    Waiting,
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
@@ -43,10 +43,11 @@ impl Store for Memory {
     }
 
     async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+        let now = self.now();
         let mut state = self.lock();
         let ack = |ack: &AckOf| {
             let Some(agent) = state.agent_of(&ack.line) else { return Ack::LineReplaced };
-            agent.cursor.ack(&ack.ranges);
+            agent.ack(&ack.ranges, now);
             Ack::Moved(agent.cursor.acked)
         };
         Ok(acks.iter().map(ack).collect())
@@ -58,22 +59,10 @@ impl Store for Memory {
         seq: Seq,
         reason: ParkReason,
     ) -> Result<Park, StoreError> {
-        let mut state = self.lock();
-        let Some(agent) = state.agent_of(line) else { return Ok(Park::LineReplaced) };
-        Ok(if agent.set_aside(seq, reason) { Park::Parked } else { Park::NotWaiting })
-    }
-
-    async fn resubmit(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        seq: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let inbox = state.agents.get_mut(&(scope, agent));
-        let again = inbox.and_then(|inbox| inbox.resubmit(seq, now));
-        Ok(again.map(|(seq, at)| Stored { scope, agent, seq, at, parked: false }))
+        let Some(agent) = state.agent_of(line) else { return Ok(Park::LineReplaced) };
+        Ok(if agent.set_aside(seq, reason, now) { Park::Parked } else { Park::NotWaiting })
     }
 
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {

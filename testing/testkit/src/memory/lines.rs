@@ -29,9 +29,15 @@ impl Store for Memory {
 
 impl Agent {
     fn take_line(&mut self, gateway: GatewayId, now: Timestamp) -> Taken {
-        let parked = self.park_tried();
+        let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
-        let line = Line { gateway, generation: self.cursor.generation, restarted_at: None };
+        let line = Line {
+            gateway,
+            generation: self.cursor.generation,
+            opened_at: now,
+            closed_at: None,
+            restarted_at: None,
+        };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
         let restarted_at = before.and_then(|before| before.restarted_at);
         Taken {
@@ -45,9 +51,9 @@ impl Agent {
     }
 
     /// Sets the entry aside that was handed over often enough.
-    fn park_tried(&mut self) -> Option<Seq> {
+    fn park_tried(&mut self, now: Timestamp) -> Option<Seq> {
         let tried = self.cursor.tried.filter(|_| self.cursor.tries >= TRIES_MAX)?;
-        let parked = self.set_aside(tried, ParkReason::Tries);
+        let parked = self.set_aside(tried, ParkReason::Tries, now);
         parked.then(|| {
             self.cursor.tries = 0;
             tried

@@ -1,9 +1,9 @@
-//! The register's store: tenants, agents, bindings and grants; gateways and bots beside it.
+//! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 use async_trait::async_trait;
 use nightdesk_gate::decide::Principal;
 use nightdesk_register::{Access, Entering, NewBot};
-use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 
 use super::agent::Agent;
@@ -11,14 +11,19 @@ use super::gate::{Binding, GrantRow};
 use super::{Memory, State};
 
 mod bots;
+mod enrolment;
 mod gateways;
+mod issuer;
+mod listing;
 
 pub(super) use bots::BotRow;
+pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
     name: String,
+    created_at: Timestamp,
     keys: Vec<(DataKeyId, WrappedKey)>,
 }
 
@@ -51,12 +56,13 @@ impl Entering for Memory {
         name: &str,
         key: &WrappedKey,
     ) -> Result<(), StoreError> {
+        let created_at = self.now();
         let mut state = self.lock();
         let scope = TenantScope::of(id);
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
-        state.tenants.insert(scope, Tenant { name: name.to_owned(), keys });
+        state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
         Ok(())
     }
 
@@ -65,11 +71,12 @@ impl Entering for Memory {
     }
 
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
+        let now = self.now();
         let mut state = self.lock();
         let mut of_tenant = state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
         must_be_free("enter an agent", of_tenant.any(|(_, agent)| agent.name == name))?;
         let id = AgentId::from_uuid(state.mint());
-        state.agents.insert((scope, id), Agent::named(name));
+        state.agents.insert((scope, id), Agent::named(name, now));
         Ok(id)
     }
 

@@ -16,7 +16,7 @@ impl Upkeep for Memory {
     async fn keep(&self) -> Result<Swept, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let expired = state.expire(before(now, PENDING_DAYS * 24));
+        let expired = state.expire(before(now, PENDING_DAYS * 24), now);
         let forgotten = state.forget_acked(before(now, ACKED_HOURS));
         state.forget_sends(before(now, SEND_HOURS));
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
@@ -26,11 +26,11 @@ impl Upkeep for Memory {
 }
 
 impl State {
-    fn expire(&mut self, before: Timestamp) -> u64 {
+    fn expire(&mut self, before: Timestamp, now: Timestamp) -> u64 {
         let mut expired = 0;
         for (key, seq) in self.one_round(|agent| agent.late(before)) {
             let agent = self.agents.get_mut(&key);
-            let parked = agent.is_some_and(|agent| agent.set_aside(seq, ParkReason::Expired));
+            let parked = agent.is_some_and(|agent| agent.set_aside(seq, ParkReason::Expired, now));
             expired += u64::from(parked);
         }
         expired

@@ -113,6 +113,6 @@ async fn resubmit(
     (scope, agent): (TenantScope, AgentId),
     number: i64,
 ) -> Option<Stored> {
-    let again = harness.inbox().resubmit(scope, agent, Seq::new(number)).await;
+    let again = harness.aside().resubmit(scope, agent, Seq::new(number)).await;
     again.expect("resubmit an entry")
 }

@@ -45,7 +45,7 @@ pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
     assert_eq!(numbers(rest), [4]);
 
     let huge = cast.stored(&ann.says(5).saying("x".repeat(WINDOW_BYTES_MAX + 1))).await;
-    let again = harness.inbox().resubmit(ann.scope, ann.agent, huge.seq).await;
+    let again = harness.aside().resubmit(ann.scope, ann.agent, huge.seq).await;
     assert_eq!(again.expect("resubmit an entry").map(|stored| stored.seq), Some(seq(6)));
     cast.stored(&ann.says(7)).await;
     let ask = Ask { after: Seq::new(4), ..line.ask() };

@@ -213,7 +213,7 @@ impl Game<'_> {
     async fn resubmit(&mut self, pick: Index) -> Played {
         let Some(number) = self.queue.pick(pick) else { return Ok(()) };
         let Person { scope, agent, .. } = self.agent;
-        let again = self.cast.harness.inbox().resubmit(scope, agent, Seq::new(number)).await;
+        let again = self.cast.harness.aside().resubmit(scope, agent, Seq::new(number)).await;
         let again = again.expect("resubmit an entry").map(|stored| stored.seq.get());
         prop_assert_eq!(again, self.queue.resubmit(number));
         Ok(())

@@ -11,16 +11,18 @@ use super::must_be_free;
 
 /// A gateway's row, with its secrets, oldest first.
 pub(in super::super) struct GatewayRow {
-    gateway: Gateway,
-    name: String,
-    revoked_at: Option<Timestamp>,
-    secrets: Vec<SecretRow>,
+    pub(super) gateway: Gateway,
+    pub(super) name: String,
+    pub(super) created_at: Timestamp,
+    pub(super) revoked_at: Option<Timestamp>,
+    pub(super) secrets: Vec<SecretRow>,
 }
 
-struct SecretRow {
+pub(super) struct SecretRow {
     new: NewSecret,
+    pub(super) created_at: Timestamp,
     /// None: until it is replaced.
-    expires_at: Option<Timestamp>,
+    pub(super) expires_at: Option<Timestamp>,
 }
 
 impl GatewayRow {
@@ -29,17 +31,46 @@ impl GatewayRow {
     }
 
     /// Gives the gateway another secret. Those it had end then, if they do not end before.
-    fn rotate(&mut self, secret: &NewSecret, ends_at: Timestamp) {
+    pub(super) fn rotate(&mut self, secret: &NewSecret, now: Timestamp, overlap: Duration) {
+        let ends_at = now.checked_add(overlap).unwrap_or(Timestamp::MAX);
         for old in &mut self.secrets {
             old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
         }
-        self.secrets.push(SecretRow { new: secret.clone(), expires_at: None });
+        self.secrets.push(SecretRow { new: secret.clone(), created_at: now, expires_at: None });
     }
 }
 
 impl State {
-    fn gateway_named(&mut self, scope: TenantScope, name: &str) -> Option<&mut GatewayRow> {
+    pub(super) fn gateway_named(
+        &mut self,
+        scope: TenantScope,
+        name: &str,
+    ) -> Option<&mut GatewayRow> {
         self.gateways.values_mut().find(|row| row.is(scope, name))
+    }
+
+    pub(super) fn enter_gateway(
+        &mut self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        (secret, now): (&NewSecret, Timestamp),
+    ) -> Result<GatewayId, StoreError> {
+        must_be_free("enter a gateway", self.gateway_named(scope, name).is_some())?;
+        self.agent("enter a gateway", scope, agent)?;
+        if self.wrapped(scope, secret.key).is_none() {
+            return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
+        }
+        let id = GatewayId::from_uuid(self.mint());
+        let row = GatewayRow {
+            gateway: Gateway { scope, id, agent, acks: true },
+            name: name.to_owned(),
+            created_at: now,
+            revoked_at: None,
+            secrets: vec![SecretRow { new: secret.clone(), created_at: now, expires_at: None }],
+        };
+        self.gateways.insert(id, row);
+        Ok(id)
     }
 
     fn stored_secret(
@@ -68,21 +99,8 @@ impl Gateways for Memory {
         name: &str,
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
-        let mut state = self.lock();
-        must_be_free("enter a gateway", state.gateway_named(scope, name).is_some())?;
-        state.agent("enter a gateway", scope, agent)?;
-        if state.wrapped(scope, secret.key).is_none() {
-            return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
-        }
-        let id = GatewayId::from_uuid(state.mint());
-        let row = GatewayRow {
-            gateway: Gateway { scope, id, agent, acks: true },
-            name: name.to_owned(),
-            revoked_at: None,
-            secrets: vec![SecretRow { new: secret.clone(), expires_at: None }],
-        };
-        state.gateways.insert(id, row);
-        Ok(id)
+        let now = self.now();
+        self.lock().enter_gateway(scope, agent, name, (secret, now))
     }
 
     async fn rotate(
@@ -92,11 +110,11 @@ impl Gateways for Memory {
         secret: &NewSecret,
         overlap: Duration,
     ) -> Result<Option<GatewayId>, StoreError> {
-        let ends_at = self.now().checked_add(overlap).unwrap_or(Timestamp::MAX);
+        let now = self.now();
         let mut state = self.lock();
         let row = state.gateway_named(scope, name).filter(|row| row.revoked_at.is_none());
         Ok(row.map(|row| {
-            row.rotate(secret, ends_at);
+            row.rotate(secret, now, overlap);
             row.gateway.id
         }))
     }

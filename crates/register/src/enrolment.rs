@@ -1,0 +1,105 @@
+//! Enrolment: how a gateway comes to its secret without an operator at hand.
+//!
+//! An operator makes an [`Invitation`]: a machine identity of the tenant, and a one-time token.
+//! Who shows both gets a gateway of that agent. Of token and secret only digests are kept.
+
+mod decide;
+mod store;
+
+use std::time::Duration;
+
+use aws_lc_rs::hmac;
+use nightdesk_types::limits::ENROLMENT_OVERLAP;
+use nightdesk_types::{AgentId, ClientId, TenantScope};
+use nightdesk_vault::Key;
+
+pub use decide::{Found, Holder, Refusal, decide};
+pub use store::{Digest, Enrol, Enrolled, Enrolling, NewInvitation, StoredClient};
+
+use crate::register::{Register, RegisterError, new_secret, random_id, sealed};
+
+/// A machine identity, as its access token and its row proved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Whose it is.
+    pub scope: TenantScope,
+    /// Which one.
+    pub id: ClientId,
+    /// The agent whose gateways it may enrol.
+    pub agent: AgentId,
+}
+
+/// What an operator gives to who runs the agent. It is shown once.
+#[derive(Debug)]
+pub struct Invitation {
+    /// The machine identity.
+    pub client: ClientId,
+    /// Its secret.
+    pub client_secret: Key,
+    /// The one-time token.
+    pub token: Key,
+}
+
+/// What an enrolled gateway gets.
+#[derive(Debug)]
+pub struct Enrolment {
+    /// The secret it signs upgrade tokens with.
+    pub secret: Key,
+    /// The key for deliveries over HTTP, which no client serves today.
+    pub delivery_key: Key,
+}
+
+impl Register {
+    /// Makes a machine identity and a one-time token for an agent. Both end after `good_for`:
+    /// an enrolled gateway needs neither any more.
+    pub async fn invite(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        gateway: Option<&str>,
+        good_for: Duration,
+    ) -> Result<Invitation, RegisterError> {
+        let client = ClientId::from_uuid(random_id());
+        let (client_secret, token) = (new_secret(), new_secret());
+        let new = NewInvitation {
+            client,
+            secret: client_secret.with(Digest::of),
+            token: token.with(Digest::of),
+            gateway: gateway.map(str::to_owned),
+            good_for,
+        };
+        self.store().invite(scope, agent, &new).await?;
+        Ok(Invitation { client, client_secret, token })
+    }
+
+    /// Trades a one-time token for a gateway's secret.
+    pub async fn enrol(
+        &self,
+        client: &Client,
+        token: &str,
+        gateway: &str,
+    ) -> Result<Result<Enrolment, Refusal>, RegisterError> {
+        let (key_id, data_key) = self.data_key(client.scope).await?;
+        let secret = new_secret();
+        let enrol = Enrol {
+            token: Digest::of(token),
+            gateway: gateway.to_owned(),
+            secret: sealed(&data_key, key_id, client.scope, &secret),
+            overlap: ENROLMENT_OVERLAP,
+        };
+        Ok(match self.store().enrol(client, &enrol).await? {
+            Enrolled::Gateway(_) => {
+                let delivery_key = delivery_key(&secret);
+                Ok(Enrolment { secret, delivery_key })
+            }
+            Enrolled::Refused(refusal) => Err(refusal),
+        })
+    }
+}
+
+/// Made of the secret, so that it need not be kept and can be made again the day a client
+/// wants it.
+fn delivery_key(secret: &Key) -> Key {
+    let key = secret.with(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
+    Key::new(hex::encode(hmac::sign(&key, b"nightdesk delivery key").as_ref()))
+}

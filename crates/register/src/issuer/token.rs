@@ -1,0 +1,108 @@
+//! Access tokens: made and judged without asking anybody.
+
+use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{ACCESS_TOKEN_BYTES_MAX, ACCESS_TOKEN_LEEWAY, ACCESS_TOKEN_LIFE};
+use nightdesk_vault::Key;
+use serde::{Deserialize, Serialize};
+
+use super::key::{ALGORITHM, SigningKey};
+
+/// Whom the tokens are for: any door of this desk. Which desk, the issuer says.
+pub(super) const AUDIENCE: &str = "nightdesk";
+
+/// What RFC 9068 calls such a token, so that one made for something else is not taken for one.
+const TYPE: &str = "at+jwt";
+
+/// What a token says: all of it, and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claims {
+    pub(super) iss: String,
+    pub(super) aud: String,
+    pub(super) sub: String,
+    pub(super) tenant: String,
+    pub(super) iat: i64,
+    pub(super) nbf: i64,
+    pub(super) exp: i64,
+    pub(super) jti: String,
+}
+
+/// Why a token is nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadToken {
+    /// No token of ours is that long.
+    #[error("token is too long")]
+    TooLong,
+    /// It is not one of our tokens at all.
+    #[error("token is not of our kind")]
+    OtherKind,
+    /// No key of ours has that name.
+    #[error("token names no key of ours")]
+    UnknownKey,
+    /// The key did not sign it, or it says what none of ours says.
+    #[error("token was not signed by the key it names")]
+    NotSigned,
+    /// It was made by or for somebody else.
+    #[error("token is for somebody else")]
+    NotForUs,
+    /// It is not good yet, or not any more.
+    #[error("token is not good now")]
+    NotNow,
+}
+
+/// Signs with the newest key that is in use.
+pub(super) fn sign(claims: &Claims, keys: &[SigningKey], now: Timestamp) -> Option<Key> {
+    let key = keys.iter().rev().find(|key| key.used_from <= now)?;
+    let mut header = Header::new(ALGORITHM);
+    header.typ = Some(TYPE.to_owned());
+    header.kid = Some(key.kid.clone());
+    encode(&header, claims, &key.signing).ok().map(Key::new)
+}
+
+/// Judges a token. The key is the one it names; the algorithm is the key's own.
+pub(super) fn verify(
+    bearer: &str,
+    keys: &[SigningKey],
+    issuer: &str,
+    now: Timestamp,
+) -> Result<Claims, BadToken> {
+    if bearer.len() > ACCESS_TOKEN_BYTES_MAX {
+        return Err(BadToken::TooLong);
+    }
+    let header = decode_header(bearer).map_err(|_| BadToken::OtherKind)?;
+    if header.typ.as_deref() != Some(TYPE) || header.alg != ALGORITHM || header.crit.is_some() {
+        return Err(BadToken::OtherKind);
+    }
+    let named = |key: &&SigningKey| header.kid.as_ref() == Some(&key.kid);
+    let key = keys.iter().find(named).ok_or(BadToken::UnknownKey)?;
+    let claims: Claims =
+        decode(bearer, &key.verifying, &signature_only()).map_err(|_| BadToken::NotSigned)?.claims;
+    if claims.iss != issuer || claims.aud != AUDIENCE {
+        return Err(BadToken::NotForUs);
+    }
+    if is_good(&claims, now.as_second()) { Ok(claims) } else { Err(BadToken::NotNow) }
+}
+
+/// The library would read the wall clock; what a token says is judged here.
+fn signature_only() -> Validation {
+    let mut validation = Validation::new(ALGORITHM);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_nbf = false;
+    validation.validate_aud = false;
+    validation
+}
+
+fn is_good(claims: &Claims, now: i64) -> bool {
+    let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
+    let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ACCESS_TOKEN_LIFE));
+    let lasts = claims.exp.checked_sub(claims.iat);
+    claims.nbf.saturating_sub(leeway) <= now
+        && claims.iat.saturating_sub(leeway) <= now
+        && now < claims.exp.saturating_add(leeway)
+        && lasts.is_some_and(|lasts| (0..=life).contains(&lasts))
+}
+
+#[cfg(test)]
+mod tests;

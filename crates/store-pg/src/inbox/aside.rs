@@ -1,0 +1,274 @@
+//! What an operator sees of an inbox, and does to it.
+
+use async_trait::async_trait;
+use nightdesk_inbox::{Aside, Listed, Overview, ParkReason, Parked, Shown, State, Stored};
+use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::Pg;
+use crate::row::misfit;
+
+#[async_trait]
+impl Aside for Pg {
+    async fn overview(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        after: Seq,
+    ) -> Result<Option<Overview>, StoreError> {
+        let whose = (scope.tenant().uuid(), agent.uuid());
+        self.scoped("look into an inbox", scope, move |connection| {
+            Box::pin(async move {
+                let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
+                let waiting = waiting(connection, whose, after).await?;
+                let parked = parked(connection, whose, after).await?;
+                Ok(Some(Overview { head, acked, waiting, parked }))
+            })
+        })
+        .await
+    }
+
+    async fn show(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<Shown>, StoreError> {
+        let whose = (scope.tenant().uuid(), agent.uuid());
+        self.scoped("show an entry", scope, move |connection| {
+            Box::pin(async move { show(connection, whose, seq).await })
+        })
+        .await
+    }
+
+    async fn set_aside(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<bool, StoreError> {
+        self.scoped("set an entry aside", scope, move |connection| {
+            Box::pin(async move {
+                // The cursor is locked first, as everybody does who moves it.
+                let locked = sqlx::query!(
+                    "select from inbox_cursors where tenant_id = $1 and agent_id = $2 for update",
+                    scope.tenant().uuid(),
+                    agent.uuid()
+                )
+                .fetch_optional(&mut *connection)
+                .await?;
+                if locked.is_none() {
+                    return Ok(false);
+                }
+                let moved = sqlx::query_scalar!(
+                    r#"select set_aside($1, $2, $3, $4) as "moved!""#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    seq.get(),
+                    ParkReason::Operator.slug()
+                );
+                moved.fetch_one(connection).await
+            })
+        })
+        .await
+    }
+
+    async fn resubmit(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<Stored>, StoreError> {
+        self.scoped("resubmit an entry", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
+                       from inbox_resubmit($1, $2, $3)"#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    seq.get()
+                )
+                .fetch_optional(connection)
+                .await?;
+                Ok(row.map(|row| Stored {
+                    scope,
+                    agent,
+                    seq: Seq::new(row.seq),
+                    at: row.at.to_jiff(),
+                    parked: false,
+                }))
+            })
+        })
+        .await
+    }
+}
+
+type Whose = (Uuid, Uuid);
+
+async fn ends(connection: &mut PgConnection, whose: Whose) -> sqlx::Result<Option<(Seq, Seq)>> {
+    let row = sqlx::query!(
+        "select h.next_seq, c.acked_seq
+         from inbox_heads h
+             join inbox_cursors c on c.tenant_id = h.tenant_id and c.agent_id = h.agent_id
+         where h.tenant_id = $1 and h.agent_id = $2",
+        whose.0,
+        whose.1
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| (Seq::new(row.next_seq - 1), Seq::new(row.acked_seq))))
+}
+
+async fn waiting(
+    connection: &mut PgConnection,
+    whose: Whose,
+    after: Seq,
+) -> sqlx::Result<Vec<Listed>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select e.seq, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
+               octet_length(e.body) as "body_bytes!"
+           from inbox_entries e
+               join inbox_cursors c on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+           where e.tenant_id = $1 and e.agent_id = $2
+             and e.at >= c.acked_at and e.seq > greatest(c.acked_seq, $3) and not e.seq <@ c.ahead
+           order by e.seq limit $4"#,
+        whose.0,
+        whose.1,
+        after.get(),
+        LIST_ROWS_MAX
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(Row::listed).collect())
+}
+
+async fn parked(
+    connection: &mut PgConnection,
+    whose: Whose,
+    after: Seq,
+) -> sqlx::Result<Vec<(Listed, Parked)>> {
+    let rows = sqlx::query!(
+        r#"select p.seq, p.at as "at: jiff_sqlx::Timestamp", p.bot_id, p.chat_id,
+               octet_length(p.body) as "body_bytes!", p.reason,
+               p.parked_at as "parked_at: jiff_sqlx::Timestamp", p.resubmitted_as
+           from inbox_parked p
+           where p.tenant_id = $1 and p.agent_id = $2 and p.seq > $3
+           order by p.seq limit $4"#,
+        whose.0,
+        whose.1,
+        after.get(),
+        LIST_ROWS_MAX
+    )
+    .fetch_all(connection)
+    .await?;
+    let listed = rows.into_iter().map(|row| {
+        let parked = parked_of(&row.reason, row.parked_at, row.resubmitted_as)?;
+        let (seq, at, bot_id) = (row.seq, row.at, row.bot_id);
+        let row = Row { seq, at, bot_id, chat_id: row.chat_id, body_bytes: row.body_bytes };
+        Ok((row.listed(), parked))
+    });
+    listed.collect()
+}
+
+async fn show(
+    connection: &mut PgConnection,
+    whose: Whose,
+    seq: Seq,
+) -> sqlx::Result<Option<Shown>> {
+    // What is parked may still lie among the entries too; the parked one is the truth then.
+    let row = sqlx::query!(
+        r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
+               chat_id as "chat_id!", body as "body!", reason,
+               parked_at as "parked_at: jiff_sqlx::Timestamp", resubmitted_as,
+               (select o.seq from inbox_parked o where o.tenant_id = $1 and o.agent_id = $2
+                  and o.resubmitted_as = $3) as origin
+           from (
+               select seq, at, bot_id, chat_id, body, reason, parked_at, resubmitted_as
+               from inbox_parked where tenant_id = $1 and agent_id = $2 and seq = $3
+               union all
+               select seq, at, bot_id, chat_id, body, null, null, null
+               from inbox_entries where tenant_id = $1 and agent_id = $2 and seq = $3
+           ) as either
+           order by reason nulls last limit 1"#,
+        whose.0,
+        whose.1,
+        seq.get()
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let state = match (&row.reason, row.parked_at) {
+        (Some(reason), Some(at)) => State::Parked(parked_of(reason, at, row.resubmitted_as)?),
+        _ => state(connection, whose, seq).await?,
+    };
+    let listed = Listed {
+        seq,
+        at: row.at.to_jiff(),
+        bot: BotId::from_uuid(row.bot_id),
+        chat_id: row.chat_id,
+        body_bytes: row.body.len(),
+    };
+    Ok(Some(Shown { listed, state, origin: row.origin.map(Seq::new), body: row.body }))
+}
+
+/// Whether an entry that is not parked waits, or who has it since when.
+async fn state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::Result<State> {
+    let row = sqlx::query!(
+        r#"select $3 > c.acked_seq and not $3 <@ c.ahead as "waits!",
+               case when c.tried_seq = $3 then c.tries else 0 end as "tries!",
+               a.handed_at as "handed_at?: jiff_sqlx::Timestamp",
+               a.acked_at as "acked_at?: jiff_sqlx::Timestamp"
+           from inbox_cursors c
+               left join lateral (
+                   select a.handed_at, a.acked_at from inbox_acks a
+                   where a.tenant_id = $1 and a.agent_id = $2
+                     and a.from_seq <= $3 and a.to_seq >= $3
+                   order by a.acked_at limit 1
+               ) as a on true
+           where c.tenant_id = $1 and c.agent_id = $2"#,
+        whose.0,
+        whose.1,
+        seq.get()
+    )
+    .fetch_one(connection)
+    .await?;
+    if row.waits {
+        return Ok(State::Waiting { tries: u32::try_from(row.tries).unwrap_or(0) });
+    }
+    let times = row.handed_at.zip(row.acked_at);
+    Ok(State::Acked { times: times.map(|(handed, acked)| (handed.to_jiff(), acked.to_jiff())) })
+}
+
+/// An entry's row, without its body.
+struct Row {
+    seq: i64,
+    at: jiff_sqlx::Timestamp,
+    bot_id: Uuid,
+    chat_id: String,
+    body_bytes: i32,
+}
+
+impl Row {
+    fn listed(self) -> Listed {
+        Listed {
+            seq: Seq::new(self.seq),
+            at: self.at.to_jiff(),
+            bot: BotId::from_uuid(self.bot_id),
+            chat_id: self.chat_id,
+            body_bytes: usize::try_from(self.body_bytes).unwrap_or(0),
+        }
+    }
+}
+
+fn parked_of(
+    reason: &str,
+    at: jiff_sqlx::Timestamp,
+    resubmitted_as: Option<i64>,
+) -> sqlx::Result<Parked> {
+    let known = ParkReason::ALL.into_iter().find(|known| known.slug() == reason);
+    let reason = known.ok_or_else(|| misfit("inbox_parked", "reason"))?;
+    Ok(Parked { reason, at: at.to_jiff(), resubmitted_as: resubmitted_as.map(Seq::new) })
+}

@@ -1,0 +1,216 @@
+//! Machine identities and one-time tokens.
+
+use async_trait::async_trait;
+use nightdesk_register::enrolment::{
+    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
+};
+use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
+use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::gateways::{end_secrets, enter_gateway, enter_secret};
+use crate::Pg;
+use crate::row::misfit;
+
+#[async_trait]
+impl Enrolling for Pg {
+    async fn invite(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        invitation: &NewInvitation,
+    ) -> Result<(), StoreError> {
+        let new = invitation.clone();
+        self.scoped("invite a gateway", scope, move |connection| {
+            Box::pin(async move {
+                forget(connection, scope).await?;
+                sqlx::query!(
+                    "with client as (
+                         insert into oauth_clients
+                             (tenant_id, client_id, agent_id, secret_sha256, expires_at)
+                         values ($1, $2, $3, $4, now() + make_interval(secs => $7))
+                     )
+                     insert into enrolments
+                         (tenant_id, agent_id, token_sha256, gateway_name, expires_at)
+                     values ($1, $3, $5, $6, now() + make_interval(secs => $7))",
+                    scope.tenant().uuid(),
+                    new.client.uuid(),
+                    agent.uuid(),
+                    new.secret.as_bytes(),
+                    new.token.as_bytes(),
+                    new.gateway,
+                    new.good_for.as_secs_f64()
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn client(&self, id: ClientId) -> Result<Option<StoredClient>, StoreError> {
+        self.single("find a client", move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    r#"select tenant_id as "tenant!", agent_id as "agent!",
+                           secret_sha256 as "secret!", live as "live!"
+                       from door_client($1)"#,
+                    id.uuid()
+                )
+                .fetch_optional(connection)
+                .await?;
+                let Some(row) = row else { return Ok(None) };
+                let secret = row.secret.try_into();
+                let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
+                let scope = TenantScope::of(TenantId::from_uuid(row.tenant));
+                let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
+                let secret = Digest::from_bytes(secret);
+                Ok(Some(StoredClient { client, secret, live: row.live }))
+            })
+        })
+        .await
+    }
+
+    async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError> {
+        self.scoped("revoke a client", scope, move |connection| {
+            Box::pin(async move {
+                let found = sqlx::query!(
+                    "update oauth_clients set revoked_at = coalesce(revoked_at, now())
+                     where tenant_id = $1 and client_id = $2",
+                    scope.tenant().uuid(),
+                    id.uuid()
+                )
+                .execute(connection)
+                .await?;
+                Ok(found.rows_affected() == 1)
+            })
+        })
+        .await
+    }
+
+    async fn enrol(&self, client: &Client, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+        let (client, enrol) = (*client, enrol.clone());
+        self.scoped("enrol a gateway", client.scope, move |connection| {
+            Box::pin(async move {
+                lock_tenant(connection, client.scope).await?;
+                let token = token(connection, client.scope, &enrol.token).await?;
+                let holder = holder(connection, client.scope, &enrol.gateway).await?;
+                match decide(client.agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
+                    Ok(had) => {
+                        let gateway = give(connection, &client, &enrol, had).await?;
+                        use_up(connection, client.scope, &enrol.token, gateway).await?;
+                        Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
+                    }
+                    Err(refusal) => Ok(Enrolled::Refused(refusal)),
+                }
+            })
+        })
+        .await
+    }
+}
+
+/// One enrolment of a tenant at a time: of two with one token, or for one name, the later
+/// sees what the earlier did.
+async fn lock_tenant(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+    sqlx::query!("select from tenants where tenant_id = $1 for update", scope.tenant().uuid())
+        .fetch_one(connection)
+        .await?;
+    Ok(())
+}
+
+async fn token(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    token: &Digest,
+) -> sqlx::Result<Option<Found>> {
+    let row = sqlx::query!(
+        r#"select agent_id, gateway_name, used_at is not null as "used!",
+               expires_at <= now() as "expired!"
+           from enrolments where tenant_id = $1 and token_sha256 = $2"#,
+        scope.tenant().uuid(),
+        token.as_bytes()
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| Found {
+        agent: AgentId::from_uuid(row.agent_id),
+        gateway: row.gateway_name,
+        used: row.used,
+        expired: row.expired,
+    }))
+}
+
+async fn holder(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    name: &str,
+) -> sqlx::Result<Option<Holder>> {
+    let row = sqlx::query!(
+        r#"select gateway_id, agent_id, revoked_at is not null as "revoked!"
+           from gateways where tenant_id = $1 and name = $2 for update"#,
+        scope.tenant().uuid(),
+        name
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| Holder {
+        gateway: GatewayId::from_uuid(row.gateway_id),
+        agent: AgentId::from_uuid(row.agent_id),
+        revoked: row.revoked,
+    }))
+}
+
+/// Gives the secret to the gateway that has the name, or to a new one.
+async fn give(
+    connection: &mut PgConnection,
+    client: &Client,
+    enrol: &Enrol,
+    had: Option<GatewayId>,
+) -> sqlx::Result<Uuid> {
+    let gateway = match had {
+        Some(gateway) => {
+            end_secrets(connection, client.scope, gateway.uuid(), enrol.overlap).await?;
+            gateway.uuid()
+        }
+        None => enter_gateway(connection, client.scope, client.agent, &enrol.gateway).await?,
+    };
+    enter_secret(connection, client.scope, gateway, &enrol.secret).await?;
+    Ok(gateway)
+}
+
+async fn use_up(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    token: &Digest,
+    gateway: Uuid,
+) -> sqlx::Result<()> {
+    let used = sqlx::query!(
+        "update enrolments set used_at = now(), gateway_id = $3
+         where tenant_id = $1 and token_sha256 = $2 and used_at is null",
+        scope.tenant().uuid(),
+        token.as_bytes(),
+        gateway
+    )
+    .execute(connection)
+    .await?;
+    if used.rows_affected() == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
+}
+
+/// What ended long ago is forgotten whenever something new is made, so that it never grows.
+async fn forget(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+    sqlx::query!(
+        "with old as (
+             delete from enrolments
+             where tenant_id = $1 and expires_at < now() - make_interval(days => $2)
+         )
+         delete from oauth_clients
+         where tenant_id = $1 and expires_at < now() - make_interval(days => $2)",
+        scope.tenant().uuid(),
+        ENROLMENT_KEPT_DAYS
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

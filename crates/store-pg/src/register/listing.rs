@@ -1,0 +1,211 @@
+//! Who there is, for an operator to look at.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use nightdesk_register::{LastLine, ListedGateway, Listing, LiveSecret, Named};
+use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::Pg;
+
+#[async_trait]
+impl Listing for Pg {
+    async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+        let called = called.to_owned();
+        self.single("find a tenant", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    Row,
+                    r#"select tenant_id as "id!", name as "name!",
+                           created_at as "created_at!: jiff_sqlx::Timestamp"
+                       from door_tenant($1)"#,
+                    called
+                );
+                Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
+            })
+        })
+        .await
+    }
+
+    async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+        let after = after.to_owned();
+        self.single("list tenants", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    Row,
+                    r#"select tenant_id as "id!", name as "name!",
+                           created_at as "created_at!: jiff_sqlx::Timestamp"
+                       from door_tenants($1, $2)"#,
+                    after,
+                    i32::try_from(LIST_ROWS_MAX).unwrap_or(i32::MAX)
+                );
+                Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
+            })
+        })
+        .await
+    }
+
+    async fn agents_called(
+        &self,
+        scope: TenantScope,
+        called: &str,
+    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+        let called = called.to_owned();
+        self.scoped("find an agent", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    Row,
+                    r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
+                       from agents
+                       where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))"#,
+                    scope.tenant().uuid(),
+                    called
+                );
+                Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
+            })
+        })
+        .await
+    }
+
+    async fn agents(
+        &self,
+        scope: TenantScope,
+        after: &str,
+    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+        let after = after.to_owned();
+        self.scoped("list agents", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    Row,
+                    r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
+                       from agents where tenant_id = $1 and name > $2
+                       order by name limit $3"#,
+                    scope.tenant().uuid(),
+                    after,
+                    LIST_ROWS_MAX
+                );
+                Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
+            })
+        })
+        .await
+    }
+
+    async fn gateways(
+        &self,
+        scope: TenantScope,
+        after: &str,
+    ) -> Result<Vec<ListedGateway>, StoreError> {
+        let after = after.to_owned();
+        self.scoped("list gateways", scope, move |connection| {
+            Box::pin(async move { gateways(connection, scope, &after).await })
+        })
+        .await
+    }
+}
+
+async fn gateways(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    after: &str,
+) -> sqlx::Result<Vec<ListedGateway>> {
+    // A line whose node began another life is over, though nobody was left to say so.
+    let rows = sqlx::query_as!(
+        GatewayRow,
+        r#"select g.gateway_id, g.name, a.name as agent,
+               g.created_at as "created_at: jiff_sqlx::Timestamp",
+               g.revoked_at as "revoked_at: jiff_sqlx::Timestamp",
+               l.opened_at as "opened_at?: jiff_sqlx::Timestamp",
+               l.closed_at as "closed_at: jiff_sqlx::Timestamp",
+               (l.closed_at is null and n.epoch = l.node_epoch) as open
+           from gateways g
+               join agents a on a.tenant_id = g.tenant_id and a.agent_id = g.agent_id
+               left join lines l on l.tenant_id = g.tenant_id and l.agent_id = g.agent_id
+                   and l.gateway_id = g.gateway_id
+               left join nodes n on n.node = l.node
+           where g.tenant_id = $1 and g.name > $2
+           order by g.name limit $3"#,
+        scope.tenant().uuid(),
+        after,
+        LIST_ROWS_MAX
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.gateway_id).collect();
+    let mut secrets = live_secrets(connection, scope, &ids).await?;
+    let listed = |row: GatewayRow| {
+        let secrets = secrets.remove(&row.gateway_id).unwrap_or_default();
+        row.listed(secrets)
+    };
+    Ok(rows.into_iter().map(listed).collect())
+}
+
+async fn live_secrets(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    gateways: &[Uuid],
+) -> sqlx::Result<HashMap<Uuid, Vec<LiveSecret>>> {
+    let rows = sqlx::query!(
+        r#"select gateway_id, created_at as "created_at: jiff_sqlx::Timestamp",
+               expires_at as "expires_at: jiff_sqlx::Timestamp"
+           from gateway_secrets
+           where tenant_id = $1 and gateway_id = any ($2) and coalesce(expires_at > now(), true)
+           order by gateway_id, created_at"#,
+        scope.tenant().uuid(),
+        gateways
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut secrets: HashMap<Uuid, Vec<LiveSecret>> = HashMap::new();
+    for row in rows {
+        secrets.entry(row.gateway_id).or_default().push(LiveSecret {
+            created_at: row.created_at.to_jiff(),
+            expires_at: row.expires_at.map(jiff_sqlx::Timestamp::to_jiff),
+        });
+    }
+    Ok(secrets)
+}
+
+struct Row {
+    id: Uuid,
+    name: String,
+    created_at: jiff_sqlx::Timestamp,
+}
+
+fn named<Id>(rows: Vec<Row>, id: impl Fn(Uuid) -> Id) -> Vec<Named<Id>> {
+    let named =
+        |row: Row| Named { id: id(row.id), name: row.name, created_at: row.created_at.to_jiff() };
+    rows.into_iter().map(named).collect()
+}
+
+struct GatewayRow {
+    gateway_id: Uuid,
+    name: String,
+    agent: String,
+    created_at: jiff_sqlx::Timestamp,
+    revoked_at: Option<jiff_sqlx::Timestamp>,
+    opened_at: Option<jiff_sqlx::Timestamp>,
+    closed_at: Option<jiff_sqlx::Timestamp>,
+    open: Option<bool>,
+}
+
+impl GatewayRow {
+    fn listed(self, secrets: Vec<LiveSecret>) -> ListedGateway {
+        let closed_at = self.closed_at.map(jiff_sqlx::Timestamp::to_jiff);
+        let line = match (self.opened_at, self.open) {
+            (None, _) => LastLine::None,
+            (Some(since), Some(true)) => LastLine::Open { since: since.to_jiff() },
+            (Some(_), _) => LastLine::Closed { at: closed_at },
+        };
+        ListedGateway {
+            name: self.name,
+            agent: self.agent,
+            created_at: self.created_at.to_jiff(),
+            revoked_at: self.revoked_at.map(jiff_sqlx::Timestamp::to_jiff),
+            line,
+            secrets,
+        }
+    }
+}

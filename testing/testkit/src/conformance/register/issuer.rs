@@ -1,0 +1,28 @@
+//! The desk's signing keys.
+
+use nightdesk_register::issuer::StoredKey;
+use nightdesk_types::Timestamp;
+
+use crate::conformance::Harness;
+
+/// Of several first keys one stands, and everybody is told that one.
+pub async fn one_first_signing_key_stands(harness: &impl Harness) {
+    let register = harness.register();
+    assert_eq!(register.signing_keys().await.expect("read signing keys"), []);
+    let key = |kid: &str| StoredKey {
+        number: 1,
+        kid: kid.to_owned(),
+        sealed: kid.as_bytes().to_vec(),
+        used_from: Timestamp::UNIX_EPOCH,
+    };
+    let first = |kid| {
+        let (register, key) = (harness.register(), key(kid));
+        async move { register.first_signing_key(&key).await.expect("enter a signing key") }
+    };
+
+    let (one, other, third) = tokio::join!(first("a"), first("b"), first("c"));
+    assert_eq!(one.len(), 1);
+    assert!(one == other && one == third, "{one:?} {other:?} {third:?}");
+    assert_eq!(one[0], key(&one[0].kid), "it is one of them, whole");
+    assert_eq!(register.signing_keys().await.expect("read signing keys"), one);
+}

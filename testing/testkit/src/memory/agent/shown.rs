@@ -1,0 +1,61 @@
+//! An inbox as an operator sees it.
+
+use nightdesk_inbox::{Listed, Overview, Parked, Shown, State};
+use nightdesk_types::Seq;
+use nightdesk_types::limits::LIST_ROWS_MAX;
+
+use super::{Agent, Aside, Held};
+
+impl Agent {
+    /// What waits and what is set aside after this number.
+    pub(in super::super) fn overview(&self, after: Seq) -> Overview {
+        let rows_max = usize::try_from(LIST_ROWS_MAX).unwrap_or(0);
+        let waits = |(seq, _): &(&Seq, &Held)| self.cursor.is_before(**seq);
+        let waiting = self.entries.range(after.next()..).filter(waits).take(rows_max);
+        let parked = self.parked.range(after.next()..).take(rows_max);
+        Overview {
+            head: self.head,
+            acked: self.cursor.acked,
+            waiting: waiting.map(|(seq, held)| held.listed(*seq)).collect(),
+            parked: parked.map(|(seq, aside)| (aside.held.listed(*seq), aside.parked())).collect(),
+        }
+    }
+
+    /// One entry with all that is known of it.
+    pub(in super::super) fn show(&self, seq: Seq) -> Option<Shown> {
+        let aside = self.parked.get(&seq);
+        let held = aside.map(|aside| &aside.held).or_else(|| self.entries.get(&seq))?;
+        let state = aside.map_or_else(|| self.state(seq), |aside| State::Parked(aside.parked()));
+        let mut parked = self.parked.iter();
+        let origin = parked.find(|(_, aside)| aside.resubmitted_as == Some(seq));
+        Some(Shown {
+            listed: held.listed(seq),
+            state,
+            origin: origin.map(|(seq, _)| *seq),
+            body: held.body.to_vec(),
+        })
+    }
+
+    fn state(&self, seq: Seq) -> State {
+        if self.cursor.is_before(seq) {
+            let tried = self.cursor.tried == Some(seq);
+            return State::Waiting { tries: if tried { self.cursor.tries } else { 0 } };
+        }
+        let ack = self.acks.iter().find(|(range, _)| (range.from..=range.to).contains(&seq));
+        State::Acked { times: ack.map(|(range, at)| (range.handed_at, *at)) }
+    }
+}
+
+impl Held {
+    fn listed(&self, seq: Seq) -> Listed {
+        let (chat_id, body_bytes) = (self.chat_id.clone(), self.body.len());
+        Listed { seq, at: self.at, bot: self.bot, chat_id, body_bytes }
+    }
+}
+
+impl Aside {
+    const fn parked(&self) -> Parked {
+        let Self { reason, parked_at, resubmitted_as, held: _ } = self;
+        Parked { reason: *reason, at: *parked_at, resubmitted_as: *resubmitted_as }
+    }
+}

@@ -1,0 +1,106 @@
+//! Machine identities and one-time tokens.
+
+use async_trait::async_trait;
+use nightdesk_register::enrolment::Digest;
+use nightdesk_register::enrolment::{
+    Client, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
+};
+use nightdesk_types::{AgentId, ClientId, StoreError, TenantScope, Timestamp};
+
+use super::super::{Memory, State};
+use super::must_be_free;
+
+/// A machine identity's row.
+pub(in super::super) struct ClientRow {
+    client: Client,
+    secret: Digest,
+    expires_at: Timestamp,
+    revoked: bool,
+}
+
+/// A one-time token's row.
+pub(in super::super) struct EnrolmentRow {
+    agent: AgentId,
+    gateway: Option<String>,
+    expires_at: Timestamp,
+    used: bool,
+}
+
+impl State {
+    fn holder(&mut self, scope: TenantScope, name: &str) -> Option<Holder> {
+        let row = self.gateway_named(scope, name)?;
+        let (gateway, revoked) = (row.gateway, row.revoked_at.is_some());
+        Some(Holder { gateway: gateway.id, agent: gateway.agent, revoked })
+    }
+}
+
+impl EnrolmentRow {
+    fn found(&self, now: Timestamp) -> Found {
+        let Self { agent, gateway, expires_at, used } = self;
+        let gateway = gateway.clone();
+        Found { agent: *agent, gateway, used: *used, expired: *expires_at <= now }
+    }
+}
+
+#[async_trait]
+impl Enrolling for Memory {
+    async fn invite(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        new: &NewInvitation,
+    ) -> Result<(), StoreError> {
+        let expires_at = self.now().checked_add(new.good_for).unwrap_or(Timestamp::MAX);
+        let mut state = self.lock();
+        state.agent("invite a gateway", scope, agent)?;
+        let token = (scope, *new.token.as_bytes());
+        let taken =
+            state.clients.contains_key(&new.client) || state.enrolments.contains_key(&token);
+        must_be_free("invite a gateway", taken)?;
+        let client = Client { scope, id: new.client, agent };
+        let row = ClientRow { client, secret: new.secret, expires_at, revoked: false };
+        state.clients.insert(new.client, row);
+        let gateway = new.gateway.clone();
+        state.enrolments.insert(token, EnrolmentRow { agent, gateway, expires_at, used: false });
+        Ok(())
+    }
+
+    async fn client(&self, id: ClientId) -> Result<Option<StoredClient>, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        Ok(state.clients.get(&id).map(|row| StoredClient {
+            client: row.client,
+            secret: row.secret,
+            live: !row.revoked && row.expires_at > now,
+        }))
+    }
+
+    async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let row = state.clients.get_mut(&id).filter(|row| row.client.scope == scope);
+        Ok(row.map(|row| row.revoked = true).is_some())
+    }
+
+    async fn enrol(&self, client: &Client, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let token = (client.scope, *enrol.token.as_bytes());
+        let found = state.enrolments.get(&token).map(|row| row.found(now));
+        let holder = state.holder(client.scope, &enrol.gateway);
+        let had = match decide(client.agent, &enrol.gateway, found.as_ref(), holder.as_ref()) {
+            Ok(had) => had,
+            Err(refusal) => return Ok(Enrolled::Refused(refusal)),
+        };
+        let secret = (&enrol.secret, now);
+        let id = match had {
+            Some(id) => {
+                let row = state.gateway_named(client.scope, &enrol.gateway);
+                row.into_iter().for_each(|row| row.rotate(&enrol.secret, now, enrol.overlap));
+                id
+            }
+            None => state.enter_gateway(client.scope, client.agent, &enrol.gateway, secret)?,
+        };
+        state.enrolments.entry(token).and_modify(|row| row.used = true);
+        Ok(Enrolled::Gateway(id))
+    }
+}
