@@ -4,6 +4,9 @@
 
 mod health;
 mod hooks;
+mod gateways;
+mod oauth;
+mod relay;
 mod listen;
 mod metrics;
 
@@ -13,10 +16,13 @@ pub use axum::Router;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
+use nightdesk_register::Issuer;
 use tokio_util::task::TaskTracker;
 
 pub use listen::serve;
 pub use metrics::metrics_routes;
+
+use gateways::Gateways;
 
 /// What the routes stand in front of.
 #[derive(Clone, Debug)]
@@ -25,15 +31,21 @@ pub struct Street {
     pub desk: Arc<Desk>,
     /// What every line of this node shares.
     pub room: Arc<Room>,
+    /// Who vouches for machines.
+    pub issuer: Arc<Issuer>,
     /// Who owns the lines' tasks.
     pub lines: TaskTracker,
 }
 
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
-    let Street { desk, room, lines } = street;
+    let Street { desk, room, issuer, lines } = street;
+    let clock = Arc::clone(&room.clock);
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), issuer, clock));
     Router::new()
         .merge(health::route(Arc::clone(&desk)))
         .merge(hooks::route(desk))
+        .merge(oauth::route(Arc::clone(&gateways)))
+        .merge(relay::route(gateways))
         .merge(upgrade::route(room, lines))
 }

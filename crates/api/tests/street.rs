@@ -12,5 +12,9 @@ mod sends;
 mod waking;
 #[path = "street/hooks.rs"]
 mod hooks;
+#[path = "street/oauth.rs"]
+mod oauth;
+#[path = "street/enrol.rs"]
+mod enrol;
 #[path = "street/canary.rs"]
 mod canary;

@@ -12,15 +12,15 @@ use nightdesk_types::limits::{
     FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
 };
 
-/// Failed dials by address, over the last minute.
+/// Failures by address, over the last minute.
 #[derive(Debug, Default)]
-pub(crate) struct Failures {
+pub struct Failures {
     counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
 }
 
 impl Failures {
     /// Counts a failure. Answers whether the address is still within its limit.
-    pub(crate) fn count(&self, address: IpAddr, now: Moment) -> bool {
+    pub fn count(&self, address: IpAddr, now: Moment) -> bool {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = |since: &Moment| now.since(*since) >= UPGRADE_FAILURES_WINDOW;
         if counts.len() >= FAILING_ADDRESSES_MAX && !counts.contains_key(&address) {

@@ -25,6 +25,7 @@ mod socket;
 mod store;
 
 pub use desk::{Desk, Greeting};
+pub use failures::Failures;
 pub use leave::Leaving;
 pub use metrics::Metrics;
 pub use room::{Dials, Room};

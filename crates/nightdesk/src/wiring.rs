@@ -14,7 +14,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_line::{Dials, Leaving, Metrics, Node, Room};
 use nightdesk_port::Platform;
-use nightdesk_register::{Bots, Register};
+use nightdesk_register::{Bots, Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
 use tokio::net::TcpListener;
@@ -55,7 +55,14 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
-        open(config, &desk, room, &life).await?;
+        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), config.vault()?, &config.public_url());
+        let street = Street {
+            desk: Arc::clone(&desk),
+            room,
+            issuer: Arc::new(issuer),
+            lines: life.street.clone(),
+        };
+        open(config, street, &life).await?;
         Ok(Self { pg, desk, life })
     }
 
@@ -68,17 +75,11 @@ impl Running {
 }
 
 /// Opens the street side, and the numbers where they are asked for.
-async fn open(
-    config: &Config,
-    desk: &Arc<Desk>,
-    room: Arc<Room>,
-    life: &Lifecycle,
-) -> anyhow::Result<()> {
+async fn open(config: &Config, street: Street, life: &Lifecycle) -> anyhow::Result<()> {
     if let Some(address) = config.metrics.address {
-        let registry = Arc::new(telemetry::metrics(desk, &room));
+        let registry = Arc::new(telemetry::metrics(&street.desk, &street.room));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
-    let street = Street { desk: Arc::clone(desk), room, lines: life.street.clone() };
     let (address, url) = (config.listen.address, config.public_url());
     listen(address, nightdesk_api::routes(street), life).await?;
     let node = &config.node.name;

@@ -19,9 +19,8 @@ use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{Caller, End, Leaving, Metrics, Node, Taken};
-use nightdesk_line::{Dials, Room};
-use nightdesk_register::{BotDraft, Register};
+use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Node, Room, Taken};
+use nightdesk_register::{BotDraft, Issuer, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde_json::{Value, json};
@@ -36,9 +35,12 @@ mod call;
 mod gateway;
 mod platform;
 
-pub use call::{Answered, post};
+pub use call::{Answered, get, post};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
+
+/// Where a test desk says that it is found.
+pub const ISSUER: &str = "https://desk.test";
 
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
@@ -88,8 +90,10 @@ impl TestDesk {
     /// Opens a desk on a free port.
     pub async fn open() -> Self {
         let store = Memory::new(FakeClock::default());
-        let vault = Vault::from_key_file(&Vault::new_key_file()).expect("a new key file is good");
-        let register = Arc::new(Register::over(Arc::new(store.clone()), vault));
+        let key_file = Vault::new_key_file();
+        let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
+        let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
+        let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
         let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
@@ -111,6 +115,7 @@ impl TestDesk {
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
             room: Arc::new(room),
+            issuer,
             lines: street.clone(),
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");

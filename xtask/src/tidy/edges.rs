@@ -44,8 +44,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &["types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault"],
     ),
     ("bus-redis", &["types", "bus"]),
-    // the street side; the API opens lines and hands webhooks in
-    ("api", &["types", "protocol", "port", "bus", "vault", "line", "desk"]),
+    // the street side; the API opens lines, hands webhooks in, and gives out what the register
+    // knows who to give to
+    ("api", &["types", "protocol", "port", "bus", "vault", "line", "register", "desk"]),
     // the binary wires everything, and can be built with the scripted platform
     (
         "nightdesk",

@@ -7,6 +7,9 @@ use nightdesk_testkit::desk::{TestDesk, TestGateway};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
+use crate::enrol::enroll;
+use crate::oauth::{access_token, ask, invited};
+
 /// A log that can be read afterwards.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -44,11 +47,24 @@ async fn no_token_secret_or_text_is_logged() {
     let action = json!({"op": "send", "chat_id": "c1", "content": "canary-answer"});
     gateway.say(&json!({"type": "outbound", "requestId": "r", "action": action})).await;
     gateway.hear_frame("outbound_result").await;
+    let invited = invited(&desk, &ann).await;
+    let access = access_token(&desk, &invited).await;
+    let token = invited.token.with(str::to_owned);
+    let enrolled = enroll(&desk, &access, &invited.token, "gw-2").await.json();
+    assert_eq!(enroll(&desk, "canary-bearer", &invited.token, "gw-3").await.status, 401);
+    assert_eq!(ask(&desk, "canary-client", "canary-client-secret").await.status, 401);
     tracing::info!("the log is read");
 
     let log = String::from_utf8_lossy(&log.0.lock().expect("whole")).into_owned();
     assert!(log.contains("the log is read"), "the log is kept");
-    for canary in ["canary-token", "canary-text", "canary-answer", secret.as_str()] {
+    assert!(log.contains("enrolled gateway gw-2"), "what happened is told");
+    let client_secret = invited.client_secret.with(str::to_owned);
+    let new_secret = enrolled["secret"].as_str().expect("a secret");
+    let delivery_key = enrolled["deliveryKey"].as_str().expect("a key");
+    let canaries = ["canary-token", "canary-text", "canary-answer", "canary-bearer"];
+    let secrets = [&secret, &access, &token, &client_secret].map(String::as_str);
+    let more = ["canary-client-secret", new_secret, delivery_key];
+    for canary in canaries.into_iter().chain(secrets).chain(more) {
         let line = log.lines().find(|line| line.contains(canary));
         assert_eq!(line, None, "{canary}");
     }

@@ -14,6 +14,14 @@ pub struct Answered {
     pub text: String,
 }
 
+impl Answered {
+    /// The body, as JSON; null if it is none.
+    pub fn json(&self) -> serde_json::Value {
+        let body = self.text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        serde_json::from_str(body).unwrap_or_default()
+    }
+}
+
 /// Posts a body.
 pub async fn post(
     address: SocketAddr,
@@ -27,6 +35,12 @@ pub async fn post(
     }
     head += &["content-length: ", &body.len().to_string(), "\r\n\r\n"].concat();
     exchange(address, head.as_bytes(), body).await
+}
+
+/// Gets a page.
+pub async fn get(address: SocketAddr, path: &str) -> Answered {
+    let head = format!("GET {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n\r\n");
+    exchange(address, head.as_bytes(), b"").await
 }
 
 /// Sends bytes and reads what comes back until the desk hangs up.

@@ -63,6 +63,7 @@ impl Agent {
     fn close_line(&mut self, line: &LineClaim, end: End, now: Timestamp) {
         let open = self.line.as_mut().filter(|open| open.generation == line.generation);
         if let Some(open) = open {
+            open.closed_at = Some(now);
             open.restarted_at = end.is_restart().then_some(now);
         }
         // Also for a line that was replaced: that the client dialled again is the very sign.

@@ -1,0 +1,118 @@
+//! What the routes that gateways post to share: who asks, how much, and what the others are
+//! told.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use nightdesk_desk::Desk;
+use nightdesk_line::Failures;
+use nightdesk_protocol::http::ErrorBody;
+use nightdesk_register::Issuer;
+use nightdesk_register::enrolment::Client;
+use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
+use nightdesk_types::{Clock, Timestamp};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+/// What those routes stand in front of.
+pub(crate) struct Gateways {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) issuer: Arc<Issuer>,
+    clock: Arc<dyn Clock>,
+    failures: Failures,
+}
+
+impl Gateways {
+    pub(crate) fn new(desk: Arc<Desk>, issuer: Arc<Issuer>, clock: Arc<dyn Clock>) -> Self {
+        Self { desk, issuer, clock, failures: Failures::default() }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Counts a failure of an address. Answers whether it is still within its limit. Who shows
+    /// something good is never asked.
+    pub(crate) fn may_fail(&self, address: IpAddr) -> bool {
+        self.failures.count(address, self.clock.moment())
+    }
+
+    /// The machine identity that asks, by its access token.
+    pub(crate) async fn client(
+        &self,
+        headers: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<Client, Response> {
+        let identified = match bearer(headers) {
+            Some(token) => self.issuer.identify(token, self.now()).await,
+            None => Ok(None),
+        };
+        match identified {
+            Ok(Some(client)) => Ok(client),
+            Ok(None) => Err(self.unauthorized(
+                from,
+                "show an access token of this desk: ask its /oauth/token for one, with the client \
+                 id and secret that `nightdesk gateway token` printed",
+            )),
+            Err(error) => Err(try_later(&error, "a client could not be identified")),
+        }
+    }
+
+    /// What who shows nothing good is told.
+    pub(crate) fn unauthorized(&self, from: SocketAddr, what_to_do: &str) -> Response {
+        if self.may_fail(from.ip()) {
+            let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
+            return (StatusCode::UNAUTHORIZED, bearer, said(what_to_do)).into_response();
+        }
+        let later = [(header::RETRY_AFTER, "60")];
+        let why = said("too many bad tokens from this address; wait a minute");
+        (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
+    }
+}
+
+/// The token a request shows.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    header_text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ")
+}
+
+pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Reads a body within its bounds.
+pub(crate) async fn read_body(body: Body) -> Result<Bytes, Response> {
+    match timeout(GATEWAY_BODY_WAIT, to_bytes(body, GATEWAY_BODY_BYTES_MAX)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long")),
+        Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
+    }
+}
+
+/// Reads a JSON body within its bounds; `wants` says what it should have been.
+pub(crate) async fn read_json<T: DeserializeOwned>(body: Body, wants: &str) -> Result<T, Response> {
+    let body = read_body(body).await?;
+    // What the parser says may hold a part of the body, and so a token.
+    serde_json::from_slice(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, wants))
+}
+
+/// An answer that says what to do next.
+pub(crate) fn refuse(status: StatusCode, what_to_do: &str) -> Response {
+    (status, said(what_to_do)).into_response()
+}
+
+fn said(text: &str) -> Json<ErrorBody> {
+    Json(ErrorBody { error: text.to_owned() })
+}
+
+/// Something of ours failed; the same call may succeed later.
+pub(crate) fn try_later(error: &(dyn Error + 'static), what: &str) -> Response {
+    tracing::warn!(error, "{what}");
+    let later = [(header::RETRY_AFTER, "2")];
+    let why = said("the desk cannot answer just now, and nothing was changed; try again");
+    (StatusCode::SERVICE_UNAVAILABLE, later, why).into_response()
+}

@@ -1,0 +1,99 @@
+//! `POST /oauth/token`: a machine identity gets an access token (RFC 6749, section 4.4).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use nightdesk_protocol::Secret;
+use nightdesk_protocol::http::token::{self, Answer, Refused};
+use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
+use nightdesk_vault::Key;
+use serde_json::json;
+
+use crate::gateways::{Gateways, header_text, read_body, try_later};
+
+/// What the RFC wants on every answer that may hold a token.
+const NOT_KEPT: [(HeaderName, &str); 2] =
+    [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
+
+pub(super) async fn token(
+    State(gateways): State<Arc<Gateways>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let form = match read_body(body).await {
+        Ok(form) => form,
+        Err(refused) => return refused,
+    };
+    let text = |name| header_text(&head.headers, &name);
+    let (authorization, refresh) =
+        (text(header::AUTHORIZATION), head.headers.get(token::REFRESH_TOKEN_HEADER));
+    let refresh = refresh.and_then(|value| value.to_str().ok());
+    let (client_id, client_secret) = match token::Request::read(&form, authorization, refresh) {
+        Ok(token::Request::ClientCredentials { client_id, client_secret, scope: _ }) => {
+            (client_id, client_secret)
+        }
+        Ok(token::Request::RefreshToken { .. }) => return refuse(Refused::UnsupportedGrantType),
+        Err(Refused::InvalidClient) => return unknown(&gateways, from),
+        Err(refused) => return refuse(refused),
+    };
+    let issued = gateways.issuer.token(&client_id, client_secret.expose(), gateways.now()).await;
+    match issued {
+        Ok(Some(token)) => give(&token),
+        Ok(None) => unknown(&gateways, from),
+        Err(error) => try_later(&error, "an access token could not be given"),
+    }
+}
+
+fn give(token: &Key) -> Response {
+    let answer = Answer {
+        access_token: token.with(|text| Secret::new(text)),
+        token_type: "Bearer".to_owned(),
+        expires_in_secs: ACCESS_TOKEN_LIFE.as_secs(),
+        refresh_token: None,
+        scope: None,
+    };
+    (NOT_KEPT, Json(answer)).into_response()
+}
+
+/// Who is unknown, has another secret or was revoked gets one and the same answer.
+fn unknown(gateways: &Gateways, from: SocketAddr) -> Response {
+    if gateways.may_fail(from.ip()) {
+        return refuse(Refused::InvalidClient);
+    }
+    let body = describe(Refused::InvalidClient, "too many bad client secrets; wait a minute");
+    (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], NOT_KEPT, body).into_response()
+}
+
+fn refuse(refused: Refused) -> Response {
+    let (status, description) = match refused {
+        Refused::InvalidClient => (
+            StatusCode::UNAUTHORIZED,
+            "no live client has this id and secret; make one with `nightdesk gateway token`",
+        ),
+        Refused::InvalidRequest => (
+            StatusCode::BAD_REQUEST,
+            "send a form with grant_type, client_id and client_secret, each once",
+        ),
+        Refused::InvalidGrant => (StatusCode::BAD_REQUEST, "no refresh tokens are given here"),
+        Refused::UnsupportedGrantType => {
+            (StatusCode::BAD_REQUEST, "only grant_type=client_credentials is served here")
+        }
+    };
+    let mut response = (status, NOT_KEPT, describe(refused, description)).into_response();
+    if status == StatusCode::UNAUTHORIZED {
+        let basic = axum::http::HeaderValue::from_static("Basic realm=\"nightdesk\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);
+    }
+    response
+}
+
+fn describe(refused: Refused, description: &str) -> Json<serde_json::Value> {
+    let mut body = json!(refused);
+    body["error_description"] = json!(description);
+    Json(body)
+}
