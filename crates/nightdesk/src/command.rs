@@ -2,12 +2,18 @@
 
 mod check;
 mod enter;
+mod gateway;
+mod inbox;
+mod list;
+mod names;
 mod run;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use gateway::Gateway;
+pub(crate) use inbox::Inbox;
 pub(crate) use run::run;
 
 /// The desk that stays awake while your agents sleep.
@@ -61,6 +67,9 @@ pub(crate) enum Command {
     /// What agents dial in with.
     #[command(subcommand)]
     Gateway(Gateway),
+    /// What waits for an agent, and what was set aside.
+    #[command(subcommand)]
+    Inbox(Inbox),
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,18 +94,38 @@ pub(crate) enum Tenant {
         /// What it is called.
         name: String,
     },
+    /// List the tenants.
+    #[command(after_help = "Example:\n  nightdesk tenant list --json")]
+    List(Page),
+}
+
+/// Which page of a list.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Page {
+    /// Begin after this name: the last one of the page before.
+    #[arg(long, default_value = "", value_name = "NAME", hide_default_value = true)]
+    pub(crate) after: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
     /// Enter an agent of a tenant.
-    #[command(after_help = "Example:\n  nightdesk agent create --tenant 0193… helper")]
+    #[command(after_help = "Example:\n  nightdesk agent create --tenant acme helper")]
     Create {
-        /// Whose it is.
+        /// Whose it is, by name or id.
         #[arg(long)]
         tenant: String,
         /// What it is called.
         name: String,
+    },
+    /// List the agents of a tenant.
+    #[command(after_help = "Example:\n  nightdesk agent list --tenant acme")]
+    List {
+        /// Whose they are, by name or id.
+        #[arg(long)]
+        tenant: String,
+        #[command(flatten)]
+        page: Page,
     },
 }
 
@@ -104,7 +133,7 @@ pub(crate) enum Agent {
 pub(crate) enum Bot {
     /// Enter a bot.
     #[command(
-        after_help = "Example:\n  nightdesk bot create --tenant 0193… --platform discord --handle 8812 --key-file bot.key"
+        after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
 }
@@ -135,12 +164,12 @@ pub(crate) struct NewBot {
 pub(crate) enum Binding {
     /// Bind a person on a platform to their agent.
     #[command(
-        after_help = "Example:\n  nightdesk binding create --tenant 0193… --agent 0193… --bot 0193… --author 4711"
+        after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
     )]
     Create(Bound),
     /// Take a binding back.
     #[command(
-        after_help = "Example:\n  nightdesk binding remove --tenant 0193… --agent 0193… --bot 0193… --author 4711"
+        after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
     )]
     Remove(Bound),
 }
@@ -165,7 +194,7 @@ pub(crate) struct Bound {
 pub(crate) enum Grant {
     /// Give a chat to an agent.
     #[command(
-        after_help = "Example:\n  nightdesk grant create --tenant 0193… --agent 0193… --bot 0193… --chat 99 --open"
+        after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
     )]
     Create {
         /// Whose agent it is.
@@ -183,49 +212,5 @@ pub(crate) enum Grant {
         /// Let anyone in, not only people bound to the agent.
         #[arg(long)]
         open: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Gateway {
-    /// Enter a gateway of an agent, and show its secret once.
-    #[command(
-        after_help = "Example:\n  nightdesk gateway create --tenant 0193… --agent 0193… --name gw-laptop"
-    )]
-    Create {
-        /// Whose agent it is.
-        #[arg(long)]
-        tenant: String,
-        /// The agent.
-        #[arg(long)]
-        agent: String,
-        /// What the client calls itself: `GATEWAY_RELAY_ID`.
-        #[arg(long)]
-        name: String,
-    },
-    /// Give a gateway another secret, and show it once.
-    #[command(
-        after_help = "Example:\n  nightdesk gateway rotate --tenant 0193… --name gw-laptop --overlap 24h"
-    )]
-    Rotate {
-        /// Whose it is.
-        #[arg(long)]
-        tenant: String,
-        /// Which one.
-        #[arg(long)]
-        name: String,
-        /// For how long the secrets it had stay good: `30s`, `15m`, `24h`.
-        #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
-        overlap: std::time::Duration,
-    },
-    /// Revoke a gateway. Its line is closed, and its client will not come back by itself.
-    #[command(after_help = "Example:\n  nightdesk gateway revoke --tenant 0193… --name gw-laptop")]
-    Revoke {
-        /// Whose it is.
-        #[arg(long)]
-        tenant: String,
-        /// Which one.
-        #[arg(long)]
-        name: String,
     },
 }

@@ -24,17 +24,58 @@ pub(crate) fn put(text: &str) {
     println!("{text}");
 }
 
-/// Puts an answer out: as JSON, or one `name: value` per line for a person.
-pub(crate) fn put_answer(json: bool, answer: &Value) {
-    if json {
-        return put(&answer.to_string());
+/// What a command answers.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// One thing: a `name: value` per line for a person.
+    One(Value),
+    /// A list: a line each for a person.
+    Many(Vec<Value>),
+    /// Something that is told in sentences.
+    Told {
+        /// The same for programs.
+        data: Value,
+        /// What a person reads.
+        text: String,
+    },
+}
+
+/// Puts an answer out, as JSON or for a person.
+pub(crate) fn put_answer(json: bool, answer: Answer) {
+    match answer {
+        Answer::One(data) | Answer::Told { data, .. } if json => put(&data.to_string()),
+        Answer::Many(rows) if json => put(&Value::from(rows).to_string()),
+        Answer::Told { text, .. } => put(&text),
+        Answer::Many(rows) => rows.iter().for_each(|row| put(&line(row))),
+        Answer::One(data) => {
+            for (name, value) in data.as_object().into_iter().flatten() {
+                put_member(name, value);
+            }
+        }
     }
-    for (name, value) in answer.as_object().into_iter().flatten() {
-        put(&format!(
-            "{name}: {}",
-            value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-        ));
+}
+
+/// A member on a line of its own; a list under its name, a line each.
+fn put_member(name: &str, value: &Value) {
+    match value.as_array() {
+        Some(rows) if rows.iter().any(Value::is_object) => {
+            put(&format!("{name}:"));
+            rows.iter().for_each(|row| put(&format!("  {}", line(row))));
+        }
+        _ => put(&format!("{name}: {}", plain(value))),
     }
+}
+
+/// A row of a list: what it has, each by its name.
+fn line(row: &Value) -> String {
+    let members = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let words: Vec<String> =
+        members.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+    words.join("  ")
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads a span of time a person wrote: `30s`, `15m`, `24h`.

@@ -12,7 +12,7 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
             // Where a token or a platform's signature is checked.
             "crates/register/src/register.rs",
             // Where an operator names a tenant.
-            "crates/nightdesk/src/command/enter.rs",
+            "crates/nightdesk/src/command/names.rs",
         ],
         "a scope is made only where its right was just proven",
     ),

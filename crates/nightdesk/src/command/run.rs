@@ -26,9 +26,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Bot(_)
         | Command::Binding(_)
         | Command::Grant(_)
-        | Command::Gateway(_) => {
+        | Command::Gateway(_)
+        | Command::Inbox(_) => {
             let answer = enter::run(&config, command).await?;
-            ui::put_answer(json, &answer);
+            ui::put_answer(json, answer);
             Ok(())
         }
     }

@@ -3,4 +3,6 @@
 
 mod desk;
 mod docs;
+mod enrolment;
 mod health;
+mod readme;

@@ -1,0 +1,208 @@
+//! Commands about gateways: what agents dial in with.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use clap::Subcommand;
+use nightdesk_register::enrolment::Invitation;
+use nightdesk_register::{GreetedBot, Register, is_gateway_name};
+use nightdesk_types::limits::ENROLMENT_GOOD_FOR_MAX;
+use serde_json::json;
+
+use super::{Page, list, names};
+use crate::ui::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Gateway {
+    /// Enter a gateway of an agent, and show its secret once.
+    #[command(
+        after_help = "Example:\n  nightdesk gateway create --tenant acme --agent helper --name gw-laptop"
+    )]
+    Create {
+        /// Whose agent it is.
+        #[arg(long)]
+        tenant: String,
+        /// The agent.
+        #[arg(long)]
+        agent: String,
+        /// What the client calls itself: `GATEWAY_RELAY_ID`.
+        #[arg(long)]
+        name: String,
+    },
+    /// Invite who runs an agent to enrol a gateway, and show once what they need.
+    #[command(
+        after_help = "Example:\n  nightdesk gateway token --tenant acme --agent helper --name gw-laptop"
+    )]
+    Token {
+        /// Whose agent it is, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// The agent, by name or id.
+        #[arg(long)]
+        agent: String,
+        /// The only name the gateway may take. Without it, any.
+        #[arg(long)]
+        name: Option<String>,
+        /// For how long the invitation is good: `30s`, `15m`, at most `24h`.
+        #[arg(long, default_value = "10m", value_parser = crate::ui::span)]
+        expires: Duration,
+    },
+    /// List the gateways of a tenant.
+    #[command(after_help = "Example:\n  nightdesk gateway list --tenant acme")]
+    List {
+        /// Whose they are, by name or id.
+        #[arg(long)]
+        tenant: String,
+        #[command(flatten)]
+        page: Page,
+    },
+    /// Give a gateway another secret, and show it once.
+    #[command(
+        after_help = "Example:\n  nightdesk gateway rotate --tenant acme --name gw-laptop --overlap 24h"
+    )]
+    Rotate {
+        /// Whose it is.
+        #[arg(long)]
+        tenant: String,
+        /// Which one.
+        #[arg(long)]
+        name: String,
+        /// For how long the secrets it had stay good: `30s`, `15m`, `24h`.
+        #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
+        overlap: Duration,
+    },
+    /// Revoke a gateway. Its line is closed, and its client will not come back by itself.
+    #[command(after_help = "Example:\n  nightdesk gateway revoke --tenant acme --name gw-laptop")]
+    Revoke {
+        /// Whose it is.
+        #[arg(long)]
+        tenant: String,
+        /// Which one.
+        #[arg(long)]
+        name: String,
+    },
+}
+
+/// Runs a command about gateways. `url` is where the desk is found.
+pub(super) async fn run(
+    register: &Register,
+    url: &str,
+    gateway: Gateway,
+) -> anyhow::Result<Answer> {
+    match gateway {
+        Gateway::Create { tenant, agent, name } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let agent = names::agent(register, scope, &agent).await?;
+            check_name(&name)?;
+            let (_, secret) = register.create_gateway(scope, agent, &name).await?;
+            Ok(Answer::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+        }
+        Gateway::Token { tenant, agent, name, expires } => {
+            ensure!(
+                !expires.is_zero() && expires <= ENROLMENT_GOOD_FOR_MAX,
+                "--expires must be more than nothing and at most 24h; make another invitation later"
+            );
+            let scope = names::tenant(register, &tenant).await?;
+            let agent_id = names::agent(register, scope, &agent).await?;
+            name.as_deref().map_or(Ok(()), check_name)?;
+            let bots = register.store().bots_of(scope, agent_id).await?;
+            let invited = register.invite(scope, agent_id, name.as_deref(), expires).await?;
+            let name = name.unwrap_or_else(|| name_after(&agent));
+            let whose = Whose { url, tenant: &tenant, agent: &agent, name: &name };
+            Ok(whose.invitation(&invited, &bots, expires))
+        }
+        Gateway::List { tenant, page } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let gateways = register.store().gateways(scope, &page.after).await?;
+            Ok(Answer::Many(gateways.iter().map(list::gateway).collect()))
+        }
+        Gateway::Rotate { tenant, name, overlap } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let secret = register.rotate(scope, &name, overlap).await?;
+            let secret = secret.with_context(|| no_gateway(&name))?;
+            Ok(Answer::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+        }
+        Gateway::Revoke { tenant, name } => {
+            let scope = names::tenant(register, &tenant).await?;
+            if !register.store().revoke(scope, &name).await? {
+                bail!(no_gateway(&name));
+            }
+            Ok(Answer::One(json!({ "gateway": name, "revoked": true })))
+        }
+    }
+}
+
+fn check_name(name: &str) -> anyhow::Result<()> {
+    ensure!(
+        is_gateway_name(name),
+        "{name} is not a gateway's name; use 1 to 64 letters, digits, dots, dashes or underscores"
+    );
+    Ok(())
+}
+
+fn no_gateway(name: &str) -> String {
+    format!(
+        "the tenant has no live gateway called {name}; `nightdesk gateway list` shows those it has"
+    )
+}
+
+/// For whom an invitation is.
+struct Whose<'a> {
+    url: &'a str,
+    tenant: &'a str,
+    agent: &'a str,
+    name: &'a str,
+}
+
+impl Whose<'_> {
+    /// The two ways in that really work, ready to paste.
+    fn invitation(&self, invited: &Invitation, bots: &[GreetedBot], good_for: Duration) -> Answer {
+        let Whose { url, tenant, agent, name } = self;
+        let (client, client_secret) = (invited.client, invited.client_secret.with(str::to_owned));
+        let token = invited.token.with(str::to_owned);
+        let token_url = format!("{url}/oauth/token");
+        let platforms = platforms(bots);
+        let also = match platforms.as_str() {
+            "" => String::new(),
+            platforms => format!("GATEWAY_RELAY_PLATFORMS={platforms} "),
+        };
+        let minutes = good_for.as_secs().div_ceil(60);
+        let text = format!(
+            "For whoever runs the agent, good for {minutes} minutes and one enrolment. On the agent's machine:\n\
+             \n\
+             export GATEWAY_RELAY_IDP_TOKEN_URL={token_url}\n\
+             export GATEWAY_RELAY_IDP_CLIENT_ID={client}\n\
+             export GATEWAY_RELAY_IDP_CLIENT_SECRET={client_secret}\n\
+             hermes gateway enroll --token {token} --connector-url {url} --gateway-id {name}\n\
+             \n\
+             It writes what it got into ~/.hermes/.env, and the agent dials in with:\n\
+             \n\
+             {also}GATEWAY_RELAY_URL={url} hermes gateway run\n\
+             \n\
+             Without enrolment: make the gateway here, and set what is printed as GATEWAY_RELAY_ID and\n\
+             GATEWAY_RELAY_SECRET, with GATEWAY_RELAY_URL={url}, in the agent's environment:\n\
+             \n\
+             nightdesk gateway create --tenant {tenant} --agent {agent} --name {name}"
+        );
+        let data = json!({
+            "token_url": token_url, "client_id": client, "client_secret": client_secret,
+            "token": token, "connector_url": url, "gateway": name, "platforms": platforms,
+            "expires_in_secs": good_for.as_secs(),
+        });
+        Answer::Told { data, text }
+    }
+}
+
+/// A name for a gateway of an agent of this name.
+fn name_after(agent: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("gw-{}", agent.chars().take(60).map(plain).collect::<String>())
+}
+
+/// The platforms of the agent's bots, each once: what its client should call itself there.
+fn platforms(bots: &[GreetedBot]) -> String {
+    let mut platforms: Vec<&str> = bots.iter().map(|bot| bot.platform.as_str()).collect();
+    platforms.sort_unstable();
+    platforms.dedup();
+    platforms.join(",")
+}

@@ -1,0 +1,43 @@
+//! How lists show who there is.
+
+use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named};
+use nightdesk_types::Timestamp;
+use serde_json::{Value, json};
+
+/// A tenant or an agent.
+pub(super) fn named<Id: serde::Serialize>(one: &Named<Id>) -> Value {
+    json!({ "name": one.name, "id": one.id, "created_at": second(one.created_at) })
+}
+
+/// A gateway.
+pub(super) fn gateway(gateway: &ListedGateway) -> Value {
+    json!({
+        "name": gateway.name,
+        "agent": gateway.agent,
+        "created_at": second(gateway.created_at),
+        "revoked_at": gateway.revoked_at.map(second),
+        "line": line(gateway.line),
+        "secrets": gateway.secrets.iter().map(secret).collect::<Vec<_>>(),
+    })
+}
+
+fn line(line: LastLine) -> String {
+    match line {
+        LastLine::None => "never".to_owned(),
+        LastLine::Open { since } => format!("open since {}", second(since)),
+        LastLine::Closed { at: Some(at) } => format!("closed at {}", second(at)),
+        LastLine::Closed { at: None } => "closed with its node".to_owned(),
+    }
+}
+
+fn secret(secret: &LiveSecret) -> Value {
+    json!({
+        "created_at": second(secret.created_at),
+        "expires_at": secret.expires_at.map(second),
+    })
+}
+
+/// A moment for people: no finer than a second.
+pub(super) fn second(at: Timestamp) -> String {
+    Timestamp::from_second(at.as_second()).unwrap_or(at).to_string()
+}
