@@ -38,6 +38,12 @@ class Stage(props.stage.Stage):
         self.clients.append(client)
         return client
 
+    def clean_folder(self, name: str) -> Path:
+        """An empty folder that goes with the stage."""
+        folder = self._folder / name
+        folder.mkdir()
+        return folder
+
     async def connected(self, **options: Any) -> Client:
         """Starts a client and has it dial in."""
         client = await self.client(**options)
