@@ -1,8 +1,8 @@
 //! What gateways post to the desk besides their line.
 
 mod enroll;
-mod policy;
 mod provision;
+mod relevance;
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::gateways::Gateways;
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
     Router::new()
         .route("/relay/enroll", post(enroll::enroll))
-        .route("/relay/policy", post(policy::policy))
+        .route("/relay/policy", post(relevance::policy))
         .route("/relay/provision", post(provision::provision))
         .with_state(gateways)
 }

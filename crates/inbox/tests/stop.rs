@@ -8,7 +8,7 @@ use nightdesk_gate::Recipient;
 use nightdesk_gate::{Admitted, Gate, Reach, RefusalNote, Snapshot};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
-    Store, Stored, Waiting,
+    Store, Waiting,
 };
 use nightdesk_testkit::builders::{bot, event};
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
@@ -56,15 +56,6 @@ impl Store for Silent {
     }
 
     async fn park(&self, _: &LineClaim, _: Seq, _: ParkReason) -> Result<Park, StoreError> {
-        std::future::pending().await
-    }
-
-    async fn resubmit(
-        &self,
-        _: TenantScope,
-        _: AgentId,
-        _: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
         std::future::pending().await
     }
 

@@ -60,7 +60,9 @@ fn put_member(name: &str, value: &Value) {
     match value.as_array() {
         Some(rows) if rows.iter().any(Value::is_object) => {
             put(&format!("{name}:"));
-            rows.iter().for_each(|row| put(&format!("  {}", line(row))));
+            for row in rows {
+                put(&format!("  {}", line(row)));
+            }
         }
         _ => put(&format!("{name}: {}", plain(value))),
     }

@@ -17,7 +17,7 @@ pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
     }
 }
 
-/// `GET /.well-known/…`: the same for OpenID and for RFC 8414, as far as it goes.
+/// `GET /.well-known/…`: the same for clients of either standard, as far as it goes.
 pub(super) async fn metadata(State(gateways): State<Arc<Gateways>>) -> Response {
     let url = gateways.issuer.url();
     Json(json!({

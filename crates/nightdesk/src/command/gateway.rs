@@ -175,9 +175,11 @@ impl Whose<'_> {
              export GATEWAY_RELAY_IDP_CLIENT_SECRET={client_secret}\n\
              hermes gateway enroll --token {token} --connector-url {url} --gateway-id {name}\n\
              \n\
-             It writes what it got into ~/.hermes/.env, and the agent dials in with:\n\
+             It writes id, secret and GATEWAY_RELAY_URL into ~/.hermes/.env, where the agent finds them:\n\
              \n\
-             {also}GATEWAY_RELAY_URL={url} hermes gateway run\n\
+             {also}hermes gateway run\n\
+             \n\
+             The URL must be there or in the environment; one in config.yaml alone is never dialled.\n\
              \n\
              Without enrolment: make the gateway here, and set what is printed as GATEWAY_RELAY_ID and\n\
              GATEWAY_RELAY_SECRET, with GATEWAY_RELAY_URL={url}, in the agent's environment:\n\

@@ -1,9 +1,8 @@
 //! Machine identities and one-time tokens.
 
 use async_trait::async_trait;
-use nightdesk_register::enrolment::Digest;
 use nightdesk_register::enrolment::{
-    Client, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
+    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
 };
 use nightdesk_types::{AgentId, ClientId, StoreError, TenantScope, Timestamp};
 
@@ -54,9 +53,9 @@ impl Enrolling for Memory {
         let mut state = self.lock();
         state.agent("invite a gateway", scope, agent)?;
         let token = (scope, *new.token.as_bytes());
-        let taken =
+        let is_taken =
             state.clients.contains_key(&new.client) || state.enrolments.contains_key(&token);
-        must_be_free("invite a gateway", taken)?;
+        must_be_free("invite a gateway", is_taken)?;
         let client = Client { scope, id: new.client, agent };
         let row = ClientRow { client, secret: new.secret, expires_at, revoked: false };
         state.clients.insert(new.client, row);
@@ -95,7 +94,9 @@ impl Enrolling for Memory {
         let id = match had {
             Some(id) => {
                 let row = state.gateway_named(client.scope, &enrol.gateway);
-                row.into_iter().for_each(|row| row.rotate(&enrol.secret, now, enrol.overlap));
+                if let Some(row) = row {
+                    row.rotate(&enrol.secret, now, enrol.overlap);
+                }
                 id
             }
             None => state.enter_gateway(client.scope, client.agent, &enrol.gateway, secret)?,

@@ -30,7 +30,7 @@ impl State {
     fn listed(&self, row: &GatewayRow, now: Timestamp) -> Option<ListedGateway> {
         let agent = self.agents.get(&(row.gateway.scope, row.gateway.agent))?;
         let line = agent.line.as_ref().filter(|line| line.gateway == row.gateway.id);
-        let live = |secret: &&SecretRow| secret.expires_at.is_none_or(|at| at > now);
+        let is_good = |secret: &&SecretRow| secret.expires_at.is_none_or(|at| at > now);
         let secret = |secret: &SecretRow| {
             let (created_at, expires_at) = (secret.created_at, secret.expires_at);
             LiveSecret { created_at, expires_at }
@@ -41,7 +41,7 @@ impl State {
             created_at: row.created_at,
             revoked_at: row.revoked_at,
             line: line.map_or(LastLine::None, last_line),
-            secrets: row.secrets.iter().filter(live).map(secret).collect(),
+            secrets: row.secrets.iter().filter(is_good).map(secret).collect(),
         })
     }
 }
