@@ -14,3 +14,5 @@ mod planted;
 mod locks;
 #[path = "postgres/sources.rs"]
 mod sources;
+#[path = "postgres/issuer.rs"]
+mod issuer;
