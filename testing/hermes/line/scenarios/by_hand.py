@@ -1,0 +1,41 @@
+"""What an operator does to an inbox, and what the client sees of it."""
+
+from typing import Any
+
+from line.judge import arrive, in_order, require
+from line.scenarios import scenario
+from line.stage import Stage
+
+WHOSE = ("--tenant", "night", "--agent", "owl")
+# The desk's look at every inbox: what no bell told it is found within this.
+SWEEP_SECS = 30
+
+
+async def inbox(stage: Stage, verb: str, *more: str) -> dict[str, Any]:
+    """An operator's command about the agent's inbox."""
+    return await stage.desk.ask("inbox", verb, *WHOSE, *more)
+
+
+@scenario(secs=45)
+async def set_aside_and_put_in_again(stage: Stage) -> None:
+    """An entry an operator sets aside does not reach the client; put in again it comes under a new
+    number, behind the others, also on a line that is open."""
+    first, second = await stage.platform.say(), await stage.platform.say()
+    seen = await inbox(stage, "list")
+    require([entry["seq"] for entry in seen["waiting"]] == [1, 2], f"waiting: {seen}")
+    await inbox(stage, "park", "--seq", "1")
+    shown = await inbox(stage, "show", "--seq", "1")
+    require(shown["state"] == "parked" and shown["reason"] == "operator", f"shown: {shown}")
+    require("body" not in shown, "what it says was shown unasked")
+    said = await inbox(stage, "show", "--seq", "1", "--body")
+    require(first in str(said["body"]), "what it says was not shown")
+
+    client = await stage.connected()
+    await arrive(client.took, [second])
+    require(first not in client.handed(), "what was set aside was handed over")
+    again = await inbox(stage, "resubmit", "--seq", "1")
+    require(again["seq"] == 3, f"put in again as {again}")
+    await arrive(client.took, [second, first], SWEEP_SECS + 10)
+    in_order(client.took(), [second, first])
+    shown = await inbox(stage, "show", "--seq", "3")
+    require(shown["resubmitted_from"] == 1, f"its origin is forgotten: {shown}")
