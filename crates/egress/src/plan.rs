@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn only_the_first_part_is_a_reply() {
         let calls = plan(&text(3), &can(&["send"])).unwrap();
-        let replies = calls.iter().map(|call| match &call.op {
-            Op::Send { reply_to, .. } => reply_to.as_deref(),
-            other => panic!("a send becomes sends, not {other:?}"),
+        let replies = calls.iter().map(|call| {
+            let Op::Send { reply_to, .. } = &call.op else { panic!("a send becomes sends") };
+            reply_to.as_deref()
         });
 
         assert_eq!(replies.collect::<Vec<_>>(), [Some("m1"), None, None]);

@@ -20,7 +20,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Node, Room, Taken};
-use nightdesk_register::{BotDraft, Issuer, Register};
+use nightdesk_register::{Access, BotDraft, Issuer, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde_json::{Value, json};
@@ -165,6 +165,12 @@ impl TestDesk {
             self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
         let name = gateway.to_owned();
         Household { scope, agent, bot, path, gateway: id, name, secret }
+    }
+
+    /// Grants a chat of a bot to an agent, for anyone who writes there.
+    pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
+        let granted = self.register.store().grant(scope, agent, bot, (chat, Access::Any)).await;
+        granted.expect("grant a chat");
     }
 
     /// Has the author of that name say something to a household's bot. Answers the status.

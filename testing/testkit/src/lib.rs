@@ -14,6 +14,8 @@ pub mod builders;
 #[cfg(feature = "stores")]
 mod memory;
 #[cfg(feature = "stores")]
+mod writers;
+#[cfg(feature = "stores")]
 pub mod conformance;
 #[cfg(feature = "desk")]
 pub mod desk;
@@ -22,3 +24,5 @@ pub mod desk;
 pub use clock::FakeClock;
 #[cfg(feature = "stores")]
 pub use memory::Memory;
+#[cfg(feature = "stores")]
+pub use writers::Writers;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use nightdesk_register::Access;
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
@@ -74,6 +73,10 @@ async fn an_agent_writes_where_it_may_and_nowhere_else() {
     assert_eq!(stage.desk.says_in("bobs", &stage.bob, "bob", "k").await, 200);
     bobs.hear_frame("inbound").await;
     stage.ann_says("c1").await;
+    // The bots are shared: Bob's person is known on Ann's, too.
+    let Household { scope, agent, .. } = stage.bob;
+    let register = stage.desk.register.store();
+    register.bind(scope, agent, stage.ann.bot, "bob-here").await.expect("bind");
     let untagged = json!({});
 
     stage.said("it heard from there", "c1", &untagged).await;
@@ -81,6 +84,7 @@ async fn an_agent_writes_where_it_may_and_nowhere_else() {
     stage.declined("nobody's chat", "c9", &untagged).await;
     stage.declined("another tenant's chat", "bobs", &untagged).await;
     stage.declined("another tenant's person", "bob", &untagged).await;
+    stage.declined("another tenant's person on its own bot", "bob-here", &untagged).await;
     let lies = [
         ("another platform", json!({"platform": "telegram"})),
         ("another tenant's bot", json!({"platform": "discord", "botId": "bot-bob"})),
@@ -99,7 +103,7 @@ async fn another_agent_of_the_same_tenant_is_another() {
     let register = stage.desk.register.store();
     let scope = stage.ann.scope;
     let other = register.create_agent(scope, "other").await.expect("enter an agent");
-    register.grant(scope, other, stage.ann.bot, ("others", Access::Any)).await.expect("grant");
+    stage.desk.grant(scope, other, stage.ann.bot, "others").await;
 
     stage.declined("its sister's chat", "others", &json!({})).await;
 }
@@ -144,8 +148,7 @@ async fn a_revoked_binding_ends_what_it_allowed() {
 async fn every_chat_is_not_one_to_write_to_first() {
     let mut stage = Stage::set().await;
     let Household { scope, agent, bot, .. } = stage.ann;
-    let register = stage.desk.register.store();
-    register.grant(scope, agent, bot, ("*", Access::Any)).await.expect("grant");
+    stage.desk.grant(scope, agent, bot, "*").await;
 
     stage.declined("nobody wrote there", "c7", &json!({})).await;
     stage.declined("not a chat", "*", &json!({})).await;

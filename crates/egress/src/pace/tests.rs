@@ -7,7 +7,7 @@ use tokio::time::advance;
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
-const FAR: Duration = Duration::from_secs(60);
+const FAR: Duration = Duration::from_mins(1);
 
 fn pace(calls: u32) -> Pace {
     Pace::per_second(NonZeroU32::new(calls).unwrap())

@@ -47,7 +47,7 @@ async fn typing_waits_for_no_send_and_no_send_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn typing_leaves_a_limited_chat_alone() {
-    let stage = Stage::set(&[Does::Limits(Duration::from_secs(60))]).await;
+    let stage = Stage::set(&[Does::Limits(Duration::from_mins(1))]).await;
     let egress = stage.life(1);
     stage.says(&egress, "c1", "one").await;
 

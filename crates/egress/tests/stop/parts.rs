@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::stage::{Does, Stage, long};
 
 fn ids(settled: &Settled) -> (Vec<&str>, usize) {
-    let Settled::InParts(parts) = settled else { panic!("it was said in parts: {settled:?}") };
+    let Settled::InParts(parts) = settled else { unreachable!("said in parts: {settled:?}") };
     (parts.said.iter().filter_map(|receipt| receipt.message_id.as_deref()).collect(), parts.of)
 }
 

@@ -9,16 +9,10 @@ use async_trait::async_trait;
 use nightdesk_egress::{Account, Accounts, Egress, Owner, Settled};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, LengthUnit, Pace, Receipt};
-use nightdesk_register::{Access, Entering as _, NewBot};
-use nightdesk_testkit::{FakeClock, Memory, builders};
+use nightdesk_testkit::{FakeClock, Memory, Writers, builders};
 use nightdesk_types::send::Op;
-use nightdesk_types::{
-    AgentId, BotId, NodeEpoch, RequestId, Send, StoreError, TenantId, TenantScope,
-};
-use nightdesk_vault::WrappedKey;
-use serde_json::json;
+use nightdesk_types::{AgentId, BotId, NodeEpoch, RequestId, Send, StoreError, TenantScope};
 use tokio::time::{Instant, sleep};
-use uuid::Uuid;
 
 /// What the platform does with a call.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +66,10 @@ impl Deliver for Played {
 }
 
 fn text(send: &Send) -> String {
-    match &send.op {
-        Op::Send { content, .. } => content.clone(),
-        other => other.name().to_owned(),
+    if let Op::Send { content, .. } = &send.op {
+        content.clone()
+    } else {
+        send.op.name().to_owned()
     }
 }
 
@@ -106,18 +101,7 @@ pub(crate) fn pace(calls: u32) -> Pace {
 impl Stage {
     pub(crate) async fn set(script: &[Does]) -> Self {
         let store = Memory::new(FakeClock::default());
-        let id = TenantId::from_uuid(Uuid::from_u128(7));
-        store.create_tenant(id, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");
-        let scope = TenantScope::of(id);
-        let bot = store.create_bot(scope, &new_bot()).await.expect("enter a bot");
-        let mut agents = [AgentId::from_uuid(Uuid::nil()); 2];
-        for (agent, name) in agents.iter_mut().zip(["ann", "bob"]) {
-            *agent = store.create_agent(scope, name).await.expect("enter an agent");
-        }
-        for chat in ["c1", "c2"] {
-            let granted = store.grant(scope, agents[0], bot, (chat, Access::Any)).await;
-            granted.expect("grant a chat");
-        }
+        let Writers { scope, bot, agents } = Writers::of(&store, &["c1", "c2"]).await;
         let platform = Arc::new(Played {
             began: Instant::now(),
             script: Mutex::new(script.iter().copied().collect()),
@@ -189,18 +173,6 @@ pub(crate) fn message(chat: &str, text: &str) -> Send {
 /// A text of so many parts.
 pub(crate) fn long(parts: usize) -> String {
     (0..parts).map(|part| part.to_string().repeat(64)).collect::<Vec<_>>().join("\n")
-}
-
-fn new_bot() -> NewBot {
-    NewBot {
-        id: Uuid::from_u128(9),
-        platform: "discord".to_owned(),
-        adapter: "scripted".to_owned(),
-        handle: "desk-bot".to_owned(),
-        path: "desk-bot".to_owned(),
-        settings: json!({}),
-        sealed: None,
-    }
 }
 
 fn can() -> Capabilities {
