@@ -55,7 +55,7 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
-        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), config.vault()?, &config.public_url());
+        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), config.vault()?, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
             room,

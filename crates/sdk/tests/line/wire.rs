@@ -40,7 +40,13 @@ impl Street {
 
     /// The text of the next call to the platform.
     pub(crate) async fn answer(&mut self) -> String {
-        self.platform.next().await["content"].as_str().expect("a text").to_owned()
+        loop {
+            let call = self.platform.next().await;
+            // Not "waking…", which is the desk's word.
+            if call["op"] == "send" {
+                return call["content"].as_str().expect("a text").to_owned();
+            }
+        }
     }
 
     /// The first entry that is not acked, once this one was said.
