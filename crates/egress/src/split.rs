@@ -10,7 +10,9 @@
 //! never inside a link, inline code or a character that is made of several. Only what is longer
 //! than a whole message is cut where it must be: a link, too, is torn if it has more letters
 //! than a message may have. Fences are seen at the start of a line, however far it is indented;
-//! one whose first line would fill half a message is a line like any other.
+//! one whose first line would fill half a message, or whose signs an eighth, is a line like any
+//! other. Stray signs of a fence right behind a link that fills a message may come to stand at
+//! the start of a part.
 //!
 //! Begin with [`split`]; what may not be torn is found in `marks`, a cut is chosen in `window`.
 

@@ -7,9 +7,6 @@ use super::Length;
 /// The fewest signs a fence has.
 const SIGNS_MIN: usize = 3;
 
-/// The most signs that are counted where a fence might come to be.
-const SIGNS_SEEN_MAX: usize = 64;
-
 /// A code block between fences. All ranges are of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Fence<'t> {
@@ -94,14 +91,7 @@ fn signs(line: &str) -> Option<&str> {
 /// Whether a text, put at the start of a line, might be read as a fence.
 pub(super) fn looks_like_one(rest: &str) -> bool {
     let line = rest.trim_start_matches([' ', '\t']);
-    if line.starts_with("~~~") {
-        return true;
-    }
-    // A run longer than this is no fence of anybody's, and is not counted to its end each time.
-    let signs = line.bytes().take(SIGNS_SEEN_MAX).take_while(|sign| *sign == b'`').count();
-    let info = &line[signs..];
-    let is_inline = || info.find(['`', '\n']).is_some_and(|at| info[at..].starts_with('`'));
-    signs >= SIGNS_MIN && !is_inline()
+    line.starts_with("```") || line.starts_with("~~~")
 }
 
 fn closes(line: &str, marker: &str) -> bool {

@@ -48,6 +48,11 @@ impl<'t> Marks<'t> {
         !is_inside(&self.rails, at)
     }
 
+    /// Whether something that may not be torn begins there.
+    pub(super) fn begins_whole(&self, at: usize) -> bool {
+        self.links.binary_search_by_key(&at, |range| range.start).is_ok()
+    }
+
     /// The code block whose code, or whose last line, begins or goes on there.
     pub(super) fn fence_at(&self, at: usize) -> Option<usize> {
         let index = self.fences.partition_point(|fence| fence.code.start <= at).checked_sub(1)?;

@@ -126,10 +126,26 @@ impl<'t> Window<'t> {
         }
         let liking = match self.marks.fence_at(at) {
             Some(_) => liking_in_code(&self.text[at..]),
-            None => liking(before, &self.text[at..]),
+            None if is_blank(before) => None,
+            None => self.liking(before, at),
         };
         if let Some(liking) = liking {
             places.note(liking, at);
+        }
+    }
+
+    fn liking(&self, before: &str, at: usize) -> Option<Liking> {
+        let gap = gap(&self.text[at..]);
+        let next = at + gap.len();
+        // At the start of a part it would become a fence, unless it is inline code to its end.
+        let looks_bad = || looks_like_one(&self.text[next..]) && !self.marks.begins_whole(next);
+        match gap.matches('\n').count() {
+            0 if looks_bad() => None,
+            0 if gap.is_empty() && !before.ends_with(WIDE_STOPS) => Some(Liking::Character),
+            0 if before.ends_with(STOPS) || before.ends_with(WIDE_STOPS) => Some(Liking::Sentence),
+            0 => Some(Liking::Word),
+            1 => Some(Liking::Line),
+            _ => Some(Liking::Paragraph),
         }
     }
 
@@ -167,22 +183,6 @@ impl<'t> Window<'t> {
     fn costs(&self, at: usize) -> usize {
         let closes = self.marks.fence_at(at);
         self.taken(at) + closes.map_or(0, |fence| self.marks.fences[fence].marker.len() + 1)
-    }
-}
-
-fn liking(before: &str, rest: &str) -> Option<Liking> {
-    if is_blank(before) {
-        return None;
-    }
-    let gap = gap(rest);
-    match gap.matches('\n').count() {
-        // At the start of a part it would become a fence.
-        0 if looks_like_one(&rest[gap.len()..]) => None,
-        0 if gap.is_empty() && !before.ends_with(WIDE_STOPS) => Some(Liking::Character),
-        0 if before.ends_with(STOPS) || before.ends_with(WIDE_STOPS) => Some(Liking::Sentence),
-        0 => Some(Liking::Word),
-        1 => Some(Liking::Line),
-        _ => Some(Liking::Paragraph),
     }
 }
 
