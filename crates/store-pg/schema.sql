@@ -311,6 +311,41 @@ $$;
 
 ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_chats(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    lines bigint;
+    chats bigint;
+begin
+    delete from webchat_messages m using (
+        select o.tenant_id, o.bot_id, o.visitor, o.message_id from webchat_messages o
+        where o.at < clock_timestamp() - kept
+        order by o.at limit rows_max
+    ) as old
+    where m.tenant_id = old.tenant_id and m.bot_id = old.bot_id and m.visitor = old.visitor
+      and m.message_id = old.message_id;
+    get diagnostics lines = row_count;
+    delete from webchat_chats c using (
+        select o.tenant_id, o.bot_id, o.visitor from webchat_chats o
+        where o.seen_at < clock_timestamp() - kept
+          and not exists (
+              select from webchat_messages m
+              where m.tenant_id = o.tenant_id and m.bot_id = o.bot_id and m.visitor = o.visitor
+          )
+        order by o.seen_at limit rows_max
+        -- Whoever writes just now keeps it.
+        for update skip locked
+    ) as old
+    where c.tenant_id = old.tenant_id and c.bot_id = old.bot_id and c.visitor = old.visitor;
+    get diagnostics chats = row_count;
+    return greatest(lines, chats);
+end
+$$;
+
+ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1156,6 +1191,45 @@ ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO nightdesk_owner;
 
+CREATE TABLE public.webchat_chats (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    visitor text NOT NULL,
+    last_seq bigint DEFAULT 0 NOT NULL,
+    status text,
+    status_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT webchat_chats_status_has_a_time CHECK (((status IS NULL) = (status_at IS NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.webchat_chats FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webchat_chats OWNER TO nightdesk_owner;
+
+CREATE TABLE public.webchat_messages (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    visitor text NOT NULL,
+    message_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    author text NOT NULL,
+    text text NOT NULL,
+    nonce text,
+    prompt jsonb,
+    edited_at timestamp with time zone,
+    deleted boolean DEFAULT false NOT NULL,
+    CONSTRAINT webchat_messages_deleted_says_nothing CHECK (((NOT deleted) OR ((text = ''::text) AND (prompt IS NULL)))),
+    CONSTRAINT webchat_messages_known_author CHECK ((author = ANY (ARRAY['visitor'::text, 'agent'::text]))),
+    CONSTRAINT webchat_messages_visitors_have_a_nonce CHECK (((author = 'visitor'::text) = (nonce IS NOT NULL)))
+);
+
+ALTER TABLE ONLY public.webchat_messages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webchat_messages OWNER TO nightdesk_owner;
+
 ALTER TABLE ONLY public.agents
     ADD CONSTRAINT agents_one_per_name UNIQUE (tenant_id, name);
 
@@ -1261,6 +1335,18 @@ ALTER TABLE ONLY public.tenants
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
 
+ALTER TABLE ONLY public.webchat_chats
+    ADD CONSTRAINT webchat_chats_pkey PRIMARY KEY (tenant_id, bot_id, visitor);
+
+ALTER TABLE ONLY public.webchat_messages
+    ADD CONSTRAINT webchat_messages_one_per_change UNIQUE (tenant_id, bot_id, visitor, seq);
+
+ALTER TABLE ONLY public.webchat_messages
+    ADD CONSTRAINT webchat_messages_one_per_nonce UNIQUE (tenant_id, bot_id, visitor, nonce);
+
+ALTER TABLE ONLY public.webchat_messages
+    ADD CONSTRAINT webchat_messages_pkey PRIMARY KEY (tenant_id, bot_id, visitor, message_id);
+
 CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_id);
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
@@ -1274,6 +1360,10 @@ CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
+
+CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
+
+CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -1375,6 +1465,10 @@ CREATE POLICY own_tenants ON public.tenant_keys USING ((array_position(( SELECT 
 
 CREATE POLICY own_tenants ON public.tenants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.webchat_chats USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.webchat_messages USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined ENABLE ROW LEVEL SECURITY;
@@ -1394,6 +1488,10 @@ ALTER TABLE public.source_cursors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenant_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webchat_chats ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webchat_messages ENABLE ROW LEVEL SECURITY;
 
 GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
@@ -1474,3 +1572,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_doors
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_doors;

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use nightdesk_desk::Desk;
 use nightdesk_desk::inbound::{Answer, TakeError, take};
-use nightdesk_port::SignedRequest;
+use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use tokio::time::timeout;
 
@@ -41,6 +41,11 @@ async fn hook(
 }
 
 async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
+    // A bot with a page has no webhook: the page's limits could be walked around by it.
+    let account = desk.accounts.at(&path).await;
+    if account.is_ok_and(|found| found.is_some_and(|a| a.platform.entrance() != Entrance::Hook)) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
     let request = SignedRequest { headers: &headers, body: &body };
     match take(&desk, &path, &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),

@@ -2,6 +2,7 @@
 //!
 //! [`serve`] is the listener with its bounds; [`routes`] is what it serves.
 
+mod chat;
 mod health;
 mod hooks;
 mod gateways;
@@ -17,6 +18,7 @@ use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
 use nightdesk_register::Issuer;
+use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
 pub use listen::serve;
@@ -33,19 +35,24 @@ pub struct Street {
     pub room: Arc<Room>,
     /// Who vouches for machines.
     pub issuer: Arc<Issuer>,
+    /// Our own pages.
+    pub webchat: Arc<Webchat>,
     /// Who owns the lines' tasks.
     pub lines: TaskTracker,
 }
 
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
-    let Street { desk, room, issuer, lines } = street;
+    let Street { desk, room, issuer, webchat, lines } = street;
     let clock = Arc::clone(&room.clock);
     let gateways = Arc::new(Gateways::new(Arc::clone(&desk), issuer, clock));
+    let watchers = room.ears.chats().clone();
+    let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     Router::new()
         .merge(health::route(Arc::clone(&desk)))
         .merge(hooks::route(desk))
         .merge(oauth::route(Arc::clone(&gateways)))
         .merge(relay::route(gateways))
+        .merge(chats)
         .merge(upgrade::route(room, lines))
 }

@@ -19,3 +19,5 @@ mod oauth;
 mod enrol;
 #[path = "street/canary.rs"]
 mod canary;
+#[path = "street/chat.rs"]
+mod chat;

@@ -1,7 +1,7 @@
 //! Bell: what can be rung.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, GatewayId, Generation, Seq};
+use nightdesk_types::{AgentId, BotId, GatewayId, Generation, Seq};
 
 /// What the bell says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,13 @@ pub enum Ring {
     Revoked {
         /// Which one.
         gateway: GatewayId,
+    },
+    /// Something changed in a chat that people look at through us.
+    Chat {
+        /// Whose chat.
+        bot: BotId,
+        /// Which one.
+        chat: String,
     },
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::bell::{Bell, Ring};
+use crate::watch::Watchers;
 
 /// Orders one line may have waiting. More are dropped: each can be asked for again.
 const ORDERS_MAX: usize = 16;
@@ -83,6 +84,7 @@ impl Ear {
 #[derive(Debug, Default)]
 pub struct Ears {
     ears: Mutex<HashMap<AgentId, Arc<Ear>>>,
+    chats: Watchers,
 }
 
 impl Ears {
@@ -128,6 +130,11 @@ impl Ears {
         if ears.get(&ear.agent).is_some_and(|open| open.generation == ear.generation) {
             ears.remove(&ear.agent);
         }
+    }
+
+    /// Who looks at chats on this node.
+    pub const fn chats(&self) -> &Watchers {
+        &self.chats
     }
 
     /// The line of an agent, if this node holds it.
@@ -176,6 +183,7 @@ impl Bell for Ears {
                 }
                 !ears.is_empty()
             }
+            Ring::Chat { bot, chat } => self.chats.ring(bot, &chat),
         }
     }
 }

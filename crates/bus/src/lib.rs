@@ -7,6 +7,8 @@
 
 mod bell;
 mod ear;
+mod watch;
 
 pub use bell::{Bell, Ring};
 pub use ear::{Ear, Ears, Heard, Order};
+pub use watch::{Full, Watch, Watchers};

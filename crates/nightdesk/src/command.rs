@@ -152,7 +152,7 @@ pub(crate) struct NewBot {
     /// What the platform calls it.
     #[arg(long)]
     pub(crate) handle: String,
-    /// The file with the key to its account.
+    /// The file with the key to its account. A `webchat` bot without one gets a random key.
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
     /// What its adapter wants to know besides, as JSON.

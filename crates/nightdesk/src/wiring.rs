@@ -17,6 +17,7 @@ use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
+use nightdesk_webchat::{Webchat, upkeep};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
@@ -47,7 +48,8 @@ impl Running {
             pg.begin_node(&config.node.name).await.context("could not begin this node's life")?;
         let node = Node { name: config.node.name.clone(), epoch };
         let (life, ears) = (Lifecycle::default(), Arc::new(Ears::default()));
-        let desk = Arc::new(desk(config, &pg, &node, &ears, &life)?);
+        let webchat = Arc::new(webchat(config, &pg, &ears));
+        let desk = Arc::new(desk(config, &pg, &node, (&ears, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ears, node, &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -55,11 +57,13 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
+        life.street.spawn(upkeep::run(Arc::<Pg>::clone(&pg), life.drain.clone()));
         let issuer = Issuer::over(Arc::<Pg>::clone(&pg), config.vault()?, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
             room,
             issuer: Arc::new(issuer),
+            webchat,
             lines: life.street.clone(),
         };
         open(config, street, &life).await?;
@@ -119,11 +123,11 @@ fn desk(
     config: &Config,
     pg: &Arc<Pg>,
     node: &Node,
-    ears: &Arc<Ears>,
+    (ears, webchat): (&Arc<Ears>, &Arc<Webchat>),
     life: &Lifecycle,
 ) -> anyhow::Result<Desk> {
     let register = Arc::new(Register::over(Arc::<Pg>::clone(pg), config.vault()?));
-    let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters()?));
+    let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters(webchat)?));
     let owner = Owner { node: node.name.clone(), epoch: node.epoch };
     Ok(Desk {
         register,
@@ -143,14 +147,20 @@ fn desk(
     })
 }
 
+/// Our own pages.
+fn webchat(config: &Config, pg: &Arc<Pg>, ears: &Arc<Ears>) -> Webchat {
+    let clock = Arc::new(SystemClock::started());
+    Webchat::new(Arc::<Pg>::clone(pg), Arc::<Ears>::clone(ears), clock, config.public_url())
+}
+
 /// The platforms this build can speak to.
 #[cfg_attr(
     not(feature = "scripted"),
     expect(clippy::unnecessary_wraps, reason = "no platform of ours yet can fail to open")
 )]
-fn adapters() -> anyhow::Result<Adapters> {
-    #[cfg_attr(not(feature = "scripted"), expect(unused_mut, reason = "no platform of ours yet"))]
+fn adapters(webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
+    adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
     #[cfg(feature = "scripted")]
     adapters.insert("scripted".to_owned(), Arc::new(nightdesk_testkit::scripted::Scripted::new()?));
     Ok(adapters)

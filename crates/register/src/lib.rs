@@ -21,5 +21,5 @@ pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
-pub use register::{BotDraft, Register, RegisterError};
+pub use register::{BotDraft, Register, RegisterError, new_secret};
 pub use store::{Access, Bots, Entering, Gateways, GreetedBot, NewSecret, Store, StoredSecret};

@@ -200,7 +200,7 @@ pub(crate) fn sealed(
 }
 
 /// 256 bits, as the hex text that clients use for their HMAC key.
-pub(crate) fn new_secret() -> Key {
+pub fn new_secret() -> Key {
     Key::new(hex::encode(random_bytes::<32>()))
 }
 

@@ -31,7 +31,7 @@ impl Upkeep for Pg {
 }
 
 /// Does something in batches until one is not full, or this round has done enough.
-async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
+pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
     batch: impl Fn() -> F,
 ) -> Result<u64, StoreError> {
     let mut rows = 0;

@@ -16,3 +16,5 @@ mod locks;
 mod sources;
 #[path = "postgres/issuer.rs"]
 mod issuer;
+#[path = "postgres/webchat.rs"]
+mod webchat;

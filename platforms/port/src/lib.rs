@@ -18,4 +18,18 @@ pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 pub trait Platform: Receive + Deliver {
     /// What this bot can do on its platform.
     fn capabilities(&self, bot: &Bot) -> Capabilities;
+
+    /// Where what people say comes in. By any other entrance the bot is not there.
+    fn entrance(&self) -> Entrance {
+        Entrance::Hook
+    }
+}
+
+/// Where what people say on a platform comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entrance {
+    /// The platform posts it to the bot's webhook.
+    Hook,
+    /// They write it on a page of ours.
+    Page,
 }

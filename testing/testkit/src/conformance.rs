@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::{Listed, ParkReason, Parked};
-use nightdesk_types::{AgentId, BotId, Seq, TenantScope};
+use nightdesk_types::{AgentId, BotId, Seq, TenantScope, Timestamp};
 
 mod cast;
 mod macros;
@@ -33,6 +33,7 @@ pub mod lines;
 pub mod gate;
 pub mod register;
 pub mod egress;
+pub mod webchat;
 pub mod upkeep;
 pub mod time;
 
@@ -60,6 +61,9 @@ pub trait Harness: Send + Sync {
     /// What the register asks.
     fn register(&self) -> Arc<dyn nightdesk_register::Store>;
 
+    /// What our own pages ask.
+    fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store>;
+
     /// What is parked in an agent's inbox, by number.
     async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
         let overview = self.aside().overview(scope, agent, Seq::default()).await;
@@ -81,6 +85,9 @@ pub trait Harness: Send + Sync {
 /// moves back by as much.
 #[async_trait]
 pub trait TimedHarness: Harness {
+    /// What time it is there.
+    fn now(&self) -> Timestamp;
+
     /// Lets time pass.
     async fn let_pass(&self, span: Duration);
 }

@@ -20,9 +20,11 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Node, Room, Taken};
+use nightdesk_port::Platform;
 use nightdesk_register::{Access, BotDraft, Issuer, Register};
 use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
 use nightdesk_vault::{Key, Vault};
+use nightdesk_webchat::Webchat;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -31,16 +33,21 @@ use tokio_util::task::TaskTracker;
 use crate::scripted::Scripted;
 use crate::{FakeClock, Memory};
 
+mod browser;
 mod call;
+mod chats;
 mod gateway;
 mod platform;
 
+pub use browser::{Browser, Stream};
 pub use call::{Answered, get, post};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
 
 /// Where a test desk says that it is found.
 pub const ISSUER: &str = "https://desk.test";
+
+use chats::Chats;
 
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
@@ -56,6 +63,7 @@ pub struct TestDesk {
     /// The desk itself.
     pub desk: Arc<Desk>,
     lines: Arc<Lines>,
+    chats: Arc<Chats>,
     address: SocketAddr,
     work: TaskTracker,
     drain: CancellationToken,
@@ -86,6 +94,15 @@ pub struct Household {
     pub secret: Key,
 }
 
+/// Who may write on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageAccess {
+    /// Anyone who has its address.
+    Anyone,
+    /// Who is bound to the agent.
+    Linked,
+}
+
 impl TestDesk {
     /// Opens a desk on a free port.
     pub async fn open() -> Self {
@@ -97,7 +114,16 @@ impl TestDesk {
         let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
-        let desk = Arc::new(desk((&store, &register), &ears, &rooms, &work));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let chats = Arc::new(Chats { store: store.clone(), down: AtomicBool::new(false) });
+        let webchat = Arc::new(Webchat::new(
+            Arc::<Chats>::clone(&chats),
+            Arc::<Ears>::clone(&ears),
+            Arc::new(store.clock().clone()),
+            format!("http://{address}"),
+        ));
+        let desk = Arc::new(desk((&store, &register), &webchat, &ears, &rooms, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Room {
@@ -116,12 +142,11 @@ impl TestDesk {
             desk: Arc::clone(&desk),
             room: Arc::new(room),
             issuer,
+            webchat,
             lines: street.clone(),
         });
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
-        let address = listener.local_addr().expect("a bound port");
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
-        Self { store, register, ears, desk, lines, address, work, drain }
+        Self { store, register, ears, desk, lines, chats, address, work, drain }
     }
 
     /// Where it listens.
@@ -189,6 +214,30 @@ impl TestDesk {
         post(self.address, &path, &headers, body.as_bytes()).await.status
     }
 
+    /// Lets the store of chats fail to write what visitors say, or work again.
+    pub fn chats_are_down(&self, down: bool) {
+        self.chats.down.store(down, Ordering::Relaxed);
+    }
+
+    /// Enters a bot with a page, which leads to a household's agent. Answers the page's path.
+    pub async fn page(&self, household: &Household, access: PageAccess) -> (BotId, String) {
+        let draft = BotDraft {
+            platform: nightdesk_webchat::NAME.to_owned(),
+            adapter: nightdesk_webchat::NAME.to_owned(),
+            handle: format!("page-{}", household.name),
+            settings: json!({ "title": "Owl", "greeting": "Hello there" }),
+            key: Some(Key::new(BOT_KEY.to_owned())),
+        };
+        let (bot, path) =
+            self.register.create_bot(household.scope, draft).await.expect("enter a bot");
+        if access == PageAccess::Anyone {
+            let (scope, agent) = (household.scope, household.agent);
+            let grant = self.register.store().grant(scope, agent, bot, ("*", Access::Any)).await;
+            assert!(grant.expect("grant every chat"), "it was free");
+        }
+        (bot, path)
+    }
+
     /// Dials in with a household's secret, and says hello as a client that needs no time to
     /// boot.
     pub async fn dial(&self, household: &Household) -> TestGateway {
@@ -206,12 +255,17 @@ impl Drop for TestDesk {
 
 fn desk(
     (store, register): (&Memory, &Arc<Register>),
+    webchat: &Arc<Webchat>,
     ears: &Arc<Ears>,
     rooms: &TaskTracker,
     work: &TaskTracker,
 ) -> Desk {
     let scripted = Scripted::new().expect("the scripted platform opens its client");
-    let adapters: Adapters = [("scripted".to_owned(), Arc::new(scripted) as _)].into();
+    let adapters: Adapters = [
+        ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
+        (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
+    ]
+    .into();
     let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
     let owner = Owner { node: "test".to_owned(), epoch: NodeEpoch::new(1) };
     Desk {

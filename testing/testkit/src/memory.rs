@@ -31,6 +31,7 @@ mod lines;
 mod gate;
 mod egress;
 mod register;
+mod webchat;
 
 use agent::Agent;
 
@@ -110,6 +111,7 @@ struct State {
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
     refusals: BTreeMap<TenantScope, VecDeque<RefusalNote>>,
     sends: BTreeMap<SendName, egress::SendRow>,
+    chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,
 }
 
 impl State {

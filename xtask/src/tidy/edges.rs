@@ -41,12 +41,15 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // what stands behind the ports; it reads entries back in the form they were written
     (
         "store-pg",
-        &["types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault"],
+        &[
+            "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
+            "webchat",
+        ],
     ),
     ("bus-redis", &["types", "bus"]),
-    // the street side; the API opens lines, hands webhooks in, and gives out what the register
-    // knows who to give to
-    ("api", &["types", "protocol", "port", "bus", "vault", "line", "register", "desk"]),
+    // the street side; the API opens lines, hands webhooks in, serves our own pages, and gives out
+    // what the register knows who to give to
+    ("api", &["types", "protocol", "port", "bus", "vault", "line", "register", "desk", "webchat"]),
     // the binary wires everything, and can be built with the scripted platform
     (
         "nightdesk",
@@ -59,6 +62,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("sdk", &["protocol", "types"]),
     // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
+    // whoever looks at a page is rung for; its tests make keys
+    ("webchat", &["types", "port", "bus", "vault"]),
     // throw-away servers, for `dev` and for tests
     ("servers", &[]),
     // testing

@@ -115,17 +115,17 @@ async fn failures_of_an_address_never_refuse_a_good_secret() {
 async fn the_issuer_says_where_its_keys_are() {
     let desk = TestDesk::open().await;
     for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"] {
-        let found = get(desk.address(), path).await.json();
+        let found = get(desk.address(), path, &[]).await.json();
         assert_eq!(found["issuer"], ISSUER);
         assert_eq!(found["token_endpoint"], format!("{ISSUER}/oauth/token"));
         assert_eq!(found["jwks_uri"], format!("{ISSUER}/oauth/jwks.json"));
     }
 
-    let keys = get(desk.address(), "/oauth/jwks.json").await.json();
+    let keys = get(desk.address(), "/oauth/jwks.json", &[]).await.json();
     let key = &keys["keys"][0];
     assert_eq!((&key["kty"], &key["crv"]), (&"EC".into(), &"P-256".into()));
     assert_eq!((&key["alg"], &key["use"]), (&"ES256".into(), &"sig".into()));
     assert!(key["kid"].is_string() && key["d"].is_null(), "the public half alone: {key}");
-    let again = get(desk.address(), "/oauth/jwks.json").await.json();
+    let again = get(desk.address(), "/oauth/jwks.json", &[]).await.json();
     assert_eq!(again, keys, "the key stays");
 }

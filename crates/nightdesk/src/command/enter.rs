@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_register::{Access, BotDraft, Register};
+use nightdesk_register::{Access, BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::BotId;
 use nightdesk_vault::Key;
@@ -39,7 +39,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             let agents = register.store().agents(scope, &page.after).await?;
             Ok(Answer::Many(agents.iter().map(list::named).collect()))
         }
-        Command::Bot(Bot::Create(bot)) => create_bot(&register, bot).await,
+        Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
         Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
         Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
         Command::Grant(grant) => create_grant(&register, grant).await,
@@ -51,18 +51,26 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
     }
 }
 
-async fn create_bot(register: &Register, bot: NewBot) -> anyhow::Result<Answer> {
+async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow::Result<Answer> {
     let settings = serde_json::from_str(&bot.settings).context("--settings is not JSON")?;
+    let adapter = bot.adapter.unwrap_or_else(|| bot.platform.clone());
+    let given = password(bot.key_file.as_deref())?.map(Key::new);
+    let has_page = adapter == nightdesk_webchat::NAME;
     let draft = BotDraft {
-        adapter: bot.adapter.unwrap_or_else(|| bot.platform.clone()),
+        adapter,
         platform: bot.platform,
         handle: bot.handle,
         settings,
-        key: password(bot.key_file.as_deref())?.map(Key::new),
+        // A page's key is nobody's business but the desk's.
+        key: given.or_else(|| has_page.then(new_secret)),
     };
     let scope = names::tenant(register, &bot.tenant).await?;
     let (id, path) = register.create_bot(scope, draft).await?;
-    Ok(Answer::One(json!({ "bot_id": id, "path": path })))
+    let mut answer = json!({ "bot_id": id, "path": path });
+    if has_page {
+        answer["url"] = format!("{}/chat/{path}", config.public_url()).into();
+    }
+    Ok(Answer::One(answer))
 }
 
 async fn bind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {

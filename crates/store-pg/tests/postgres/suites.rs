@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::conformance::{Harness, TimedHarness};
-use nightdesk_types::{BotId, TenantScope};
+use nightdesk_types::{BotId, Clock, SystemClock, TenantScope, Timestamp};
 
 use crate::server::{Database, run};
 
@@ -56,6 +56,10 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     async fn refusals(&self, scope: TenantScope) -> Vec<String> {
         sqlx::query_scalar("select event_key from refusals where tenant_id = $1 order by number")
             .bind(scope.tenant().uuid())
@@ -79,13 +83,17 @@ impl Harness for Postgres {
 
 #[async_trait]
 impl TimedHarness for Postgres {
+    fn now(&self) -> Timestamp {
+        SystemClock::started().now()
+    }
+
     /// The database's clock cannot be moved, so every row grows older instead.
     async fn let_pass(&self, span: Duration) {
         let mut admin = self.database.admin().await;
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 11] = [
+        let aged: [(&str, &[&str]); 13] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -93,6 +101,8 @@ impl TimedHarness for Postgres {
             ("reached", &["at"]),
             ("lines", &["opened_at", "closed_at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
+            ("webchat_chats", &["status_at", "seen_at"]),
+            ("webchat_messages", &["at"]),
             ("gateways", &["revoked_at"]),
             ("gateway_secrets", &["created_at", "expires_at"]),
             ("oauth_clients", &["expires_at"]),
@@ -118,5 +128,6 @@ nightdesk_testkit::line_store_conformance!(postgres().await);
 nightdesk_testkit::gate_store_conformance!(postgres().await);
 nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);
+nightdesk_testkit::webchat_store_conformance!(postgres().await);
 nightdesk_testkit::upkeep_conformance!(postgres().await);
 nightdesk_testkit::timed_store_conformance!(postgres().await);

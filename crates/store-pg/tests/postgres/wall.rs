@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 2] = ["nodes", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 16] = [
+const DEFINERS: [(&str, &str); 17] = [
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
@@ -24,6 +24,7 @@ const DEFINERS: [(&str, &str); 16] = [
     ("door_tenants", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
+    ("forget_chats", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
 ];

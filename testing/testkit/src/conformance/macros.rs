@@ -174,6 +174,24 @@ macro_rules! egress_store_conformance {
     };
 }
 
+/// Checks a store of chats on our own pages.
+#[macro_export]
+macro_rules! webchat_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { webchat, $harness;
+            a_transcript_is_read_as_it_was_written,
+            a_repeat_is_written_once,
+            a_late_line_is_shown_where_it_was_said,
+            a_changed_line_comes_again,
+            only_an_agents_own_line_is_changed,
+            a_status_goes_when_the_agent_speaks,
+            a_look_at_a_chat_is_bounded,
+            chats_do_not_meet,
+            who_reads_along_misses_nothing,
+        }
+    };
+}
+
 /// Checks the upkeep of a store.
 #[macro_export]
 macro_rules! upkeep_conformance {
@@ -200,6 +218,7 @@ macro_rules! timed_store_conformance {
             a_settled_send_is_forgotten,
             what_nobody_took_expires,
             what_was_acked_is_forgotten,
+            an_old_chat_is_forgotten,
         }
     };
 }

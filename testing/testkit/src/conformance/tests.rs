@@ -1,5 +1,7 @@
 //! Every suite, on memory; and that every check is in its suite.
 
+use nightdesk_types::Clock;
+
 use super::*;
 use crate::{FakeClock, Memory};
 
@@ -37,6 +39,10 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
+        Arc::new(self.clone())
+    }
+
     async fn refusals(&self, scope: TenantScope) -> Vec<String> {
         Self::refusals(self, scope).into_iter().map(|note| note.event_key).collect()
     }
@@ -48,6 +54,10 @@ impl Harness for Memory {
 
 #[async_trait]
 impl TimedHarness for Memory {
+    fn now(&self) -> Timestamp {
+        Clock::now(self.clock())
+    }
+
     async fn let_pass(&self, span: Duration) {
         self.clock().let_pass(span);
     }
@@ -59,6 +69,7 @@ crate::line_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
+crate::webchat_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
 crate::timed_store_conformance!(memory());
 
@@ -82,6 +93,7 @@ fn every_check_is_in_its_suite() {
         include_str!("register/enrolment.rs"),
         include_str!("register/issuer.rs"),
         include_str!("egress.rs"),
+        include_str!("webchat.rs"),
         include_str!("upkeep.rs"),
         include_str!("time.rs"),
     ];

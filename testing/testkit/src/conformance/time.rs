@@ -7,8 +7,10 @@ use nightdesk_inbox::{ParkReason, Put};
 use nightdesk_register::enrolment::{Enrolled, Refusal};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_FORGOTTEN_AFTER, SEND_HOURS,
+    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_FORGOTTEN_AFTER,
+    SEND_HOURS,
 };
+use nightdesk_webchat::store::{News, Said};
 
 use super::TimedHarness;
 use super::cast::Cast;
@@ -16,6 +18,7 @@ use super::egress::{Sends, ask, claim, delivered, left_over, owner, settle};
 use super::gate::reaches;
 use super::register::{enrol, expired, invite, revoke, revoked_lately, rotate};
 use super::upkeep::keep;
+use super::webchat;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -200,4 +203,20 @@ pub async fn an_invitation_ends(harness: &impl TimedHarness) {
     assert!(found.is_some_and(|found| !found.live));
     let late = enrol(harness, &client, "one", "gw").await;
     assert_eq!(late, Enrolled::Refused(Refusal::Expired));
+}
+
+/// A line that is too old is forgotten, and so is a chat of which nothing is left.
+pub async fn an_old_chat_is_forgotten(harness: &impl TimedHarness) {
+    let (store, chat) = (harness.webchat(), webchat::chat(harness, "op", "ann").await);
+    let now = Said { at: harness.now(), ..webchat::said("n1", 0) };
+    store.said(&chat, &now).await.expect("write what was said");
+    store.show(&chat, Some("typing…")).await.expect("show a status");
+    harness.let_pass(days(CHAT_KEPT_DAYS - 1)).await;
+    assert_eq!(store.forget().await.expect("forget"), 0, "a day is left");
+    let stood = store.latest(&chat, 1).await.expect("read").status.expect("a status").stood;
+    assert!(stood >= days(CHAT_KEPT_DAYS - 1), "{stood:?}");
+
+    harness.let_pass(days(2)).await;
+    assert_eq!(store.forget().await.expect("forget"), 1);
+    assert_eq!(store.latest(&chat, 1).await.expect("read"), News::default());
 }

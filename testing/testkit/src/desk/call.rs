@@ -20,6 +20,12 @@ impl Answered {
         let body = self.text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         serde_json::from_str(body).unwrap_or_default()
     }
+
+    /// The value of a header, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let (head, _) = self.text.split_once("\r\n\r\n")?;
+        head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
 }
 
 /// Posts a body.
@@ -37,10 +43,18 @@ pub async fn post(
     exchange(address, head.as_bytes(), body).await
 }
 
-/// Gets a page.
-pub async fn get(address: SocketAddr, path: &str) -> Answered {
-    let head = format!("GET {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n\r\n");
-    exchange(address, head.as_bytes(), b"").await
+/// Asks for a page.
+pub async fn get(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Answered {
+    exchange(address, get_head(path, headers).as_bytes(), b"").await
+}
+
+/// The head of such an ask.
+pub(super) fn get_head(path: &str, headers: &[(&str, &str)]) -> String {
+    let mut head = format!("GET {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head += &[name, ": ", value, "\r\n"].concat();
+    }
+    head + "\r\n"
 }
 
 /// Sends bytes and reads what comes back until the desk hangs up.

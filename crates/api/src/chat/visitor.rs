@@ -1,0 +1,80 @@
+//! Visitor: who asks for a page, and from where.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use nightdesk_port::Bot;
+use nightdesk_webchat::session::{COOKIE_NAME, Session};
+
+use super::Chats;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Who asks, and what their browser is to remember.
+pub(super) struct Visitor {
+    pub(super) session: Session,
+    /// Whether we see them for the first time.
+    pub(super) is_new: bool,
+    pub(super) set_cookie: Option<HeaderValue>,
+}
+
+impl Visitor {
+    /// Who asks for a bot's page. One without a good cookie is somebody new, unless their
+    /// address brings too many: then how long to wait.
+    pub(super) fn of(
+        chats: &Chats,
+        (bot, path): (&Bot, &str),
+        headers: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<Self, Duration> {
+        let now = chats.webchat.now();
+        let known = Session::of(bot, headers, now);
+        let is_new = known.is_none();
+        let (session, is_told) = match known {
+            Some(known) if known.is_to_be_renewed(now) => (known.renewed(now), true),
+            Some(known) => (known, false),
+            None => {
+                chats.pace.session(address(headers, from))?;
+                (Session::new(now), true)
+            }
+        };
+        let cookie = || session.set_cookie(bot, path, chats.webchat.public_url());
+        let set_cookie = is_told.then(cookie).flatten().and_then(|cookie| cookie.parse().ok());
+        Ok(Self { session, is_new, set_cookie })
+    }
+
+    /// The headers of their request as they would be from now on.
+    pub(super) fn headers(&self, bot: &Bot) -> HeaderMap {
+        let value = self.session.value(bot).unwrap_or_default();
+        let cookie = format!("{COOKIE_NAME}={value}").parse().ok();
+        cookie.map(|cookie: HeaderValue| (header::COOKIE, cookie)).into_iter().collect()
+    }
+}
+
+/// Where a request comes from. A proxy on this machine says whom it speaks for; anybody else
+/// could say anything.
+fn address(headers: &HeaderMap, from: SocketAddr) -> IpAddr {
+    let forwarded = headers.get_all(FORWARDED_FOR).iter().next_back();
+    let forwarded =
+        forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    if from.ip().to_canonical().is_loopback() { forwarded.unwrap_or(from.ip()) } else { from.ip() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_proxy_on_this_machine_is_believed() {
+        let of = |from: &str, forwarded: &str| {
+            let headers = [(FORWARDED_FOR, forwarded.parse().unwrap())].into_iter().collect();
+            address(&headers, from.parse().unwrap()).to_string()
+        };
+
+        assert_eq!(of("127.0.0.1:1", "198.51.100.7"), "198.51.100.7");
+        assert_eq!(of("127.0.0.1:1", "203.0.113.9, 198.51.100.7"), "198.51.100.7", "its own word");
+        assert_eq!(of("127.0.0.1:1", "nonsense"), "127.0.0.1");
+        assert_eq!(of("192.0.2.1:1", "198.51.100.7"), "192.0.2.1");
+    }
+}

@@ -1,0 +1,226 @@
+//! The store of chats on our own pages.
+
+use async_trait::async_trait;
+use nightdesk_types::limits::{CHAT_KEPT_DAYS, CHAT_LINES_KEPT_MAX, UPKEEP_ROWS_MAX};
+use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_webchat::store::{Amend, Answer, Chat, News, Prompt, Said, Store, Written};
+use sqlx::PgConnection;
+
+use crate::Pg;
+use crate::row::{misfit, moment};
+use crate::upkeep::in_batches;
+
+mod read;
+
+/// A line to be written.
+struct NewLine {
+    at: Timestamp,
+    author: &'static str,
+    text: String,
+    nonce: Option<String>,
+    prompt: Option<Prompt>,
+}
+
+#[async_trait]
+impl Store for Pg {
+    async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
+        let (chat, Said { at, nonce, text }) = (chat.clone(), said.clone());
+        let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
+        self.scoped("write down what a visitor said", chat.scope, move |connection| {
+            Box::pin(async move {
+                let written = write(connection, &chat, line).await?;
+                Ok(if written.is_some() { Written::New } else { Written::Before })
+            })
+        })
+        .await
+    }
+
+    async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
+        let (chat, Answer { at, text, prompt }) = (chat.clone(), answer.clone());
+        let line = NewLine { at, author: "agent", text, nonce: None, prompt };
+        self.scoped("write down what an agent said", chat.scope, move |connection| {
+            Box::pin(async move {
+                let written = write(connection, &chat, line).await?;
+                set_status(connection, &chat, None).await?;
+                written.ok_or_else(|| misfit("webchat_messages", "nonce"))
+            })
+        })
+        .await
+    }
+
+    async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
+        let (chat, amend) = (chat.clone(), amend.clone());
+        self.scoped("change what an agent said", chat.scope, move |connection| {
+            Box::pin(async move {
+                let seq = lock(connection, &chat).await? + 1;
+                let amended = change(connection, &chat, (message, seq), amend).await?;
+                if amended {
+                    move_on(connection, &chat, seq).await?;
+                }
+                Ok(amended)
+            })
+        })
+        .await
+    }
+
+    async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError> {
+        let (chat, status) = (chat.clone(), status.map(str::to_owned));
+        self.scoped("show a status", chat.scope, move |connection| {
+            Box::pin(async move {
+                lock(connection, &chat).await?;
+                set_status(connection, &chat, status.as_deref()).await
+            })
+        })
+        .await
+    }
+
+    async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
+        read::since(self, chat, after, lines_max).await
+    }
+
+    async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
+        read::latest(self, chat, lines_max).await
+    }
+
+    async fn forget(&self) -> Result<u64, StoreError> {
+        in_batches(|| self.forget_chats()).await
+    }
+}
+
+impl Pg {
+    async fn forget_chats(&self) -> Result<u64, StoreError> {
+        self.single("forget old chats", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
+                    CHAT_KEPT_DAYS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+}
+
+/// Locks a chat, which is made if there is none. Answers the number of its last change.
+async fn lock(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(
+        "insert into webchat_chats as c (tenant_id, bot_id, visitor) values ($1, $2, $3)
+         on conflict (tenant_id, bot_id, visitor) do update set seen_at = now()
+         returning c.last_seq",
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor
+    )
+    .fetch_one(connection)
+    .await
+}
+
+/// Writes a line under the next number. `None`: one of its nonce is there.
+async fn write(
+    connection: &mut PgConnection,
+    chat: &Chat,
+    line: NewLine,
+) -> sqlx::Result<Option<i64>> {
+    let seq = lock(connection, chat).await? + 1;
+    let prompt = line.prompt.map(serde_json::to_value).transpose();
+    let written = sqlx::query!(
+        "insert into webchat_messages
+             (tenant_id, bot_id, visitor, message_id, seq, at, author, text, nonce, prompt)
+         values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
+         on conflict (tenant_id, bot_id, visitor, nonce) do nothing",
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor,
+        seq,
+        moment(line.at) as jiff_sqlx::Timestamp,
+        line.author,
+        line.text,
+        line.nonce,
+        prompt.map_err(|_| misfit("webchat_messages", "prompt"))?
+    )
+    .execute(&mut *connection)
+    .await?;
+    if written.rows_affected() == 0 {
+        return Ok(None);
+    }
+    move_on(connection, chat, seq).await?;
+    Ok(Some(seq))
+}
+
+/// Notes the last number, and lets the lines go that are too many. Numbers are not taken twice,
+/// so each write has at most one of them to let go.
+async fn move_on(connection: &mut PgConnection, chat: &Chat, seq: i64) -> sqlx::Result<()> {
+    let (tenant, bot) = (chat.scope.tenant().uuid(), chat.bot.uuid());
+    sqlx::query!(
+        "update webchat_chats set last_seq = $4
+         where tenant_id = $1 and bot_id = $2 and visitor = $3",
+        tenant,
+        bot,
+        chat.visitor,
+        seq
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "delete from webchat_messages
+         where tenant_id = $1 and bot_id = $2 and visitor = $3 and seq <= $4",
+        tenant,
+        bot,
+        chat.visitor,
+        seq - CHAT_LINES_KEPT_MAX
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn change(
+    connection: &mut PgConnection,
+    chat: &Chat,
+    (message, seq): (i64, i64),
+    amend: Amend,
+) -> sqlx::Result<bool> {
+    let text = match amend {
+        Amend::Edit(text) => Some(text),
+        Amend::Delete => None,
+    };
+    let changed = sqlx::query!(
+        "update webchat_messages
+         set seq = $5, text = coalesce($6, ''), deleted = $6 is null, edited_at = now(),
+             prompt = case when $6 is null then null else prompt end
+         where tenant_id = $1 and bot_id = $2 and visitor = $3 and message_id = $4
+           and author = 'agent' and not deleted",
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor,
+        message,
+        seq,
+        text
+    )
+    .execute(connection)
+    .await?;
+    Ok(changed.rows_affected() == 1)
+}
+
+async fn set_status(
+    connection: &mut PgConnection,
+    chat: &Chat,
+    status: Option<&str>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update webchat_chats
+         set status = $4, status_at = case when $4::text is null then null else clock_timestamp() end
+         where tenant_id = $1 and bot_id = $2 and visitor = $3",
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor,
+        status
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

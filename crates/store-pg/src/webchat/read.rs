@@ -1,0 +1,159 @@
+//! What a page reads.
+
+use std::time::Duration;
+
+use nightdesk_types::StoreError;
+use nightdesk_webchat::store::{Author, Chat, Line, News, Status};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+use crate::Pg;
+use crate::row::misfit;
+
+pub(super) async fn since(
+    store: &Pg,
+    chat: &Chat,
+    after: i64,
+    lines_max: usize,
+) -> Result<News, StoreError> {
+    let (chat, lines_max) = (chat.clone(), bounded(lines_max));
+    store
+        .scoped("read what changed in a chat", chat.scope, move |connection| {
+            Box::pin(async move {
+                let mut news = head(connection, &chat).await?;
+                // Most looks find nothing new.
+                if news.head > after {
+                    news.lines = changed(connection, &chat, after, lines_max).await?;
+                }
+                Ok(news)
+            })
+        })
+        .await
+}
+
+pub(super) async fn latest(store: &Pg, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
+    let (chat, lines_max) = (chat.clone(), bounded(lines_max));
+    store
+        .scoped("read a chat", chat.scope, move |connection| {
+            Box::pin(async move {
+                // The head first: what is written in between is then read twice, not missed.
+                let mut news = head(connection, &chat).await?;
+                news.lines = last(connection, &chat, lines_max).await?;
+                Ok(news)
+            })
+        })
+        .await
+}
+
+fn bounded(lines_max: usize) -> i64 {
+    i64::try_from(lines_max).unwrap_or(i64::MAX)
+}
+
+/// Where a chat stands, without its lines. A chat nobody wrote in stands at its beginning.
+async fn head(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<News> {
+    let row = sqlx::query!(
+        r#"select last_seq, status, status_at as "set_at: jiff_sqlx::Timestamp",
+               extract(epoch from clock_timestamp() - status_at)::float8 as stood
+           from webchat_chats where tenant_id = $1 and bot_id = $2 and visitor = $3"#,
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(News::default()) };
+    let status = row.status.zip(row.set_at).map(|(text, set_at)| Status {
+        text,
+        set_at: set_at.to_jiff(),
+        stood: Duration::try_from_secs_f64(row.stood.unwrap_or(0.0)).unwrap_or_default(),
+    });
+    Ok(News { head: row.last_seq, lines: Vec::new(), status })
+}
+
+async fn changed(
+    connection: &mut PgConnection,
+    chat: &Chat,
+    after: i64,
+    lines_max: i64,
+) -> sqlx::Result<Vec<Line>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select seq, message_id, at as "at: jiff_sqlx::Timestamp", author, text, nonce, prompt,
+               edited_at is not null as "edited!", deleted
+           from webchat_messages
+           where tenant_id = $1 and bot_id = $2 and visitor = $3 and seq > $4
+           order by seq limit $5"#,
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor,
+        after,
+        lines_max
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Line::try_from).collect()
+}
+
+async fn last(
+    connection: &mut PgConnection,
+    chat: &Chat,
+    lines_max: i64,
+) -> sqlx::Result<Vec<Line>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select seq as "seq!", message_id as "message_id!",
+               at as "at!: jiff_sqlx::Timestamp", author as "author!", text as "text!",
+               nonce, prompt, edited as "edited!", deleted as "deleted!"
+           from (
+               select seq, message_id, at, author, text, nonce, prompt,
+                   edited_at is not null as edited, deleted
+               from webchat_messages
+               where tenant_id = $1 and bot_id = $2 and visitor = $3
+               order by message_id desc limit $4
+           ) as last
+           order by at, message_id"#,
+        chat.scope.tenant().uuid(),
+        chat.bot.uuid(),
+        chat.visitor,
+        lines_max
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Line::try_from).collect()
+}
+
+struct Row {
+    seq: i64,
+    message_id: i64,
+    at: jiff_sqlx::Timestamp,
+    author: String,
+    text: String,
+    nonce: Option<String>,
+    prompt: Option<Value>,
+    edited: bool,
+    deleted: bool,
+}
+
+impl TryFrom<Row> for Line {
+    type Error = sqlx::Error;
+
+    fn try_from(row: Row) -> Result<Self, sqlx::Error> {
+        let author = match row.author.as_str() {
+            "visitor" => Author::Visitor,
+            "agent" => Author::Agent,
+            _ => return Err(misfit("webchat_messages", "author")),
+        };
+        let prompt = row.prompt.map(serde_json::from_value).transpose();
+        Ok(Self {
+            seq: row.seq,
+            message: row.message_id,
+            at: row.at.to_jiff(),
+            author,
+            text: row.text,
+            nonce: row.nonce,
+            prompt: prompt.map_err(|_| misfit("webchat_messages", "prompt"))?,
+            edited: row.edited,
+            deleted: row.deleted,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Button: an answer that a question offers, signed, so that nobody presses one that was not
+//! shown to them.
+
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use nightdesk_port::Bot;
+use serde::{Deserialize, Serialize};
+
+use crate::session::key;
+
+/// What is signed begins so, so that no other signature of the key is taken for it.
+const SIGNED_AS: &str = "nightdesk webchat button";
+
+/// What pressing a button says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Press {
+    /// The client's name for the question.
+    pub prompt_id: String,
+    /// The client's name for the answer.
+    pub option_id: String,
+    /// What the button says.
+    pub label: String,
+}
+
+impl Press {
+    /// The button's value on this visitor's page.
+    pub fn value(&self, bot: &Bot, visitor: &str) -> Option<String> {
+        let said = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).ok()?);
+        let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &said));
+        Some(format!("{said}.{}", hex::encode(signature)))
+    }
+
+    /// What a value says, if it is one that this visitor was shown.
+    pub fn read(bot: &Bot, visitor: &str, value: &str) -> Option<Self> {
+        let (said, signature) = value.split_once('.')?;
+        let signature = hex::decode(signature).ok()?;
+        hmac::verify(&key(bot)?, &message(bot, visitor, said), &signature).ok()?;
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(said).ok()?).ok()
+    }
+}
+
+fn message(bot: &Bot, visitor: &str, said: &str) -> Vec<u8> {
+    format!("{SIGNED_AS}\n{}\n{visitor}\n{said}", bot.id).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cast::{bot, keyed, other_bot};
+
+    #[test]
+    fn a_button_is_pressed_only_by_who_was_shown_it() {
+        let press = Press {
+            prompt_id: "p".to_owned(),
+            option_id: "yes".to_owned(),
+            label: "Yes".to_owned(),
+        };
+        let value = press.value(&bot(), "ann").unwrap();
+
+        assert_eq!(Press::read(&bot(), "ann", &value), Some(press));
+        assert_eq!(Press::read(&bot(), "bob", &value), None, "another visitor");
+        assert_eq!(Press::read(&other_bot(), "ann", &value), None, "another bot");
+        assert_eq!(Press::read(&keyed("other"), "ann", &value), None, "another key");
+        let (said, _) = value.split_once('.').unwrap();
+        for forged in [said.to_owned(), format!("{said}."), format!("x{value}"), String::new()] {
+            assert_eq!(Press::read(&bot(), "ann", &forged), None, "{forged}");
+        }
+    }
+}

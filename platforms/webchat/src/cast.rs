@@ -1,0 +1,29 @@
+//! Who plays in the tests.
+
+use nightdesk_port::Bot;
+use nightdesk_types::{BotId, TenantId, TenantScope};
+use nightdesk_vault::Key;
+use serde_json::json;
+use uuid::Uuid;
+
+/// A bot with its own key.
+pub(crate) fn bot() -> Bot {
+    keyed("k3y")
+}
+
+/// The same bot with another key.
+pub(crate) fn keyed(key: &str) -> Bot {
+    Bot {
+        id: BotId::from_uuid(Uuid::from_u128(1)),
+        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        platform: "webchat".to_owned(),
+        handle: "owl".to_owned(),
+        settings: json!({}),
+        key: Some(Key::new(key.to_owned())),
+    }
+}
+
+/// Another bot that was given the same key.
+pub(crate) fn other_bot() -> Bot {
+    Bot { id: BotId::from_uuid(Uuid::from_u128(3)), ..bot() }
+}

@@ -1,0 +1,117 @@
+//! Deliver: what an agent says is a row of the transcript, and the bell rings for the page.
+
+use async_trait::async_trait;
+use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, Receipt};
+use nightdesk_types::limits::{CHAT_OPTIONS_MAX, CHAT_STATUS_CHARS_MAX, CHAT_TEXT_CHARS_MAX};
+use nightdesk_types::send::{Op, PromptOption};
+use nightdesk_types::{Send, StoreError};
+
+use crate::Webchat;
+use crate::session::is_visitor;
+use crate::store::{Amend, Answer, Chat, Prompt};
+use crate::words::{TYPING, visitor_name};
+
+#[async_trait]
+impl Deliver for Webchat {
+    async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
+        if !is_visitor(&send.chat_id) {
+            return Err(refused("no_such_chat"));
+        }
+        let chat = Chat { scope: bot.operator, bot: bot.id, visitor: send.chat_id.clone() };
+        let receipt = self.call(&chat, &send.op).await?;
+        if !matches!(send.op, Op::GetChatInfo) {
+            self.ring(&chat).await;
+        }
+        Ok(receipt)
+    }
+}
+
+impl Webchat {
+    async fn call(&self, chat: &Chat, op: &Op) -> Result<Receipt, DeliverError> {
+        match op {
+            Op::Send { content, .. } => self.say(chat, content, None).await,
+            Op::Prompt { content, prompt_id, options, .. } => {
+                let prompt = prompt(prompt_id, options)?;
+                self.say(chat, content, Some(prompt)).await
+            }
+            Op::Edit { message_id, content } => {
+                let text = checked(content)?;
+                self.amend(chat, message_id, Amend::Edit(text)).await
+            }
+            Op::Delete { message_id } => self.amend(chat, message_id, Amend::Delete).await,
+            Op::Typing { content } => self.show(chat, content.as_deref()).await,
+            Op::GetChatInfo => Ok(Receipt { chat: Some(info(chat)), ..Receipt::default() }),
+            Op::Draft { .. }
+            | Op::TaskCard { .. }
+            | Op::TaskCardStop { .. }
+            | Op::SendMedia { .. }
+            | Op::React { .. }
+            | Op::ThreadCreate { .. }
+            | Op::ThreadRename { .. } => Err(DeliverError::Unsupported),
+        }
+    }
+
+    async fn say(
+        &self,
+        chat: &Chat,
+        content: &str,
+        prompt: Option<Prompt>,
+    ) -> Result<Receipt, DeliverError> {
+        let answer = Answer { at: self.now(), text: checked(content)?, prompt };
+        let message = self.store.answered(chat, &answer).await.map_err(unwritten)?;
+        Ok(Receipt { message_id: Some(message.to_string()), ..Receipt::default() })
+    }
+
+    async fn amend(
+        &self,
+        chat: &Chat,
+        message_id: &str,
+        amend: Amend,
+    ) -> Result<Receipt, DeliverError> {
+        let message: i64 = message_id.parse().map_err(|_| refused("no_such_message"))?;
+        if !self.store.amend(chat, message, &amend).await.map_err(unwritten)? {
+            return Err(refused("no_such_message"));
+        }
+        Ok(Receipt { message_id: Some(message_id.to_owned()), ..Receipt::default() })
+    }
+
+    /// A status without a text is the usual one; an empty text takes it away.
+    async fn show(&self, chat: &Chat, content: Option<&str>) -> Result<Receipt, DeliverError> {
+        let text: String = content.unwrap_or(TYPING).chars().take(CHAT_STATUS_CHARS_MAX).collect();
+        let text = text.replace('\0', "");
+        let text = Some(text.trim()).filter(|text| !text.is_empty());
+        self.store.show(chat, text).await.map_err(unwritten)?;
+        Ok(Receipt::default())
+    }
+}
+
+fn checked(content: &str) -> Result<String, DeliverError> {
+    let text = content.replace('\0', "");
+    if text.trim().is_empty() {
+        return Err(refused("empty_message"));
+    }
+    if text.chars().count() > CHAT_TEXT_CHARS_MAX {
+        return Err(refused("message_too_long"));
+    }
+    Ok(text)
+}
+
+fn prompt(id: &str, options: &[PromptOption]) -> Result<Prompt, DeliverError> {
+    if options.len() > CHAT_OPTIONS_MAX {
+        return Err(refused("too_many_options"));
+    }
+    Ok(Prompt { id: id.to_owned(), options: options.to_vec() })
+}
+
+fn info(chat: &Chat) -> ChatInfo {
+    ChatInfo { name: visitor_name(&chat.visitor), kind: "dm".to_owned() }
+}
+
+fn refused(code: &str) -> DeliverError {
+    DeliverError::Refused { platform_code: code.to_owned() }
+}
+
+/// A commit whose answer was lost may have been made.
+fn unwritten(error: StoreError) -> DeliverError {
+    DeliverError::Ambiguous(error.into())
+}

@@ -1,0 +1,145 @@
+//! Markdown: what an agent writes, as markup that we chose.
+//!
+//! Raw HTML is text, images are links, and a link leads to the web or to a mailbox or is no
+//! link at all.
+
+use pulldown_cmark::{
+    CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream, html,
+};
+
+/// What a link may begin with.
+const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
+
+/// Text of an agent, as HTML.
+pub(crate) fn render(text: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let mut chosen = Chosen::default();
+    let events = TextMergeStream::new(Parser::new_ext(text, options));
+    let events = events.map(|event| chosen.choose(event));
+    let mut out = String::with_capacity(text.len() * 2);
+    html::push_html(&mut out, events);
+    out
+}
+
+/// Text of a visitor, as HTML: what they wrote, line by line, with links.
+pub(crate) fn plain(text: &str) -> String {
+    let lines = text.split('\n').map(linked);
+    format!("<p>{}</p>", lines.collect::<Vec<_>>().join("<br>"))
+}
+
+/// Which tags are open that change what comes next.
+#[derive(Default)]
+struct Chosen {
+    /// For each open link or image: whether it is a link on the page.
+    links: Vec<bool>,
+    in_code: bool,
+}
+
+impl Chosen {
+    fn choose<'a>(&mut self, event: Event<'a>) -> Event<'a> {
+        match event {
+            Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
+            Event::Text(text) if !self.in_code && self.links.is_empty() => {
+                Event::InlineHtml(linked(&text).into())
+            }
+            // In a chat, a line end is meant.
+            Event::SoftBreak => Event::HardBreak,
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                self.open_link(&dest_url)
+            }
+            Event::End(TagEnd::Link | TagEnd::Image) => self.close_link(),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                self.in_code = true;
+                Event::Start(Tag::CodeBlock(kind))
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                self.in_code = false;
+                Event::End(TagEnd::CodeBlock)
+            }
+            // The page's own headings stand above those of a message.
+            Event::Start(Tag::Heading { level, classes, .. }) => Event::Start(Tag::Heading {
+                level: below_page(level),
+                id: None,
+                classes,
+                attrs: Vec::new(),
+            }),
+            Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below_page(level))),
+            other => other,
+        }
+    }
+
+    fn open_link<'a>(&mut self, url: &str) -> Event<'a> {
+        // A link inside a link, as of an image in one, is only its text.
+        let opening = self.links.iter().all(|open| !open).then(|| opening(url)).flatten();
+        self.links.push(opening.is_some());
+        Event::InlineHtml(opening.map_or(CowStr::Borrowed(""), CowStr::from))
+    }
+
+    fn close_link<'a>(&mut self) -> Event<'a> {
+        let open = self.links.pop().unwrap_or(false);
+        Event::InlineHtml(CowStr::Borrowed(if open { "</a>" } else { "" }))
+    }
+}
+
+fn below_page(level: HeadingLevel) -> HeadingLevel {
+    if level <= HeadingLevel::H2 { HeadingLevel::H3 } else { HeadingLevel::H4 }
+}
+
+fn opening(url: &str) -> Option<String> {
+    is_safe(url).then(|| {
+        let url = escaped(url);
+        format!(r#"<a href="{url}" rel="noopener noreferrer nofollow" target="_blank">"#)
+    })
+}
+
+fn is_safe(url: &str) -> bool {
+    let begins = |scheme: &&str| {
+        url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    SCHEMES.iter().any(|scheme| begins(&scheme)) && !url.chars().any(char::is_control)
+}
+
+/// Plain text as HTML, where what looks like an address is a link.
+fn linked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some((before, address, after)) = next_address(rest) {
+        out += &escaped(before);
+        out += &opening(address).unwrap_or_default();
+        out += &escaped(address);
+        out += "</a>";
+        rest = after;
+    }
+    out + &escaped(rest)
+}
+
+/// The first address in a text, with what stands around it.
+fn next_address(text: &str) -> Option<(&str, &str, &str)> {
+    let begins = |scheme: &str| text.find(scheme);
+    let at = [begins("https://"), begins("http://")].into_iter().flatten().min()?;
+    let (before, from) = text.split_at(at);
+    let ends = |c: char| c.is_whitespace() || c.is_control() || "<>\"`".contains(c);
+    let (address, _) = from.split_at(from.find(ends).unwrap_or(from.len()));
+    // What ends a sentence is not part of the address.
+    let address =
+        address.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '*', '_']);
+    Some((before, address, &from[address.len()..]))
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Page: what a visitor sees, made on the server.
+
+use askama::Template;
+use jiff::tz::TimeZone;
+use nightdesk_port::Bot;
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{CHAT_STATUS_SHOWN, CHAT_TEXT_CHARS_MAX};
+use serde::Serialize;
+
+use crate::assets::ASSETS;
+use crate::button::Press;
+use crate::markdown;
+use crate::settings::Face;
+use crate::store::{Author, Line, Status};
+use crate::words::WAKING;
+
+/// A page of a chat.
+#[derive(Debug, Template)]
+#[template(path = "page.html")]
+pub struct Page<'a> {
+    /// What the bot looks like.
+    pub face: Face,
+    /// The bot's path.
+    pub path: &'a str,
+    /// The number of the last change that is shown.
+    pub head: i64,
+    /// The lines, in the order in which they are shown.
+    pub lines: Vec<Item>,
+    /// What the agent is doing.
+    pub status: Shown,
+    /// Something to tell the visitor.
+    pub notice: Option<Notice>,
+    /// What they wrote and could not send.
+    pub unsent: &'a str,
+    /// The name of the next message, where there is no script to make one.
+    pub nonce: String,
+}
+
+/// Something to tell a visitor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// In words.
+    pub text: String,
+    /// The visitor's code, where it is of use.
+    pub code: Option<String>,
+}
+
+impl Notice {
+    /// A notice that is only words.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: None }
+    }
+}
+
+/// The page for an address that leads nowhere, or nowhere just now.
+#[derive(Debug, Template)]
+#[template(path = "elsewhere.html")]
+pub struct Elsewhere<'a> {
+    /// What is the matter.
+    pub title: &'a str,
+    /// What to do about it.
+    pub text: &'a str,
+}
+
+/// A line, ready to be shown.
+#[derive(Debug, Template)]
+#[template(path = "line.html")]
+pub struct Item {
+    message: String,
+    author: &'static str,
+    who: String,
+    nonce: String,
+    at: String,
+    clock: String,
+    html: String,
+    buttons: Vec<Button>,
+    edited: bool,
+    deleted: bool,
+    path: String,
+}
+
+#[derive(Debug)]
+struct Button {
+    label: String,
+    value: String,
+}
+
+impl Item {
+    /// A line of this visitor's chat.
+    pub fn of(bot: &Bot, (visitor, path): (&str, &str), line: &Line) -> Self {
+        let (author, who, html) = match line.author {
+            Author::Visitor => ("visitor", "You".to_owned(), markdown::plain(&line.text)),
+            Author::Agent => ("agent", Face::of(bot).title, markdown::render(&line.text)),
+        };
+        Self {
+            message: line.message.to_string(),
+            author,
+            who,
+            nonce: line.nonce.clone().unwrap_or_default(),
+            at: format!("{:.3}", line.at),
+            clock: clock(line.at),
+            html,
+            buttons: buttons(bot, visitor, line),
+            edited: line.edited,
+            deleted: line.deleted,
+            path: path.to_owned(),
+        }
+    }
+
+    /// The line that the page's script fills for a message it has not sent yet.
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            author: "visitor",
+            who: "You".to_owned(),
+            nonce: String::new(),
+            at: String::new(),
+            clock: String::new(),
+            html: String::new(),
+            buttons: Vec::new(),
+            edited: false,
+            deleted: false,
+            path: String::new(),
+        }
+    }
+
+    /// What a stream says of it.
+    pub fn news(&self) -> String {
+        let news = LineNews { item: self.to_string() };
+        serde_json::to_string(&news).unwrap_or_default()
+    }
+}
+
+#[derive(Serialize)]
+struct LineNews {
+    item: String,
+}
+
+fn buttons(bot: &Bot, visitor: &str, line: &Line) -> Vec<Button> {
+    let Some(prompt) = &line.prompt else { return Vec::new() };
+    let button = |option: &nightdesk_types::send::PromptOption| {
+        let press = Press {
+            prompt_id: prompt.id.clone(),
+            option_id: option.id.clone(),
+            label: option.label.clone(),
+        };
+        Some(Button { label: press.label.clone(), value: press.value(bot, visitor)? })
+    };
+    prompt.options.iter().filter_map(button).collect()
+}
+
+fn clock(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%H:%M UTC").to_string()
+}
+
+/// A status, as long as it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// In words; none when there is nothing to show.
+    pub text: Option<String>,
+    /// For how much longer; none: until something else comes.
+    pub left_ms: Option<u64>,
+}
+
+impl Shown {
+    /// What is to be shown of a status.
+    pub fn of(status: Option<&Status>) -> Self {
+        let Some(status) = status else { return Self::default() };
+        if status.text == WAKING {
+            return Self { text: Some(status.text.clone()), left_ms: None };
+        }
+        let left = CHAT_STATUS_SHOWN.saturating_sub(status.stood);
+        if left.is_zero() {
+            return Self::default();
+        }
+        let left_ms = u64::try_from(left.as_millis()).ok();
+        Self { text: Some(status.text.clone()), left_ms }
+    }
+
+    /// What a stream says of it.
+    pub fn news(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

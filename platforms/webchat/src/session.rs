@@ -1,0 +1,109 @@
+//! Session: who a visitor is, as a cookie that only the bot's key can make.
+//!
+//! A cookie that was forged, belongs to another bot or is too old is no cookie: the visitor
+//! gets a new one and never an error.
+
+use aws_lc_rs::{hmac, rand};
+use http::HeaderMap;
+use http::header::COOKIE;
+use nightdesk_port::Bot;
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::CHAT_SESSION_DAYS;
+
+/// The cookie's name.
+pub const COOKIE_NAME: &str = "nightdesk_chat";
+
+/// What is signed begins so, so that no other signature of the key is taken for it.
+const SIGNED_AS: &str = "nightdesk webchat session";
+
+const DAY_SECS: i64 = 24 * 60 * 60;
+
+/// Hex digits of a visitor's id: 128 bits.
+const VISITOR_CHARS: usize = 32;
+
+/// Who a visitor is, and since when we say so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Their id on the platform, and that of their chat.
+    pub visitor: String,
+    issued: i64,
+}
+
+impl Session {
+    /// A visitor nobody has seen before.
+    #[expect(clippy::expect_used, reason = "without randomness nobody could be told apart")]
+    pub fn new(now: Timestamp) -> Self {
+        let mut bytes = [0; VISITOR_CHARS / 2];
+        rand::fill(&mut bytes).expect("the system gives random bytes");
+        Self { visitor: hex::encode(bytes), issued: now.as_second() }
+    }
+
+    /// The session of a request to a bot, if a cookie of it is one.
+    pub fn of(bot: &Bot, headers: &HeaderMap, now: Timestamp) -> Option<Self> {
+        let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = values.flat_map(|value| value.split(';'));
+        let named =
+            pairs.filter_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='));
+        named.into_iter().find_map(|value| Self::read(bot, value, now))
+    }
+
+    fn read(bot: &Bot, value: &str, now: Timestamp) -> Option<Self> {
+        let (signed, signature) = value.rsplit_once('.')?;
+        let (visitor, issued) = signed.split_once('.')?;
+        let signature = hex::decode(signature).ok()?;
+        hmac::verify(&key(bot)?, &message(bot, visitor, issued), &signature).ok()?;
+        let issued: i64 = issued.parse().ok()?;
+        let age = now.as_second().checked_sub(issued)?;
+        // A clock that runs a little ahead on another node is no forgery.
+        let is_current = (-DAY_SECS..CHAT_SESSION_DAYS * DAY_SECS).contains(&age);
+        (is_visitor(visitor) && is_current).then(|| Self { visitor: visitor.to_owned(), issued })
+    }
+
+    /// The cookie's value. `None`: the bot has no key, so nobody can be known there.
+    pub fn value(&self, bot: &Bot) -> Option<String> {
+        let Self { visitor, issued } = self;
+        let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &issued.to_string()));
+        Some(format!("{visitor}.{issued}.{}", hex::encode(signature)))
+    }
+
+    /// Whether it is time to say it again, so that who comes often is never forgotten.
+    pub fn is_to_be_renewed(&self, now: Timestamp) -> bool {
+        now.as_second() - self.issued > DAY_SECS
+    }
+
+    /// The same visitor, from now on.
+    #[must_use]
+    pub fn renewed(&self, now: Timestamp) -> Self {
+        Self { visitor: self.visitor.clone(), issued: now.as_second() }
+    }
+
+    /// The header that gives it to a browser, for the page of that path.
+    pub fn set_cookie(&self, bot: &Bot, path: &str, public_url: &str) -> Option<String> {
+        let value = self.value(bot)?;
+        let max_age = CHAT_SESSION_DAYS * DAY_SECS;
+        let secure = if public_url.starts_with("https://") { "; Secure" } else { "" };
+        Some(format!(
+            "{COOKIE_NAME}={value}; Path=/chat/{path}; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}"
+        ))
+    }
+}
+
+/// Whether a chat's id can be a visitor's.
+pub fn is_visitor(id: &str) -> bool {
+    let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    id.len() == VISITOR_CHARS && id.bytes().all(is_digit)
+}
+
+/// The key that signs for a bot.
+pub(crate) fn key(bot: &Bot) -> Option<hmac::Key> {
+    let key = bot.key.as_ref()?;
+    Some(key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes())))
+}
+
+/// The bot is part of it: two bots may have been given the same key.
+fn message(bot: &Bot, visitor: &str, issued: &str) -> Vec<u8> {
+    format!("{SIGNED_AS}\n{}\n{visitor}\n{issued}", bot.id).into_bytes()
+}
+
+#[cfg(test)]
+mod tests;
