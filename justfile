@@ -43,6 +43,11 @@ hermes-line-planted: _desk-for-tests
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
+# Look at our own page through a real Chromium; the screenshots go to FOLDER.
+webchat-look FOLDER="target/webchat-look" *ARGS:
+    cargo build --locked -p nightdesk
+    NIGHTDESK_BIN="$(just _built debug)" testing/browser/look.sh {{ FOLDER }} {{ ARGS }}
+
 # Measure what ten thousand idle lines cost the desk and PostgreSQL.
 idle-lines *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}

@@ -22,7 +22,7 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const fullDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 
 const all = () => [...lines.querySelectorAll(".line")];
-const by = (name, value) => value && all().find((line) => line.dataset[name] === value);
+const by = (name, value) => (value ? all().find((line) => line.dataset[name] === value) : undefined);
 const atOf = (line) => Date.parse(line.dataset.at) || 0;
 
 function parsed(html) {
@@ -36,6 +36,11 @@ function put(line) {
   const before = by("message", line.dataset.message) ?? by("nonce", line.dataset.nonce);
   const isNew = !before;
   const inPlace = before && atOf(before) === atOf(line);
+  // That it came is no answer yet to who sends it.
+  if (before?.classList.contains("sending")) line.classList.add("sending");
+  if (before && !before.classList.contains("failed")) {
+    line.querySelector(".state").textContent = before.querySelector(".state").textContent;
+  }
   if (inPlace) {
     before.replaceWith(line);
   } else {
@@ -69,6 +74,8 @@ function arrange() {
     line.querySelector("time").textContent = clock.format(at);
     const sameAuthor = last && last.classList.contains("agent") === line.classList.contains("agent");
     line.classList.toggle("joined", Boolean(sameDay && sameAuthor && atOf(line) - atOf(last) < JOINED_MS));
+    // That it was sent is of interest until something follows.
+    if (last?.querySelector(".state").textContent === "Sent") last.querySelector(".state").textContent = "";
     last = line;
   }
   empty.hidden = Boolean(last);
@@ -223,14 +230,19 @@ let seen = after;
 let stream;
 let brokenShown;
 
+// A short break is nobody's business, and every try to mend it is the same break.
 function showLink(isWhole) {
-  clearTimeout(brokenShown);
   const show = () => {
     find("link").textContent = isWhole ? "Private chat" : "Reconnecting…";
     find("link").classList.toggle("broken", !isWhole);
   };
-  if (isWhole) show();
-  else brokenShown = setTimeout(show, BROKEN_SHOWN_MS);
+  if (isWhole) {
+    clearTimeout(brokenShown);
+    brokenShown = undefined;
+    show();
+  } else {
+    brokenShown ??= setTimeout(show, BROKEN_SHOWN_MS);
+  }
 }
 
 function listen() {

@@ -101,8 +101,8 @@ struct Looking {
     chat: Chat,
     watch: Watch,
     after: i64,
-    /// When the status that was last told was set.
-    status: Option<Timestamp>,
+    /// The status that was last told, and when it was set.
+    status: Option<(String, Timestamp)>,
     is_first: bool,
     ends_at: Instant,
 }
@@ -169,14 +169,14 @@ impl Looking {
 
     /// The status, if it is another than was told. The first look always tells it.
     fn changed_status(&mut self, news: &News) -> Option<Event> {
-        let set_at = news.status.as_ref().map(|status| status.set_at);
-        if set_at == self.status && !self.is_first {
+        let told = news.status.as_ref().map(|status| (status.text.clone(), status.set_at));
+        if told == self.status && !self.is_first {
             return None;
         }
         let shown = Shown::of(news.status.as_ref());
         let event = Event::default().event("status").data(shown.news());
         let event = if self.is_first { event.retry(RETRY) } else { event };
-        (self.status, self.is_first) = (set_at, false);
+        (self.status, self.is_first) = (told, false);
         Some(event)
     }
 }

@@ -1,0 +1,1 @@
+"""Our own page, looked at through a real browser."""
