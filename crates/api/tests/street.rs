@@ -1,4 +1,4 @@
-//! The street side, from outside: what a platform and a gateway see of the desk.
+//! The street side, from outside: what a platform, a gateway and a visitor see of the desk.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "street/door.rs"]

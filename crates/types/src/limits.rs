@@ -361,7 +361,10 @@ const _: () = assert!(
     CHAT_TEXT_CHARS_MAX * 12 + 4_096 <= CHAT_BODY_BYTES_MAX,
     "the longest text fits into a body, however it is escaped",
 );
-const _: () = assert!(CHAT_LINES_SHOWN as i64 <= CHAT_LINES_KEPT_MAX, "what is shown is kept",);
+const _: () = assert!(
+    (CHAT_LINES_SHOWN as u64) < CHAT_LINES_KEPT_MAX.unsigned_abs(),
+    "what is shown is kept"
+);
 const _: () = assert!(
     LATE_ACK.as_secs() < SUSPECT_ACK.as_secs() && SUSPECT_ACK.as_secs() < DEAD_LINE.as_secs(),
     "a slow client is not suspect, and a suspect line is not yet dead",

@@ -47,7 +47,7 @@ fn message(bot: &Bot, visitor: &str, said: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cast::{bot, keyed, other_bot};
+    use crate::tests::{bot, keyed, other_bot};
 
     #[test]
     fn a_button_is_pressed_only_by_who_was_shown_it() {

@@ -23,7 +23,7 @@ pub mod page;
 pub mod assets;
 
 #[cfg(test)]
-mod cast;
+mod tests;
 
 use std::sync::Arc;
 

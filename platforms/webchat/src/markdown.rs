@@ -36,6 +36,10 @@ struct Chosen {
 }
 
 impl Chosen {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's own markup is safe, and it may add kinds of it"
+    )]
     fn choose<'a>(&mut self, event: Event<'a>) -> Event<'a> {
         match event {
             Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
@@ -93,10 +97,10 @@ fn opening(url: &str) -> Option<String> {
 }
 
 fn is_safe(url: &str) -> bool {
-    let begins = |scheme: &&str| {
+    let begins = |scheme: &str| {
         url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
     };
-    SCHEMES.iter().any(|scheme| begins(&scheme)) && !url.chars().any(char::is_control)
+    SCHEMES.iter().any(|scheme| begins(scheme)) && !url.chars().any(char::is_control)
 }
 
 /// Plain text as HTML, where what looks like an address is a link.

@@ -31,7 +31,11 @@ pub struct Session {
 
 impl Session {
     /// A visitor nobody has seen before.
-    #[expect(clippy::expect_used, reason = "without randomness nobody could be told apart")]
+    #[expect(
+        clippy::expect_used,
+        clippy::missing_panics_doc,
+        reason = "without randomness nobody could be told apart"
+    )]
     pub fn new(now: Timestamp) -> Self {
         let mut bytes = [0; VISITOR_CHARS / 2];
         rand::fill(&mut bytes).expect("the system gives random bytes");

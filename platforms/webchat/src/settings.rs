@@ -48,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::cast::bot;
+    use crate::tests::bot;
 
     #[test]
     fn a_bot_has_a_face_whatever_its_settings_are() {

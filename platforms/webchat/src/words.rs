@@ -73,7 +73,8 @@ impl Posted {
             return Err(PostedError::Unreadable);
         }
         // A form writes its line ends as on the wire; PostgreSQL refuses U+0000.
-        self.text = self.text.replace("\r\n", "\n").replace('\0', "").trim().to_owned();
+        let text = self.text.replace("\r\n", "\n").replace('\0', "");
+        text.trim().clone_into(&mut self.text);
         if self.text.chars().count() > CHAT_TEXT_CHARS_MAX {
             return Err(PostedError::TooLong);
         }

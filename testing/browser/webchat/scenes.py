@@ -268,16 +268,16 @@ async def a_status_passes(stand: Stand) -> None:
         await shows(page, "hm")
         visitor = stand.agent.heard[-1]["source"]["chat_id"]
         await stand.agent.does(visitor, op="typing")
-        await expect(page.get_by_role("status")).to_contain_text("Owl typing…")
+        await expect(page.get_by_role("status")).to_contain_text("Owl is typing…")
         await expect(page.get_by_role("status")).to_be_hidden(timeout=14_000)
 
 
 async def edits_and_deletions_are_shown(stand: Stand) -> None:
     """A line that changes stays in its place."""
-    await stand.agent.wake(saying("frist"))
+    await stand.agent.wake(saying("rough"))
     async with stand.page() as page:
         await send(page, "spell it")
-        await shows(page, "frist")
+        await shows(page, "rough")
         visitor = stand.agent.heard[-1]["source"]["chat_id"]
         told = await stand.agent.says(visitor, "second")
         await shows(page, "second")
@@ -286,7 +286,7 @@ async def edits_and_deletions_are_shown(stand: Stand) -> None:
         await expect(page.get_by_text("edited")).to_be_visible()
         await stand.agent.does(visitor, op="delete", message_id=told["message_id"])
         await shows(page, "This message was deleted.")
-        require((await texts(page))[:2] == ["spell it", "frist"], "the others stay")
+        require((await texts(page))[:2] == ["spell it", "rough"], "the others stay")
 
 
 async def an_address_that_leads_nowhere_is_kind(stand: Stand) -> None:

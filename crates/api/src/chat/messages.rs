@@ -54,79 +54,80 @@ pub(super) async fn take(
     };
     // A visitor who closes the page does not stop the work.
     let tasks = chats.desk.tasks.clone();
-    let written = tasks.spawn(written(chats, account, path, visitor, (form, body))).await;
+    let post = Post { chats, account, path, visitor, form };
+    let written = tasks.spawn(post.written(body)).await;
     written.unwrap_or_else(|_| Outcome::TryAgain.plain(form))
 }
 
-async fn written(
+/// One post of a visitor.
+struct Post {
     chats: Arc<Chats>,
     account: Account,
     path: String,
     visitor: Visitor,
-    (form, body): (Form, Bytes),
-) -> Response {
-    let posted = match form {
-        Form::Script => Posted::from_json(&body),
-        Form::Page => Posted::from_form(&body),
-    };
-    let unsent = posted.as_ref().map(|posted| posted.text.clone()).unwrap_or_default();
-    let outcome = match posted {
-        Ok(posted) => put(&chats, &account, &path, &visitor, posted).await,
-        Err(unfit) => Outcome::Unfit(unfit),
-    };
-    let answer = outcome.answer(form, &chats, (&account.bot, &path), &visitor, &unsent).await;
-    with_cookie(answer, &visitor)
+    form: Form,
 }
 
-/// Puts a message on the road, and then into the transcript.
-async fn put(
-    chats: &Chats,
-    account: &Account,
-    path: &str,
-    visitor: &Visitor,
-    posted: Posted,
-) -> Outcome {
-    let (bot, id) = (&account.bot, &visitor.session.visitor);
-    let text = match &posted.press {
-        None => posted.text.clone(),
-        Some(press) => match Press::read(bot, id, press) {
-            Some(press) => press.label,
-            None => return Outcome::Unfit(PostedError::Unreadable),
-        },
-    };
-    if let Err(wait) = chats.pace.message(bot.id, id) {
-        return Outcome::TooFast(wait);
+impl Post {
+    async fn written(self, body: Bytes) -> Response {
+        let posted = match self.form {
+            Form::Script => Posted::from_json(&body),
+            Form::Page => Posted::from_form(&body),
+        };
+        let unsent = posted.as_ref().map(|posted| posted.text.clone()).unwrap_or_default();
+        let outcome = match posted {
+            Ok(posted) => self.put(posted).await,
+            Err(unfit) => Outcome::Unfit(unfit),
+        };
+        with_cookie(outcome.answer(&self, &unsent).await, &self.visitor)
     }
-    // Before it is taken: an answer that comes at once stands below it.
-    let said = Said { at: chats.webchat.now(), nonce: posted.nonce.clone(), text };
-    match taken(chats, path, &visitor.headers(bot), &posted).await {
-        Ok(Answer::Taken { refused: false }) => {}
-        Ok(Answer::Taken { refused: true }) => return Outcome::LinkedOnly(id.clone()),
-        Ok(Answer::Challenge(_)) => return Outcome::Unfit(PostedError::Unreadable),
-        Err(TakeError::NoBot | TakeError::Verify(_)) => return Outcome::TryAgain,
-        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
-            tracing::warn!(error = &error as &dyn Error, "a visitor's message could not be stored");
-            return Outcome::TryAgain;
-        }
-    }
-    match chats.webchat.note(&chat_of(bot, &visitor.session), &said).await {
-        Ok(_) => Outcome::Sent { fresh: visitor.is_new },
-        // It is in the inbox. The page comes again, and finds it there.
-        Err(error) => {
-            tracing::warn!(error = &error as &dyn Error, "a visitor's line could not be written");
-            Outcome::TryAgain
-        }
-    }
-}
 
-async fn taken(
-    chats: &Chats,
-    path: &str,
-    headers: &HeaderMap,
-    posted: &Posted,
-) -> Result<Answer, TakeError> {
-    let body = posted.to_json();
-    inbound::take(&chats.desk, path, &SignedRequest { headers, body: &body }).await
+    /// Puts a message on the road, and then into the transcript.
+    async fn put(&self, posted: Posted) -> Outcome {
+        let Some(text) = self.text(&posted) else {
+            return Outcome::Unfit(PostedError::Unreadable);
+        };
+        let visitor = &self.visitor.session.visitor;
+        if let Err(wait) = self.chats.pace.message(self.account.bot.id, visitor) {
+            return Outcome::TooFast(wait);
+        }
+        // Before it is taken: an answer that comes at once stands below it.
+        let said = Said { at: self.chats.webchat.now(), nonce: posted.nonce.clone(), text };
+        match self.taken(&posted).await {
+            Ok(Answer::Taken { refused: false }) => self.note(&said).await,
+            Ok(Answer::Taken { refused: true }) => Outcome::LinkedOnly(visitor.clone()),
+            Ok(Answer::Challenge(_)) => Outcome::Unfit(PostedError::Unreadable),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn Error, "a visitor's message was not taken");
+                Outcome::TryAgain
+            }
+        }
+    }
+
+    /// What the message says. `None`: a button that this visitor was not shown.
+    fn text(&self, posted: &Posted) -> Option<String> {
+        let Some(press) = &posted.press else { return Some(posted.text.clone()) };
+        let press = Press::read(&self.account.bot, &self.visitor.session.visitor, press)?;
+        Some(press.label)
+    }
+
+    async fn taken(&self, posted: &Posted) -> Result<Answer, TakeError> {
+        let (headers, body) = (self.visitor.headers(&self.account.bot), posted.to_json());
+        let request = SignedRequest { headers: &headers, body: &body };
+        inbound::take(&self.chats.desk, &self.path, &request).await
+    }
+
+    async fn note(&self, said: &Said) -> Outcome {
+        let chat = chat_of(&self.account.bot, &self.visitor.session);
+        match self.chats.webchat.note(&chat, said).await {
+            Ok(_) => Outcome::Sent { fresh: self.visitor.is_new },
+            // It is in the inbox. The page comes again, and finds it there.
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn Error, "a visitor's line was not written");
+                Outcome::TryAgain
+            }
+        }
+    }
 }
 
 impl Form {

@@ -97,8 +97,13 @@ pub(crate) fn free_port() -> u16 {
 }
 
 pub(crate) fn get(port: u16, path: &str) -> String {
+    ask(port, "GET", path, "\r\n")
+}
+
+/// Sends a request whose further headers and body are the rest. Answers what came back.
+pub(crate) fn ask(port: u16, method: &str, path: &str, rest: &str) -> String {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return String::new() };
-    let ask = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let ask = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}");
     let mut answer = String::new();
     drop(stream.write_all(ask.as_bytes()).and_then(|()| stream.read_to_string(&mut answer)));
     answer

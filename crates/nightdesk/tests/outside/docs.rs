@@ -1,6 +1,6 @@
 //! Pages whose commands are run as they stand there.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, value};
 
 pub(crate) const README: &str = include_str!("../../../../README.md");
 
@@ -23,4 +23,48 @@ pub(crate) fn served() -> Desk {
         }
     }
     desk
+}
+
+/// What the commands so far have shown, as the next ones name it.
+#[derive(Default)]
+pub(crate) struct Variables(Vec<(&'static str, String)>);
+
+/// What a command shows, and the name others know it by.
+const SHOWN: [(&str, &str, &str); 4] = [
+    ("tenant create", "tenant_id", "TENANT"),
+    ("agent create", "agent_id", "AGENT"),
+    ("bot create", "bot_id", "BOT"),
+    ("gateway create", "secret", "SECRET"),
+];
+
+impl Variables {
+    /// Runs a line, and remembers what it shows.
+    pub(crate) fn run(&mut self, desk: &Desk, line: &str) -> String {
+        let answer = desk.run(line, &self.0);
+        for (command, name, variable) in SHOWN {
+            if line.contains(command) {
+                self.set(variable, value(&answer, name));
+            }
+        }
+        answer
+    }
+
+    pub(crate) fn set(&mut self, variable: &'static str, value: &str) {
+        self.0.push((variable, value.to_owned()));
+    }
+
+    pub(crate) fn get(&self, variable: &str) -> &str {
+        let found = self.0.iter().find(|(name, _)| *name == variable);
+        found.map(|(_, value)| value.as_str()).expect("a command has shown it")
+    }
+}
+
+/// A desk that serves, with all that the README enters.
+pub(crate) fn entered() -> (Desk, Variables) {
+    let (desk, mut entered) = (served(), Variables::default());
+    let entering = blocks(README, "sh").into_iter().find(|block| block.contains("tenant create"));
+    for line in entering.expect("the README enters a tenant").lines() {
+        entered.run(&desk, line);
+    }
+    (desk, entered)
 }

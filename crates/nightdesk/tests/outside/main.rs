@@ -6,3 +6,4 @@ mod docs;
 mod enrolment;
 mod health;
 mod readme;
+mod webchat;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::cast::{bot, keyed, other_bot};
+use crate::tests::{bot, keyed, other_bot};
 
 const NOW: Timestamp = Timestamp::constant(1_795_000_000, 0);
 

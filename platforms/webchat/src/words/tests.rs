@@ -2,7 +2,7 @@ use nightdesk_types::Event;
 use serde_json::json;
 
 use super::*;
-use crate::cast::bot;
+use crate::tests::bot;
 
 const VISITOR: &str = "0123456789abcdef0123456789abcdef";
 

@@ -5,15 +5,13 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nightdesk_port::Bot;
 use nightdesk_types::limits::CHAT_TEXT_CHARS_MAX;
 use nightdesk_webchat::page::Notice;
 use nightdesk_webchat::words::PostedError;
 use serde_json::json;
 
-use super::super::Chats;
 use super::super::page::{Telling, rendered, seconds};
-use super::super::visitor::Visitor;
+use super::Post;
 
 /// How a message was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,23 +95,17 @@ impl Outcome {
 
     /// The answer. After a form that was taken, the page is asked for anew, so that a reload
     /// sends nothing again.
-    pub(super) async fn answer(
-        &self,
-        form: Form,
-        chats: &Chats,
-        (bot, path): (&Bot, &str),
-        visitor: &Visitor,
-        unsent: &str,
-    ) -> Response {
-        match form {
+    pub(super) async fn answer(&self, post: &Post, unsent: &str) -> Response {
+        match post.form {
             Form::Script => self.headed(self.json()),
             Form::Page if matches!(self, Self::Sent { .. }) => {
-                let location = format!("/chat/{path}");
+                let location = format!("/chat/{}", post.path);
                 (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
             }
             Form::Page => {
                 let telling = Telling { notice: self.notice(), unsent };
-                self.headed(rendered(chats, (bot, path), &visitor.session, telling).await)
+                let page = (&*post.account.bot, post.path.as_str());
+                self.headed(rendered(&post.chats, page, &post.visitor.session, telling).await)
             }
         }
     }

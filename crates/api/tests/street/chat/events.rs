@@ -62,7 +62,7 @@ async fn an_edit_comes_as_the_same_line_again() {
     let mut agent = scene.agent().await;
     browser.says("n1", "hello").await;
     agent.hear_frame("inbound").await;
-    let message = answers(&mut agent, browser.visitor(), "frist").await;
+    let message = answers(&mut agent, browser.visitor(), "rough").await;
     let mut stream = browser.listens(2).await.expect("open");
     let chat = browser.visitor();
     let edit = json!({"op": "edit", "chat_id": chat, "message_id": message, "content": "first"});

@@ -170,7 +170,7 @@ async fn an_agent_changes_its_own_lines_and_no_others() {
     browser.says("n1", "mine").await;
     agent.hear_frame("inbound").await;
     let chat = browser.visitor();
-    let message = answers(&mut agent, chat, "frist").await;
+    let message = answers(&mut agent, chat, "rough").await;
     let edit = |message: &str| json!({"op": "edit", "chat_id": chat, "message_id": message, "content": "first"});
 
     assert_eq!(does(&mut agent, "r1", &edit(&message)).await["success"], true);
