@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nightdesk_testkit::desk::{TestDesk, TestGateway};
+use nightdesk_testkit::desk::{Browser, PageAccess, TestDesk, TestGateway};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
@@ -53,6 +53,13 @@ async fn no_token_secret_or_text_is_logged() {
     let enrolled = enroll(&desk, &access, &invited.token, "gw-2").await.json();
     assert_eq!(enroll(&desk, "canary-bearer", &invited.token, "gw-3").await.status, 401);
     assert_eq!(ask(&desk, "canary-client", "canary-client-secret").await.status, 401);
+    let (_, path) = desk.page(&ann, PageAccess::Anyone).await;
+    let browser = Browser::open(desk.address(), &path).await;
+    desk.chats_are_down(true);
+    assert_eq!(browser.says("n1", "canary-visitor").await.0, 503);
+    desk.chats_are_down(false);
+    assert_eq!(browser.says("n1", "canary-visitor").await.0, 200);
+    let cookie = browser.cookie.rsplit('.').next().unwrap_or_default();
     tracing::info!("the log is read");
 
     let log = String::from_utf8_lossy(&log.0.lock().expect("whole")).into_owned();
@@ -63,7 +70,7 @@ async fn no_token_secret_or_text_is_logged() {
     let delivery_key = enrolled["deliveryKey"].as_str().expect("a key");
     let canaries = ["canary-token", "canary-text", "canary-answer", "canary-bearer"];
     let secrets = [&secret, &access, &token, &client_secret].map(String::as_str);
-    let more = ["canary-client-secret", new_secret, delivery_key];
+    let more = ["canary-client-secret", new_secret, delivery_key, "canary-visitor", cookie];
     for canary in canaries.into_iter().chain(secrets).chain(more) {
         let line = log.lines().find(|line| line.contains(canary));
         assert_eq!(line, None, "{canary}");
