@@ -45,8 +45,9 @@ function put(line) {
     before.replaceWith(line);
   } else {
     before?.remove();
-    const next = all().find((other) => atOf(other) > atOf(line));
-    lines.insertBefore(line, next ?? null);
+    const last = all().findLast((other) => atOf(other) <= atOf(line));
+    if (last) last.after(line);
+    else lines.prepend(line);
   }
   arrange();
   return isNew;
@@ -57,26 +58,39 @@ function dayName(date) {
   return days === 0 ? "Today" : days === 1 ? "Yesterday" : fullDay.format(date);
 }
 
-// Days, times of this place, and which lines belong together. It moves no line: a line that
-// moved would be read out again.
+// Writes the day above a line that begins one. One that stands there already is left alone.
+function setDay(line, name) {
+  const above = line.previousElementSibling;
+  const day = above?.classList.contains("day") ? above : undefined;
+  if (!name) return day?.remove();
+  if (day) {
+    if (day.textContent !== name) day.textContent = name;
+    return;
+  }
+  const fresh = document.createElement("li");
+  fresh.className = "day";
+  fresh.textContent = name;
+  line.before(fresh);
+}
+
+// Days, times of this place, and which lines belong together. It moves nothing: what moved would
+// be read out again.
 function arrange() {
   let last;
-  lines.querySelectorAll(".day").forEach((day) => day.remove());
   for (const line of all()) {
     const at = new Date(atOf(line));
     const sameDay = last && new Date(atOf(last)).toDateString() === at.toDateString();
-    if (!sameDay) {
-      const day = document.createElement("li");
-      day.className = "day";
-      day.textContent = dayName(at);
-      line.before(day);
-    }
+    setDay(line, sameDay ? "" : dayName(at));
     line.querySelector("time").textContent = clock.format(at);
     const sameAuthor = last && last.classList.contains("agent") === line.classList.contains("agent");
     line.classList.toggle("joined", Boolean(sameDay && sameAuthor && atOf(line) - atOf(last) < JOINED_MS));
     // That it was sent is of interest until something follows.
     if (last?.querySelector(".state").textContent === "Sent") last.querySelector(".state").textContent = "";
     last = line;
+  }
+  // A line that went to its place may have left its day behind.
+  for (const day of lines.querySelectorAll(".day")) {
+    if (!day.nextElementSibling?.classList.contains("line")) day.remove();
   }
   empty.hidden = Boolean(last);
 }

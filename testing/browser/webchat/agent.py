@@ -85,10 +85,15 @@ class Agent:
                     await self._say({"type": "inbound_ack", "bufferId": frame["bufferId"]})
                     self.heard.append(frame["event"])
                     group.create_task(self._respond(frame["event"]))
+            # Nobody will say any more what came of what was asked for.
+            for asked in self._asked.values():
+                asked.cancel()
+            self._asked.clear()
 
     async def _respond(self, event: dict[str, Any]) -> None:
-        for action in self.answer(event):
-            await self.does(event["source"]["chat_id"], **action)
+        with contextlib.suppress(ConnectionClosed):
+            for action in self.answer(event):
+                await self.does(event["source"]["chat_id"], **action)
 
 
 async def heard(line: ClientConnection) -> AsyncIterator[str | bytes]:

@@ -46,6 +46,7 @@ async def a_sleeper_is_woken_and_answers(stand: Stand) -> None:
         await send(page, "Is anybody there?")
         await expect(page.locator(".line.visitor .state")).to_have_text("Sent")
         await waking(stand, page)
+        await expect(page.locator(".day")).to_have_count(1)
         await page.reload()
         await expect(page.get_by_role("status")).to_contain_text("waking…")
         await page.evaluate("globalThis.sameDocument = true")
@@ -66,6 +67,7 @@ async def an_answer_at_once_stands_below_its_question(stand: Stand) -> None:
             await shows(page, f"re {text}")
         wanted = [line for text in asked for line in (text, f"re {text}")]
         require(await texts(page) == wanted, f"in order: {await texts(page)}")
+        await expect(page.locator(".day")).to_have_count(1)
         await page.reload()
         require(await texts(page) == wanted, "and after a reload")
 
