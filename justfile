@@ -48,6 +48,10 @@ webchat-look FOLDER="target/webchat-look" *ARGS:
     cargo build --locked -p nightdesk
     NIGHTDESK_BIN="$(just _built debug)" testing/browser/look.sh {{ FOLDER }} {{ ARGS }}
 
+# Run the README's quick start word for word on a bare machine, up to an answer in Chromium.
+quickstart:
+    python3 testing/quickstart/quickstart.py
+
 # Measure what ten thousand idle lines cost the desk and PostgreSQL.
 idle-lines *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}

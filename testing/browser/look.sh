@@ -1,50 +1,13 @@
 #!/usr/bin/env bash
 # Looks at our own page through a real browser. See README.md.
 #
-# Chromium and fonts come from the system's packages, what drives it goes into a private
-# environment. PostgreSQL comes from `cargo xtask with-servers`: run under it, or we call it.
+# PostgreSQL comes from `cargo xtask with-servers`: run under it, or we call it.
 
 set -euo pipefail
-
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-repo=$(cd "$here/../.." && pwd)
-playwright=1.65.0
-websockets=17.4
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
-venv=$cache/browser-venv-$playwright
-
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
-
-have_font() { [ -n "$(fc-list "$1" 2>/dev/null)" ]; }
-
-packages=()
-command -v chromium >/dev/null || packages+=(chromium)
-have_font "DejaVu Sans" || packages+=(fonts-dejavu)
-have_font "Noto Color Emoji" || packages+=(fonts-noto-color-emoji)
-if [ "${#packages[@]}" -gt 0 ]; then
-    as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${packages[@]}"
-fi
-
-# An environment without the mark was never finished.
-install_driver() {
-    rm -rf "$venv"
-    "${PYTHON:-python3}" -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check \
-        "playwright==$playwright" "websockets==$websockets"
-    touch "$venv/complete"
-}
-
-mkdir -p "$cache"
-(
-    flock 9
-    [ -e "$venv/complete" ] || install_driver
-) 9>"$venv.lock"
+# The desk and its database are set up by what drives the stock client.
+source "$(dirname "${BASH_SOURCE[0]}")/browser.sh"
 
 export NIGHTDESK_BIN=${NIGHTDESK_BIN:-$repo/target/debug/nightdesk}
-# The desk and its database are set up by what drives the stock client.
-export PYTHONPATH=$here:$repo/testing/hermes PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 run=("$venv/bin/python" -m webchat.run "$@")
 if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ]; then
     cd "$repo"

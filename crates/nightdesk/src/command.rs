@@ -1,6 +1,7 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
 mod check;
+mod dev;
 mod enter;
 mod gateway;
 mod inbox;
@@ -40,6 +41,13 @@ pub(crate) enum Command {
     /// Run a node of the desk.
     #[command(after_help = "Example:\n  nightdesk serve --config desk.toml")]
     Serve,
+    /// Run a whole desk to try: its own PostgreSQL, a web chat, an agent that echoes.
+    #[command(after_help = "Example:\n  nightdesk dev --listen 127.0.0.1:8800")]
+    Dev {
+        /// Where it listens.
+        #[arg(long, default_value = "127.0.0.1:8800", value_name = "ADDRESS")]
+        listen: std::net::SocketAddr,
+    },
     /// Bring the database up to date.
     #[command(after_help = "Example:\n  nightdesk migrate --config desk.toml")]
     Migrate,

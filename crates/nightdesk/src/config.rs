@@ -127,6 +127,25 @@ pub(crate) struct Traces {
 }
 
 impl Config {
+    /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
+    pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
+        let url = format!("postgres://nightdesk_app@127.0.0.1:{server_port}/{database}");
+        Self {
+            listen: Listen { address, public_url: None },
+            database: Database {
+                url,
+                password_file: None,
+                migrate_url: None,
+                migrate_password_file: None,
+            },
+            vault: VaultSection { key_file: PathBuf::new() },
+            node: Node::default(),
+            log: Log { format: LogFormat::Pretty, filter: "warn".to_owned() },
+            metrics: Metrics::default(),
+            traces: Traces::default(),
+        }
+    }
+
     /// Reads the file, and what the environment says over it.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let sources = config::Config::builder()
@@ -190,4 +209,36 @@ pub(crate) fn password(file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("could not read the password file {}", file.display()))?;
     Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/running.md");
+
+    fn example() -> &'static str {
+        let block = PAGE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+        block.expect("the page has an example")
+    }
+
+    #[test]
+    fn the_page_has_every_key_and_no_other() {
+        let built = config::Config::builder()
+            .add_source(config::File::from_str(example(), config::FileFormat::Toml))
+            .build()
+            .unwrap();
+        let config: Config = built.try_deserialize().unwrap();
+
+        config.validate().unwrap();
+        // A key that the page leaves out is none here; the others have no default.
+        let Config { listen, database, metrics, traces, .. } = config;
+        assert!(listen.public_url.is_some());
+        assert!(database.password_file.is_some());
+        assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
+        assert!(metrics.address.is_some() && traces.otlp_url.is_some());
+        for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = "] {
+            assert!(example().contains(key), "{key}");
+        }
+    }
 }

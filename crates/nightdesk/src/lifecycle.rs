@@ -32,18 +32,6 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// Waits for the signal to stop.
-    pub(crate) async fn signalled(&self) -> anyhow::Result<()> {
-        let mut term = signal(SignalKind::terminate()).context("could not listen for signals")?;
-        let mut interrupt =
-            signal(SignalKind::interrupt()).context("could not listen for signals")?;
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        Ok(())
-    }
-
     /// Stops what runs, the street side first.
     pub(crate) async fn stop(&self) {
         self.drain.cancel();
@@ -58,4 +46,15 @@ impl Lifecycle {
             tracing::warn!("stopped with {left} tasks still running");
         }
     }
+}
+
+/// Waits for the signal to stop.
+pub(crate) async fn signalled() -> anyhow::Result<()> {
+    let mut term = signal(SignalKind::terminate()).context("could not listen for signals")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("could not listen for signals")?;
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
 }

@@ -17,17 +17,18 @@ use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
+use nightdesk_vault::Vault;
 use nightdesk_webchat::{Webchat, upkeep};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
-    let running = Running::start(config).await?;
-    running.life.signalled().await?;
+    let running = Running::start(config, config.vault()?).await?;
+    lifecycle::signalled().await?;
     running.stop().await;
     Ok(())
 }
@@ -41,7 +42,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a node. When it answers, the node can be reached.
-    pub(crate) async fn start(config: &Config) -> anyhow::Result<Self> {
+    pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
         let epoch =
@@ -49,7 +50,8 @@ impl Running {
         let node = Node { name: config.node.name.clone(), epoch };
         let (life, ears) = (Lifecycle::default(), Arc::new(Ears::default()));
         let webchat = Arc::new(webchat(config, &pg, &ears));
-        let desk = Arc::new(desk(config, &pg, &node, (&ears, &webchat), &life)?);
+        let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
+        let desk = Arc::new(desk(&pg, register, &node, (&ears, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ears, node, &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -58,7 +60,7 @@ impl Running {
             life.drain.clone(),
         ));
         life.street.spawn(upkeep::run(Arc::<Pg>::clone(&pg), life.drain.clone()));
-        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), config.vault()?, config.public_url());
+        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
             room,
@@ -68,6 +70,11 @@ impl Running {
         };
         open(config, street, &life).await?;
         Ok(Self { pg, desk, life })
+    }
+
+    /// Who is who there.
+    pub(crate) fn register(&self) -> &Register {
+        &self.desk.register
     }
 
     /// Brings what was begun to its end.
@@ -120,13 +127,12 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 }
 
 fn desk(
-    config: &Config,
     pg: &Arc<Pg>,
+    register: Arc<Register>,
     node: &Node,
     (ears, webchat): (&Arc<Ears>, &Arc<Webchat>),
     life: &Lifecycle,
 ) -> anyhow::Result<Desk> {
-    let register = Arc::new(Register::over(Arc::<Pg>::clone(pg), config.vault()?));
     let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters(webchat)?));
     let owner = Owner { node: node.name.clone(), epoch: node.epoch };
     Ok(Desk {

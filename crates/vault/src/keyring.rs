@@ -1,5 +1,7 @@
 //! Keyring: the key-encryption key, and the data keys wrapped by it.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nightdesk_types::TenantId;
@@ -19,9 +21,9 @@ pub struct WrappedKey(pub Vec<u8>);
 pub struct KeyFileError;
 
 /// Holds the key-encryption key. It comes from a file and is never in the store.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vault {
-    kek: DataKey,
+    kek: Arc<DataKey>,
 }
 
 impl Vault {
@@ -29,7 +31,7 @@ impl Vault {
     pub fn from_key_file(text: &str) -> Result<Self, KeyFileError> {
         let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new).map_err(|_| KeyFileError)?;
         let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyFileError)?;
-        Ok(Self { kek: DataKey::from_bytes(bytes) })
+        Ok(Self { kek: Arc::new(DataKey::from_bytes(bytes)) })
     }
 
     /// The text of a new key file.

@@ -4,26 +4,25 @@ The one file that knows how desks and databases are set up elsewhere.
 """
 
 import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from line.desk import Desk
-from line.folder import Folder
-from line.postgres import Cluster
+from props.desk import Desk
+from props.folder import Folder
+from props.postgres import Cluster
 from playwright.async_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
     Page,
-    Playwright,
     async_playwright,
 )
 
 from webchat.agent import Agent
+from webchat.chromium import launch
 
 DATABASE = "webchat_look"
 SETTINGS = '{"title": "Owl", "greeting": "What can I look up for you?"}'
@@ -121,13 +120,6 @@ async def stand(shots: Path) -> AsyncIterator[Stand]:
         await desk.stop()
         await cluster.drop_database(DATABASE)
         folder.remove()
-
-
-async def launch(driver: Playwright, *more: str) -> Browser:
-    """Starts the system's Chromium. As root it has no sandbox to put itself into."""
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    path = shutil.which("chromium")
-    return await driver.chromium.launch(executable_path=path, args=[*sandbox, *more])
 
 
 async def page_of(desk: Desk, handle: str, is_open: bool) -> str:

@@ -50,12 +50,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // the street side; the API opens lines, hands webhooks in, serves our own pages, and gives out
     // what the register knows who to give to
     ("api", &["types", "protocol", "port", "bus", "vault", "line", "register", "desk", "webchat"]),
-    // the binary wires everything, and can be built with the scripted platform
+    // the binary wires everything, runs an agent of its own on a desk to try, and can be built with
+    // the scripted platform
     (
         "nightdesk",
         &[
             "types", "port", "bus", "gate", "inbox", "line", "egress", "register", "vault", "desk",
-            "store-pg", "api", "servers", "testkit",
+            "store-pg", "api", "sdk", "servers", "testkit",
         ],
     ),
     // what agents build against: it knows the wire and nothing behind it

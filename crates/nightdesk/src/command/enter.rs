@@ -45,7 +45,11 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Grant(grant) => create_grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
-        Command::Serve | Command::Migrate | Command::Config(_) | Command::Key(_) => {
+        Command::Serve
+        | Command::Dev { .. }
+        | Command::Migrate
+        | Command::Config(_)
+        | Command::Key(_) => {
             bail!("not a command of the register")
         }
     }

@@ -4,23 +4,23 @@ use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 
-use super::{Arguments, Command, Configuration, Key, check, enter};
+use super::{Arguments, Command, Configuration, Key, check, dev, enter};
 use crate::config::{Config, password};
 use crate::{telemetry, ui, wiring};
 
 /// Runs a command.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, config, json } = arguments;
-    if let Command::Key(Key::New) = command {
-        ui::put(&Vault::new_key_file());
-        return Ok(());
-    }
-    let config = Config::read(&config)?;
+    let read = || Config::read(&config);
     match command {
-        Command::Serve => serve(&config).await,
-        Command::Migrate => migrated(&config).await,
-        Command::Config(Configuration::Check) => check::run(&config, json).await,
-        Command::Key(Key::New) => Ok(()),
+        Command::Serve => serve(&read()?).await,
+        Command::Dev { listen } => dev::run(listen, json).await,
+        Command::Migrate => migrated(&read()?).await,
+        Command::Config(Configuration::Check) => check::run(&read()?, json).await,
+        Command::Key(Key::New) => {
+            ui::put(&Vault::new_key_file());
+            Ok(())
+        }
         Command::Tenant(_)
         | Command::Agent(_)
         | Command::Bot(_)
@@ -28,7 +28,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Grant(_)
         | Command::Gateway(_)
         | Command::Inbox(_) => {
-            let answer = enter::run(&config, command).await?;
+            let answer = enter::run(&read()?, command).await?;
             ui::put_answer(json, answer);
             Ok(())
         }

@@ -16,7 +16,7 @@ pub(crate) fn served() -> Desk {
     let mut desk = Desk::configured(blocks(README, "toml")[0]);
     let running = blocks(README, "sh").into_iter().find(|block| block.contains("nightdesk serve"));
     for line in running.expect("the README serves").lines() {
-        if line == "nightdesk serve" {
+        if line.starts_with("nightdesk serve") {
             desk.serve();
         } else {
             desk.run(line, &[]);

@@ -1,0 +1,111 @@
+//! `dev`: a whole desk to try, on a PostgreSQL of its own. It is gone when it ends.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use nightdesk_register::{Access, BotDraft, Register, new_secret};
+use nightdesk_sdk::{Agent, Event, SendError, Settings};
+use nightdesk_servers::{Options, Postgres};
+use nightdesk_store_pg::{connect_options, migrate};
+use nightdesk_types::TenantScope;
+use nightdesk_vault::{Key, Vault};
+use serde_json::json;
+use tokio::task::spawn_blocking;
+
+use crate::config::Config;
+use crate::ui::Answer;
+use crate::wiring::Running;
+use crate::{lifecycle, telemetry, ui};
+
+const DATABASE: &str = "postgres";
+
+/// Runs a desk to try until it is told to stop.
+pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
+    ui::say("starting a PostgreSQL of its own …");
+    let postgres = spawn_blocking(|| Postgres::start(&Options::default())).await??;
+    let ran = on(&postgres, address, json).await;
+    // It waits for the server to end and removes what it wrote.
+    spawn_blocking(|| drop(postgres)).await?;
+    ran
+}
+
+async fn on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow::Result<()> {
+    let admin = connect_options(&postgres.admin_url(DATABASE), None)?;
+    migrate(&admin).await.context("could not set the database up")?;
+    let config = Config::to_try(address, postgres.port(), DATABASE);
+    telemetry::start(&config)?;
+    let vault = Vault::from_key_file(&Vault::new_key_file())?;
+    let running = Running::start(&config, vault).await?;
+    let tried = tried(&config, running.register(), json).await;
+    running.stop().await;
+    tried
+}
+
+/// Enters who is who, lets the echo agent dial in, and waits.
+async fn tried(config: &Config, register: &Register, json: bool) -> anyhow::Result<()> {
+    let household = Household::enter(register).await?;
+    let url = config.public_url();
+    let secret = household.echo.with(str::to_owned);
+    let agent = Agent::connect(Settings::new(&url, ECHO, secret), echo)?;
+    agent.handshake().await.context("the echo agent could not dial in")?;
+    household.show(&url, json);
+    lifecycle::signalled().await?;
+    ui::say("stopping …");
+    agent.go_idle().await;
+    Ok(())
+}
+
+async fn echo(event: Event) -> Result<(), SendError> {
+    if let Event::Message(message) = event {
+        message.reply(message.text()).await?;
+    }
+    Ok(())
+}
+
+const ECHO: &str = "gw-echo";
+const YOURS: &str = "gw-yours";
+
+/// Who lives on a desk to try.
+struct Household {
+    path: String,
+    echo: Key,
+    yours: Key,
+}
+
+impl Household {
+    async fn enter(register: &Register) -> anyhow::Result<Self> {
+        let scope = TenantScope::of(register.create_tenant("dev").await?);
+        let agent = register.store().create_agent(scope, "echo").await?;
+        let webchat = nightdesk_webchat::NAME;
+        let draft = BotDraft {
+            platform: webchat.to_owned(),
+            adapter: webchat.to_owned(),
+            handle: "dev".to_owned(),
+            settings: json!({
+                "title": "Echo",
+                "greeting": "This agent answers with what you write. Say hello.",
+            }),
+            key: Some(new_secret()),
+        };
+        let (bot, path) = register.create_bot(scope, draft).await?;
+        register.store().grant(scope, agent, bot, ("*", Access::Any)).await?;
+        let (_, echo) = register.create_gateway(scope, agent, ECHO).await?;
+        let (_, yours) = register.create_gateway(scope, agent, YOURS).await?;
+        Ok(Self { path, echo, yours })
+    }
+
+    fn show(&self, url: &str, json: bool) {
+        let chat = format!("{url}/chat/{}", self.path);
+        let secret = self.yours.with(str::to_owned);
+        let text = format!(
+            "chat: {chat}\n\n\
+             Open it and write: an agent that answers with your own words is there.\n\
+             To put a Hermes agent in its place:\n\n  \
+             GATEWAY_RELAY_URL={url} GATEWAY_RELAY_ID={YOURS} \\\n  \
+             GATEWAY_RELAY_SECRET={secret} hermes gateway run\n\n\
+             Ctrl-C ends it, and nothing is kept."
+        );
+        let data = json!({ "chat": chat, "url": url, "gateway": YOURS, "secret": secret });
+        ui::put_answer(json, Answer::Told { data, text });
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Enters the bare machine with namespaces of its own for processes and mounts.
+#
+# usage: outside.sh MACHINE FOLDER    FOLDER has `lines` and `repository`
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+machine=$1 folder=$2
+rustup=${RUSTUP_HOME:-$HOME/.rustup}
+cargo=${CARGO_HOME:-$HOME/.cargo}
+export machine folder rustup cargo here
+
+exec unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
+    at() { mkdir -p "$machine$2"; mount --bind "$1" "$machine$2"; mount -o remount,bind,ro "$machine$2"; }
+    at "$rustup" /opt/rustup
+    at "$cargo/bin" /opt/rust/bin
+    at "$folder" /opt/start
+    at "$here" /opt/here
+    mount -t tmpfs -o mode=1777 tmpfs "$machine/tmp"
+    mount -t tmpfs -o mode=755 tmpfs "$machine/home"
+    mkdir "$machine/home/person" && chown 1000:1000 "$machine/home/person"
+    mount --bind /dev "$machine/dev"
+    # The network is ours, and so are its names and who it trusts.
+    for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
+        touch "$machine$file" && mount --bind "$file" "$machine$file"
+    done
+    exec chroot "$machine" bash /opt/here/inside.sh
+'
