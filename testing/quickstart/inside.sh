@@ -5,14 +5,14 @@ set -uo pipefail
 mount -t proc proc /proc
 
 as_person() {
-    setpriv --reuid=person --regid=person --clear-groups --inh-caps=-all -- "$@"
+    setpriv --reuid=person --regid=person --clear-groups -- "$@"
 }
 
-folder=$(as_person mktemp -d /home/person/empty.XXXXXX)
+folder=$(as_person mktemp -d /srv/person/empty.XXXXXX)
 cd "$folder" || exit 1
 # Ctrl-C is for the lines; we stay to look at what is left.
 trap : INT
-as_person env -i HOME=/home/person USER=person LANG=C.UTF-8 TMPDIR=/tmp \
+as_person env -i HOME=/srv/person USER=person LANG=C.UTF-8 TMPDIR=/tmp \
     PATH=/opt/rust/bin:/usr/local/bin:/usr/bin:/bin RUSTUP_HOME=/opt/rustup \
     REPOSITORY=/opt/start/repository bash -e /opt/start/lines
 ended=$?

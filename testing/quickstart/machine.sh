@@ -15,7 +15,7 @@ if [ ! -e "$machine/made" ]; then
     command -v mmdebstrap >/dev/null || apt-get install -qq -y --no-install-recommends mmdebstrap >&2
     rm -rf "$machine"
     mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$machine" >&2
-    useradd --root "$machine" --create-home person
+    useradd --root "$machine" --home-dir /srv/person person
     touch "$machine/made"
 fi
 echo "$machine"

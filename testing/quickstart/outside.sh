@@ -16,8 +16,8 @@ exec unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
     at "$folder" /opt/start
     at "$here" /opt/here
     mount -t tmpfs -o mode=1777 tmpfs "$machine/tmp"
-    mount -t tmpfs -o mode=755 tmpfs "$machine/home"
-    mkdir "$machine/home/person" && chown 1000:1000 "$machine/home/person"
+    mount -t tmpfs -o mode=755 tmpfs "$machine/srv"
+    mkdir "$machine/srv/person" && chown 1000:1000 "$machine/srv/person"
     mount --bind /dev "$machine/dev"
     # The network is ours, and so are its names and who it trusts.
     for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do

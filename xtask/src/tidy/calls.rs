@@ -13,6 +13,7 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
             "crates/register/src/register.rs",
             // Where an operator names a tenant.
             "crates/nightdesk/src/command/names.rs",
+            "crates/nightdesk/src/command/dev.rs",
         ],
         "a scope is made only where its right was just proven",
     ),
