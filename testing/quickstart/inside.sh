@@ -13,7 +13,7 @@ cd "$folder" || exit 1
 # Ctrl-C is for the lines; we stay to look at what is left.
 trap : INT
 as_person env -i HOME=/srv/person USER=person LANG=C.UTF-8 TMPDIR=/tmp \
-    PATH=/opt/rust/bin:/usr/local/bin:/usr/bin:/bin RUSTUP_HOME=/opt/rustup \
+    PATH=/opt/rust/bin:/usr/local/bin:/usr/bin:/bin \
     REPOSITORY=/opt/start/repository bash -e /opt/start/lines
 ended=$?
 processes=$(find /proc -maxdepth 1 -name '[0-9]*' -user person | wc -l)

@@ -13,8 +13,9 @@ machine=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk/machine-$name
 
 if [ ! -e "$machine/made" ]; then
     command -v mmdebstrap >/dev/null || apt-get install -qq -y --no-install-recommends mmdebstrap >&2
-    rm -rf "$machine"
-    mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$machine" >&2
+    rm -rf --one-file-system "$machine"
+    # In a mount namespace of its own: ended half-way, it leaves nothing mounted in the folder.
+    unshare --mount mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$machine" >&2
     useradd --root "$machine" --home-dir /srv/person person
     touch "$machine/made"
 fi

@@ -5,14 +5,13 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 machine=$1 folder=$2
-rustup=${RUSTUP_HOME:-$HOME/.rustup}
-cargo=${CARGO_HOME:-$HOME/.cargo}
-export machine folder rustup cargo here
+# Not by way of rustup: it would fetch what is here.
+rust=$(rustc --print sysroot)
+export machine folder rust here
 
 exec unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
     at() { mkdir -p "$machine$2"; mount --bind "$1" "$machine$2"; mount -o remount,bind,ro "$machine$2"; }
-    at "$rustup" /opt/rustup
-    at "$cargo/bin" /opt/rust/bin
+    at "$rust" /opt/rust
     at "$folder" /opt/start
     at "$here" /opt/here
     mount -t tmpfs -o mode=1777 tmpfs "$machine/tmp"
