@@ -13,7 +13,12 @@ pub(crate) fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
 
 /// A desk that serves after the README's commands.
 pub(crate) fn served() -> Desk {
-    let mut desk = Desk::configured(blocks(README, "toml")[0]);
+    served_with("")
+}
+
+/// The same, with more in its configuration.
+fn served_with(more: &str) -> Desk {
+    let mut desk = Desk::configured(&[blocks(README, "toml")[0], more].concat());
     let running = blocks(README, "sh").into_iter().find(|block| block.contains("nightdesk serve"));
     for line in running.expect("the README serves").lines() {
         if line.starts_with("nightdesk serve") {
@@ -61,7 +66,12 @@ impl Variables {
 
 /// A desk that serves, with all that the README enters.
 pub(crate) fn entered() -> (Desk, Variables) {
-    let (desk, mut entered) = (served(), Variables::default());
+    entered_on("")
+}
+
+/// The same, with more in its configuration.
+pub(crate) fn entered_on(more: &str) -> (Desk, Variables) {
+    let (desk, mut entered) = (served_with(more), Variables::default());
     let entering = blocks(README, "sh").into_iter().find(|block| block.contains("tenant create"));
     for line in entering.expect("the README enters a tenant").lines() {
         entered.run(&desk, line);

@@ -7,4 +7,5 @@ mod docs;
 mod enrolment;
 mod health;
 mod readme;
+mod trace;
 mod webchat;
