@@ -1,6 +1,8 @@
 //! The street side, from outside: what a platform, a gateway and a visitor see of the desk.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
+#[path = "street/stopping.rs"]
+mod stopping;
 #[path = "street/door.rs"]
 mod door;
 #[path = "street/line.rs"]

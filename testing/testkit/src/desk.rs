@@ -8,7 +8,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use nightdesk_api::Street;
@@ -17,12 +17,13 @@ use nightdesk_desk::line::Counter;
 use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
 use nightdesk_egress::{Egress, Owner};
 use nightdesk_gate::Gate;
-use nightdesk_inbox::Inbox;
-use nightdesk_inbox::LineClaim;
+use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Node, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{Access, BotDraft, Issuer, Register};
-use nightdesk_types::{AgentId, BotId, GatewayId, NodeEpoch, StoreError, SystemClock, TenantScope};
+use nightdesk_types::{
+    AgentId, BotId, GatewayId, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
+};
 use nightdesk_vault::{Key, Vault};
 use nightdesk_webchat::Webchat;
 use serde_json::{Value, json};
@@ -66,6 +67,7 @@ pub struct TestDesk {
     chats: Arc<Chats>,
     address: SocketAddr,
     work: TaskTracker,
+    street: TaskTracker,
     drain: CancellationToken,
 }
 
@@ -146,7 +148,7 @@ impl TestDesk {
             lines: street.clone(),
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
-        Self { store, register, ears, desk, lines, chats, address, work, drain }
+        Self { store, register, ears, desk, lines, chats, address, work, street, drain }
     }
 
     /// Where it listens.
@@ -159,6 +161,23 @@ impl TestDesk {
         while !self.work.is_empty() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+
+    /// Up to which number a household's agent has acknowledged.
+    pub async fn acked(&self, household: &Household) -> i64 {
+        let Household { scope, agent, .. } = household;
+        let overview = self.store.overview(*scope, *agent, Seq::default()).await;
+        overview.expect("look into an inbox").expect("an inbox").acked.get()
+    }
+
+    /// Tells the node to stop, and waits until its lines, pages and connections are gone. Answers
+    /// how long that took.
+    pub async fn stop(&self) -> Duration {
+        let began = Instant::now();
+        self.drain.cancel();
+        self.street.close();
+        self.street.wait().await;
+        began.elapsed()
     }
 
     /// Lets the store of lines fail from now on, or work again.
