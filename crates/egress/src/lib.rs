@@ -13,6 +13,7 @@
 mod split;
 mod plan;
 mod lane;
+mod metrics;
 mod pace;
 mod settled;
 mod stop;
@@ -21,6 +22,7 @@ mod store;
 
 pub use fleeting::Fleeting;
 pub use lane::{Lanes, Turn};
+pub use metrics::Metrics;
 pub use pace::Paces;
 pub use settled::{Parts, Settled};
 pub use split::split;

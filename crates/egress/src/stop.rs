@@ -13,6 +13,7 @@ use nightdesk_types::limits::{
 use nightdesk_types::{AgentId, BotId, Send, StoreError};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::metrics::Metrics;
 use crate::plan::plan;
 use crate::store::{Asked, LeftOver, Owner, SendKey, Store};
 use crate::{Lanes, Paces, Settled, Turn};
@@ -57,6 +58,7 @@ pub struct Egress {
     /// Agents may share a chat: who has the floor there says all its parts.
     floors: Lanes<(BotId, String)>,
     pub(crate) paces: Paces<PaceKey>,
+    metrics: Metrics,
 }
 
 /// The calls of a send, and until when they may be made.
@@ -77,7 +79,13 @@ impl Egress {
     /// The way out of this node, in this life of it.
     pub fn new(store: Arc<dyn Store>, accounts: Arc<dyn Accounts>, owner: Owner) -> Self {
         let (lanes, floors) = (Lanes::default(), Lanes::default());
-        Self { store, accounts, owner, lanes, floors, paces: Paces::default() }
+        let (paces, metrics) = (Paces::default(), Metrics::default());
+        Self { store, accounts, owner, lanes, floors, paces, metrics }
+    }
+
+    /// What it counts.
+    pub const fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// The lanes, for who wants a place before it is decided whether the send may go.
@@ -170,6 +178,7 @@ impl Egress {
             is_paced = false;
             match called(errand, send).await {
                 Err(DeliverError::RateLimited { retry_after }) => {
+                    self.metrics.rate_limited();
                     self.hold(&errand.account, &errand.chat, retry_after);
                 }
                 answered => return answered,
@@ -200,6 +209,7 @@ impl Egress {
     /// What the platform answered is true, whether or not it can be written down. Unwritten,
     /// the send becomes ambiguous in the next life.
     async fn note(&self, key: &SendKey, settled: &Settled) {
+        self.metrics.settled(settled);
         if let Err(error) = self.store.settle(key, &self.owner, settled).await {
             tracing::warn!(
                 request.id = %key.request,

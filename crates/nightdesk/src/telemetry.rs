@@ -32,6 +32,7 @@ pub(crate) fn metrics(desk: &Desk, room: &Room) -> Registry {
     registry.register("build", "The version that runs", build);
     desk.refusals.register(registry.sub_registry_with_prefix("gate"));
     desk.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
+    desk.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
     registry
 }

@@ -1,0 +1,37 @@
+//! What the way out counts. No label names a tenant, an agent or a chat.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
+
+use crate::Settled;
+
+/// The numbers of the way out.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    settled: Family<[(&'static str, &'static str); 1], Counter>,
+    rate_limited: Counter,
+}
+
+impl Metrics {
+    /// Lets these numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("sends", "Sends, by what came of them", self.settled.clone());
+        let help = "Calls that a platform asked to make later";
+        registry.register("rate_limited_calls", help, self.rate_limited.clone());
+    }
+
+    pub(crate) fn settled(&self, settled: &Settled) {
+        let outcome = match settled {
+            Settled::Delivered(_) => "delivered",
+            Settled::InParts(_) => "in_parts",
+            Settled::Failed(_) => "failed",
+            Settled::Ambiguous => "ambiguous",
+        };
+        self.settled.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    pub(crate) fn rate_limited(&self) {
+        self.rate_limited.inc();
+    }
+}
