@@ -74,7 +74,7 @@ impl Agent {
         let desk = Desk::new(commands.clone(), settings.bots);
         let take: Take = Arc::new(move |event| Box::pin(take(event).map_err(Into::into)));
         let driver = Driver::new(Parts {
-            dialler: Dialler::new(settings.url, settings.gateway, settings.secret),
+            dialler: Dialler::new(settings.url, settings.gateway, settings.secret, settings.roots),
             hellos: settings.hellos,
             seed: seed(),
             desk: desk.clone(),

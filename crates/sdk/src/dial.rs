@@ -9,7 +9,6 @@ use nightdesk_types::{Clock, SystemClock};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::tungstenite::http::Uri;
@@ -17,7 +16,7 @@ use tokio_tungstenite::tungstenite::http::Uri;
 use crate::limits::DIAL_WAIT;
 use crate::socket::{Connection, Socket};
 use crate::status::Trouble;
-use crate::upgrade;
+use crate::{tls, upgrade};
 
 /// What a dial needs, the same every time but for the token.
 pub(crate) struct Dialler {
@@ -29,8 +28,9 @@ pub(crate) struct Dialler {
 }
 
 impl Dialler {
-    pub(crate) fn new(url: Uri, gateway: String, secret: Secret) -> Self {
-        Self { url, gateway, secret, clock: SystemClock::started(), tls: Arc::new(tls()) }
+    pub(crate) fn new(url: Uri, gateway: String, secret: Secret, roots: RootCertStore) -> Self {
+        let (clock, tls) = (SystemClock::started(), Arc::new(tls::config(roots)));
+        Self { url, gateway, secret, clock, tls }
     }
 
     /// Dials once.
@@ -66,16 +66,4 @@ impl Dialler {
         let secret = self.secret.expose().as_bytes();
         upgrade_token::make(&self.gateway, secret, UPGRADE_TTL_SECS, self.clock.now())
     }
-}
-
-/// TLS with the roots that browsers trust, and with one crypto library, whatever else the
-/// program is built with.
-#[expect(clippy::expect_used, reason = "the provider and the versions are chosen here")]
-fn tls() -> ClientConfig {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("aws-lc-rs can do the default versions of TLS")
-        .with_root_certificates(roots)
-        .with_no_client_auth()
 }

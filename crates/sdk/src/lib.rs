@@ -12,6 +12,7 @@ mod send_error;
 mod session;
 mod driver;
 mod dial;
+mod tls;
 mod upgrade;
 mod socket;
 

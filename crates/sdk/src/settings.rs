@@ -4,9 +4,10 @@ use nightdesk_protocol::hello::{Client, Hello, RELAY_PLATFORM};
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_protocol::{Frame, Secret};
 use nightdesk_types::limits::HELLOS_MAX;
+use tokio_rustls::rustls::RootCertStore;
 use tokio_tungstenite::tungstenite::http::Uri;
 
-use crate::url;
+use crate::{tls, url};
 
 /// Which desk an agent connects to, as which gateway, for which bots.
 ///
@@ -18,6 +19,7 @@ pub struct Settings {
     gateway: String,
     secret: Secret,
     bots: Vec<(String, String)>,
+    trusted: Vec<u8>,
 }
 
 impl Settings {
@@ -28,7 +30,7 @@ impl Settings {
         secret: impl Into<String>,
     ) -> Self {
         let (url, gateway, secret) = (url.into(), gateway.into(), Secret::new(secret));
-        Self { url, gateway, secret, bots: Vec::new() }
+        Self { url, gateway, secret, bots: Vec::new(), trusted: Vec::new() }
     }
 
     /// Speaks for this bot, by the platform's name and the platform's id for the bot. May be
@@ -37,6 +39,14 @@ impl Settings {
     /// An agent that names no bot speaks for all it has.
     pub fn speaking_for(mut self, platform: impl Into<String>, bot: impl Into<String>) -> Self {
         self.bots.push((platform.into(), bot.into()));
+        self
+    }
+
+    /// Trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
+    /// May be called several times. Those that browsers trust are always trusted.
+    pub fn trusting(mut self, certificates: impl AsRef<[u8]>) -> Self {
+        self.trusted.extend_from_slice(certificates.as_ref());
+        self.trusted.push(b'\n');
         self
     }
 
@@ -54,7 +64,8 @@ impl Settings {
             return Err(BadSettings::TooManyBots);
         }
         let hellos = bots.iter().map(hello).collect::<Result<_, _>>()?;
-        Ok(Checked { url, gateway: self.gateway, secret: self.secret, bots, hellos })
+        let roots = tls::roots(&self.trusted).ok_or(BadSettings::Certificates)?;
+        Ok(Checked { url, gateway: self.gateway, secret: self.secret, bots, hellos, roots })
     }
 }
 
@@ -66,6 +77,7 @@ pub(crate) struct Checked {
     pub(crate) secret: Secret,
     pub(crate) bots: Vec<(String, String)>,
     pub(crate) hellos: Vec<Frame>,
+    pub(crate) roots: RootCertStore,
 }
 
 fn everything() -> Vec<(String, String)> {
@@ -100,6 +112,9 @@ pub enum BadSettings {
     /// The secret is empty.
     #[error("the gateway's secret is empty; use the one the desk gave out")]
     Secret,
+    /// What should be trusted is not a certificate.
+    #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
+    Certificates,
     /// A line can speak for a few bots only.
     #[error(
         "a line speaks for at most {HELLOS_MAX} bots, each with a name that fits; use several gateways"
@@ -147,6 +162,7 @@ mod tests {
             ("no scheme", Settings::new("desk", "gw-1", SECRET), Some(BadSettings::Url)),
             ("a colon", Settings::new("http://desk", "a:b", SECRET), Some(BadSettings::Gateway)),
             ("no secret", Settings::new("http://desk", "gw-1", ""), Some(BadSettings::Secret)),
+            ("not PEM", settings().trusting("no certificate"), Some(BadSettings::Certificates)),
             ("at the limit", bots(HELLOS_MAX), None),
             ("past the limit", bots(HELLOS_MAX + 1), Some(BadSettings::TooManyBots)),
         ];

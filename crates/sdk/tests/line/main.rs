@@ -5,4 +5,5 @@ mod wire;
 mod taking;
 mod dialling;
 mod logs;
+mod tls;
 mod readme;
