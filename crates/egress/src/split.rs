@@ -8,17 +8,21 @@
 //!
 //! A cut is made between paragraphs, lines, sentences or words, in that order of liking, and
 //! never inside a link, inline code or a character that is made of several. Only what is longer
-//! than a whole message is cut where it must be: a link, too, is torn if it has more letters
-//! than a message may have. Fences are seen at the start of a line, however far it is indented;
-//! one whose first line would fill half a message, or whose signs an eighth, is a line like any
-//! other. Stray signs of a fence right behind a link that fills a message may come to stand at
-//! the start of a part.
+//! than a whole message is cut where it must be; in code, than what the fence lines leave of it.
+//! Of two links that overlap and together are longer than a message, the first is kept whole.
+//!
+//! Every part shows by itself: no block is left open in it. Fences are seen at the start of a
+//! line, however far it is indented. One whose signs fill more than an eighth of a message is
+//! not opened again in the next part. A first line of more than half a message may be cut; what
+//! is left of it becomes code. Stray signs right behind a link that fills a message may come to
+//! stand at the start of a part: then they are a fence there, and closed at the end of the part.
 //!
 //! Begin with [`split`]; what may not be torn is found in `marks`, a cut is chosen in `window`.
 
 use nightdesk_port::LengthUnit;
 
 mod length;
+mod reader;
 mod marks;
 mod fences;
 mod links;
@@ -26,8 +30,10 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+use fences::Fence;
 pub(crate) use length::Length;
 use marks::Marks;
+use reader::Reader;
 use window::{Cut, Window};
 
 /// No message is this short on any platform; a smaller maximum is a mistake in its adapter.
@@ -42,31 +48,33 @@ pub fn split(text: &str, max: usize, unit: LengthUnit) -> Vec<String> {
     }
     let marks = Marks::of(text, length);
     let pieces = Pieces { text, length, marks: &marks, at: 0 };
-    pieces.map(|piece| piece.written(text, &marks)).collect()
+    pieces.map(|piece| piece.written(text)).collect()
 }
 
 /// What of the text one part holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
+#[derive(Clone, Debug)]
+struct Piece<'t> {
     start: usize,
     end: usize,
     /// The code block that is opened again before it.
-    opens: Option<usize>,
-    /// The code block that is closed after it.
-    closes: Option<usize>,
+    opens: Option<&'t Fence>,
 }
 
-impl Piece {
-    fn written(&self, text: &str, marks: &Marks<'_>) -> String {
+impl Piece<'_> {
+    fn written(&self, text: &str) -> String {
         let mut part = String::new();
         if let Some(fence) = self.opens {
-            part += &marks.fences[fence].opens_again;
+            part += &fence.opens_again;
             part.push('\n');
         }
         part += &text[self.start..self.end];
-        if let Some(fence) = self.closes {
+        // What must be closed is what is open in this part, even where the whole text, in which
+        // other signs are at the start of a line, would be read otherwise.
+        let mut reader = Reader::within(None);
+        reader.read(&part);
+        if let Some(signs) = reader.open() {
             part.push('\n');
-            part += marks.fences[fence].marker;
+            part += &signs.line();
         }
         part
     }
@@ -76,14 +84,14 @@ impl Piece {
 struct Pieces<'t> {
     text: &'t str,
     length: Length,
-    marks: &'t Marks<'t>,
+    marks: &'t Marks,
     at: usize,
 }
 
-impl Iterator for Pieces<'_> {
-    type Item = Piece;
+impl<'t> Iterator for Pieces<'t> {
+    type Item = Piece<'t>;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<Piece<'t>> {
         let (text, marks) = (self.text, self.marks);
         loop {
             let start = self.at;
@@ -95,7 +103,7 @@ impl Iterator for Pieces<'_> {
             let Cut { end, next } = Window::new(text, self.length, marks, start).cut();
             self.at = next;
             if start < end {
-                return Some(Piece { start, end, opens, closes: marks.fence_at(end) });
+                return Some(Piece { start, end, opens });
             }
         }
     }

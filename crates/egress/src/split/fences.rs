@@ -3,105 +3,81 @@
 use std::ops::Range;
 
 use super::Length;
+use super::reader::{Reader, Signs, looks_like_a_fence};
 
-/// The fewest signs a fence has.
-const SIGNS_MIN: usize = 3;
-
-/// A code block between fences. All ranges are of bytes.
+/// A code block between fences.
 #[derive(Clone, Debug)]
-pub(super) struct Fence<'t> {
-    /// Its first line, without the line's end.
-    pub(super) opening: Range<usize>,
-    /// What is between its fences.
-    pub(super) code: Range<usize>,
-    /// Its last line. `None`: the text ends before it does.
-    pub(super) closing: Option<Range<usize>>,
-    /// The signs that close it.
-    pub(super) marker: &'t str,
+pub(super) struct Fence {
+    pub(super) opening: Rail,
+    /// `None`: the text ends before the block does.
+    pub(super) closing: Option<Rail>,
+    pub(super) signs: Signs,
     /// The line that opens it again.
     pub(super) opens_again: String,
 }
 
+/// A line that opens or closes a block. All ranges are of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Rail {
+    /// The whole line, without its end.
+    pub(super) line: Range<usize>,
+    pub(super) signs: Range<usize>,
+    /// Where the next line begins.
+    pub(super) next: usize,
+}
+
 /// What stands in a text's lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines<'t> {
-    pub(super) fences: Vec<Fence<'t>>,
+pub(super) struct Lines {
+    pub(super) fences: Vec<Fence>,
     /// Lines that would look like a fence if they were cut.
     pub(super) lookalikes: Vec<Range<usize>>,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t str, length: Length) -> Self {
+impl Lines {
+    pub(super) fn of(text: &str, length: Length) -> Self {
         let mut found = Self::default();
-        let mut open: Option<Fence<'t>> = None;
+        let mut reader = Reader::within(None);
         for (line, next) in lines(text) {
             let written = &text[line.clone()];
-            open = match open {
-                Some(fence) if closes(written, fence.marker) => {
-                    found.fences.push(fence.closed(line));
-                    None
+            let before = reader.open();
+            reader.read(written);
+            match (before, reader.open()) {
+                (None, Some(signs)) => {
+                    let rail = Rail::of(written, line, next);
+                    found.fences.push(Fence::opened(rail, signs, written, length));
                 }
-                Some(fence) => Some(fence),
-                None => found.begun(written, (line, next), length),
-            };
+                (Some(_), None) => found.close(Rail::of(written, line, next)),
+                (None, None) if looks_like_a_fence(written) => found.lookalikes.push(line),
+                (None, None) | (Some(_), Some(_)) => {}
+            }
+            reader.read("\n");
         }
-        found.fences.extend(open.map(|fence| fence.unclosed(text.len())));
-        found.fences.retain(|fence| fits(&text[fence.opening.clone()], fence.marker, length));
         found
     }
 
-    fn begun(
-        &mut self,
-        written: &'t str,
-        (line, next): (Range<usize>, usize),
-        length: Length,
-    ) -> Option<Fence<'t>> {
-        let marker = signs(written.trim_start())?;
-        let info = &written.trim_start()[marker.len()..];
-        // Inline code may begin a line, too.
-        if marker.starts_with('`') && info.contains('`') {
-            self.lookalikes.push(line);
-            return None;
+    fn close(&mut self, rail: Rail) {
+        if let Some(fence) = self.fences.last_mut() {
+            fence.closing = Some(rail);
         }
-        let indent = &written[..written.len() - written.trim_start().len()];
+    }
+}
+
+impl Fence {
+    fn opened(opening: Rail, signs: Signs, written: &str, length: Length) -> Self {
         let is_short = length.of(written) <= length.max / 4;
-        let opens_again =
-            if is_short { written.trim_end().to_owned() } else { [indent, marker].concat() };
-        Some(Fence { opening: line, code: next..next, closing: None, marker, opens_again })
+        let opens_again = if is_short { written.trim_end().to_owned() } else { signs.line() };
+        Self { opening, closing: None, signs, opens_again }
     }
 }
 
-impl Fence<'_> {
-    fn closed(self, line: Range<usize>) -> Self {
-        Self { code: self.code.start..line.start, closing: Some(line), ..self }
+impl Rail {
+    fn of(written: &str, line: Range<usize>, next: usize) -> Self {
+        let trimmed = written.trim_start();
+        let behind = trimmed.trim_start_matches(|c| trimmed.starts_with(c));
+        let signs = line.end - trimmed.len()..line.end - behind.len();
+        Self { line, signs, next }
     }
-
-    fn unclosed(self, end: usize) -> Self {
-        Self { code: self.code.start..end, ..self }
-    }
-}
-
-/// The signs a line begins with, if they can be a fence.
-fn signs(line: &str) -> Option<&str> {
-    let sign = line.chars().next().filter(|sign| ['`', '~'].contains(sign))?;
-    let marker = &line[..line.len() - line.trim_start_matches(sign).len()];
-    (marker.len() >= SIGNS_MIN).then_some(marker)
-}
-
-/// Whether a text, put at the start of a line, might be read as a fence.
-pub(super) fn looks_like_one(rest: &str) -> bool {
-    let line = rest.trim_start_matches([' ', '\t']);
-    line.starts_with("```") || line.starts_with("~~~")
-}
-
-fn closes(line: &str, marker: &str) -> bool {
-    let line = line.trim();
-    line.len() >= marker.len() && line.bytes().all(|b| marker.as_bytes().first() == Some(&b))
-}
-
-/// A fence is repeated in every part, so it must leave room for the code.
-fn fits(opening: &str, marker: &str, length: Length) -> bool {
-    length.of(opening) <= length.max / 2 && marker.len() <= length.max / 8
 }
 
 /// The ranges of the lines without their ends, and where the next one begins.

@@ -10,42 +10,40 @@ use super::links::{bare_links, inline_code, written_links};
 
 /// What of a text may not be torn. Both lists are in order, and nothing in one overlaps.
 #[derive(Debug)]
-pub(super) struct Marks<'t> {
-    pub(super) fences: Vec<Fence<'t>>,
-    /// The lines that open and close code, where no cut may be, not even in need.
-    rails: Vec<Range<usize>>,
-    /// Those, and links and inline code: no cut where it can be helped.
+pub(super) struct Marks {
+    pub(super) fences: Vec<Fence>,
+    /// Links, inline code, and the lines that open and close code: no cut where it can be helped.
     links: Vec<Range<usize>>,
-    /// All that, and what is beside a rail or looks like one: no cut where it would look bad.
-    whole: Vec<Range<usize>>,
+    /// What is beside such a line or looks like one: no cut where it would look bad.
+    delicate: Vec<Range<usize>>,
     pub(super) ruler: Ruler,
 }
 
-impl<'t> Marks<'t> {
-    pub(super) fn of(text: &'t str, length: Length) -> Self {
-        let Lines { fences, lookalikes } = Lines::of(text, length);
+impl Marks {
+    pub(super) fn of(text: &str, length: Length) -> Self {
+        let Lines { mut fences, lookalikes } = Lines::of(text, length);
         let ruler = Ruler::of(text, length);
         let fits = |range: &Range<usize>| ruler.between(range) <= length.max;
-        let rails: Vec<_> = fences.iter().flat_map(rails).collect();
-        let links = apart(rails.iter().cloned().chain(links(text, &fences)).filter(fits), fits);
-        let beside = fences.iter().flat_map(beside_rails).chain(lookalikes).filter(fits);
-        let whole = apart(beside.chain(links.iter().cloned()), fits);
-        Self { fences, rails, links, whole, ruler }
+        let links = links(text, &fences);
+        // They are repeated in every part, so they must leave room for the code.
+        fences.retain(|fence| fence.signs.count <= length.max / 8);
+        // A line stands in one part with another that opens or closes its block.
+        let leaves_room = |range: &Range<usize>| ruler.between(range) <= length.max / 2;
+        let rails = fences.iter().flat_map(rails).filter(leaves_room);
+        let links = apart(rails.chain(links).filter(fits), fits);
+        let delicate = fences.iter().flat_map(beside_rails).chain(lookalikes);
+        let delicate = apart(delicate.filter(fits), fits);
+        Self { fences, links, delicate, ruler }
     }
 
-    /// Whether a cut there tears nothing.
+    /// Whether a cut there tears nothing and looks well.
     pub(super) fn may_cut(&self, at: usize) -> bool {
-        !is_inside(&self.whole, at)
+        self.can_cut(at) && !is_inside(&self.delicate, at)
     }
 
-    /// Whether a cut there tears no link, though it may look bad.
+    /// Whether a cut there tears nothing, though it may look bad.
     pub(super) fn can_cut(&self, at: usize) -> bool {
-        !is_inside(&self.links, at) && !is_inside(&self.rails, at)
-    }
-
-    /// Whether a cut there tears no fence, whatever else.
-    pub(super) fn could_cut(&self, at: usize) -> bool {
-        !is_inside(&self.rails, at)
+        !is_inside(&self.links, at)
     }
 
     /// Whether something that may not be torn begins there.
@@ -53,12 +51,12 @@ impl<'t> Marks<'t> {
         self.links.binary_search_by_key(&at, |range| range.start).is_ok()
     }
 
-    /// The code block whose code, or whose last line, begins or goes on there.
-    pub(super) fn fence_at(&self, at: usize) -> Option<usize> {
-        let index = self.fences.partition_point(|fence| fence.code.start <= at).checked_sub(1)?;
-        let fence = &self.fences[index];
-        let end = fence.closing.as_ref().map_or(usize::MAX, |closing| closing.start);
-        (at <= end).then_some(index)
+    /// The code block that must be opened again in a part that begins there.
+    pub(super) fn fence_at(&self, at: usize) -> Option<&Fence> {
+        let after = self.fences.partition_point(|fence| fence.opening.signs.end <= at);
+        let fence = &self.fences[after.checked_sub(1)?];
+        let is_over = fence.closing.as_ref().is_some_and(|closing| closing.signs.start < at);
+        (!is_over).then_some(fence)
     }
 }
 
@@ -67,23 +65,27 @@ fn is_inside(ranges: &[Range<usize>], at: usize) -> bool {
     index.checked_sub(1).is_some_and(|index| at < ranges[index].end)
 }
 
-fn rails(fence: &Fence<'_>) -> impl Iterator<Item = Range<usize>> {
-    let opening = fence.opening.start..fence.code.start;
-    std::iter::once(opening).chain(fence.closing.clone())
+/// The signs are kept together also where the line is too long for that.
+fn rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
+    let Fence { opening, closing, .. } = fence;
+    let first = [opening.signs.clone(), opening.line.start..opening.next];
+    let last = closing.iter().flat_map(|rail| [rail.signs.clone(), rail.line.clone()]);
+    first.into_iter().chain(last)
 }
 
 /// A cut right after the first line or right before the last would make an empty block.
-fn beside_rails(fence: &Fence<'_>) -> impl Iterator<Item = Range<usize>> {
-    let opening = fence.opening.start..fence.code.start + 1;
-    let closing = fence.closing.clone();
-    std::iter::once(opening).chain(closing.map(|line| line.start.saturating_sub(2)..line.end))
+fn beside_rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
+    let opening = fence.opening.line.start..fence.opening.next + 1;
+    let closing =
+        fence.closing.as_ref().map(|rail| rail.line.start.saturating_sub(2)..rail.line.end);
+    std::iter::once(opening).chain(closing)
 }
 
 /// Links and inline code, in order. In code only bare links are looked for.
-fn links(text: &str, fences: &[Fence<'_>]) -> Vec<Range<usize>> {
+fn links(text: &str, fences: &[Fence]) -> Vec<Range<usize>> {
     let mut found = bare_links(text);
     let mut at = 0;
-    let ends = fences.iter().map(|fence| (fence.opening.start, block_end(fence, text.len())));
+    let ends = fences.iter().map(|fence| (fence.opening.line.start, block_end(fence, text.len())));
     for (start, end) in ends.chain([(text.len(), text.len())]) {
         for paragraph in paragraphs(&text[at..start]) {
             let (base, paragraph) = (at + paragraph.start, &text[at..start][paragraph]);
@@ -95,8 +97,8 @@ fn links(text: &str, fences: &[Fence<'_>]) -> Vec<Range<usize>> {
     found
 }
 
-fn block_end(fence: &Fence<'_>, text_end: usize) -> usize {
-    fence.closing.as_ref().map_or(text_end, |closing| closing.end)
+fn block_end(fence: &Fence, text_end: usize) -> usize {
+    fence.closing.as_ref().map_or(text_end, |closing| closing.line.end)
 }
 
 /// Neither links nor inline code go over a blank line.

@@ -3,8 +3,9 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Length;
-use super::fences::looks_like_one;
+use super::fences::Fence;
 use super::marks::Marks;
+use super::reader::{Reader, looks_like_a_fence};
 
 /// Where a part ends, and where the next begins. What is between is white space. A part that
 /// ends where it begins is none.
@@ -40,20 +41,25 @@ const LIKINGS: [Liking; 6] = [
 pub(super) struct Window<'t> {
     text: &'t str,
     length: Length,
-    marks: &'t Marks<'t>,
+    marks: &'t Marks,
     start: usize,
-    /// How long the line is that opens a block again.
-    opens: usize,
+    /// The code block that is opened again.
+    opens: Option<&'t Fence>,
+    /// How long the line is that opens it.
+    opens_length: usize,
 }
 
-/// The last place of each liking.
+/// What was seen in a window.
 #[derive(Default)]
 struct Places {
+    /// The last place of each liking.
     last: [Option<usize>; LIKINGS.len()],
     /// The last place where a cut tears no link.
     in_need: Option<usize>,
-    /// The last place where a cut tears no fence, whatever else it tears.
+    /// The last place where a cut tears no character.
     at_worst: Option<usize>,
+    /// Where the part would be full.
+    reached: usize,
 }
 
 impl Places {
@@ -71,61 +77,68 @@ impl Places {
 }
 
 impl<'t> Window<'t> {
-    pub(super) fn new(text: &'t str, length: Length, marks: &'t Marks<'t>, start: usize) -> Self {
-        let opens = |fence: usize| length.of(&marks.fences[fence].opens_again) + 1;
-        let opens = marks.fence_at(start).map_or(0, opens);
-        Self { text, length, marks, start, opens }
+    pub(super) fn new(text: &'t str, length: Length, marks: &'t Marks, start: usize) -> Self {
+        let opens = marks.fence_at(start);
+        let opens_length = opens.map_or(0, |fence| length.of(&fence.opens_again) + 1);
+        Self { text, length, marks, start, opens, opens_length }
     }
 
     pub(super) fn cut(&self) -> Cut {
-        let (places, reached) = self.look();
-        if reached == self.text.len() && self.costs(reached) <= self.length.max {
-            return Cut { end: reached, next: reached };
+        let places = self.look();
+        let text_end = self.text.len();
+        if places.at_worst == Some(text_end) {
+            return Cut { end: text_end, next: text_end };
         }
-        let void = gap(&self.text[self.start..]).len();
-        let is_void = |end: usize| end <= self.start + void;
-        if void > 0
-            && self.marks.fence_at(self.start).is_none()
-            && places.in_need.is_none_or(is_void)
-        {
-            // Indentation is kept only where it does not keep what follows from fitting.
-            return Cut { end: self.start, next: self.start + void };
+        if let Some(next) = self.behind_void(&places) {
+            return Cut { end: self.start, next };
         }
-        let half = self.start + (reached - self.start) / 2;
+        let half = self.start + (places.reached - self.start) / 2;
         let whole = places.best(half).or(places.in_need);
         let end = whole.or(places.at_worst).unwrap_or_else(|| self.torn());
         Cut { end, next: self.next(end) }
     }
 
-    /// Notes every place up to where the part would be full, and says where that is.
-    fn look(&self) -> (Places, usize) {
+    /// Where the text goes on after white space, if that keeps what follows from fitting: only
+    /// then is indentation left out.
+    fn behind_void(&self, places: &Places) -> Option<usize> {
+        if self.opens.is_some() {
+            return None;
+        }
+        let end = self.start + gap(&self.text[self.start..]).len();
+        let is_in_the_way = places.in_need.is_none_or(|at| at <= end);
+        (end > self.start && is_in_the_way).then_some(end)
+    }
+
+    /// Notes every place up to where the part would be full.
+    fn look(&self) -> Places {
         let mut places = Places::default();
-        let (mut at, mut before) = (self.start, "");
+        let mut reader = self.reader();
+        let mut at = self.start;
         for character in self.in_reach().graphemes(true) {
-            if at > self.start && self.costs(at) <= self.length.max {
-                self.note(&mut places, at, before);
-            }
-            if self.taken(at + character.len()) > self.length.max {
+            let end = at + character.len();
+            if self.taken(end) > self.length.max {
                 break;
             }
-            at += character.len();
-            before = character;
+            at = end;
+            reader.read(character);
+            if self.taken(at) + reader.closing_length() <= self.length.max {
+                self.note(&mut places, at, character);
+            }
         }
-        (places, at)
+        places.reached = at;
+        places
     }
 
     fn note(&self, places: &mut Places, at: usize, before: &str) {
+        places.at_worst = Some(at);
         if self.marks.can_cut(at) {
             places.in_need = Some(at);
-        }
-        if self.marks.could_cut(at) {
-            places.at_worst = Some(at);
         }
         if !self.marks.may_cut(at) {
             return;
         }
         let liking = match self.marks.fence_at(at) {
-            Some(_) => liking_in_code(&self.text[at..]),
+            Some(_) => liking_in_code(before, &self.text[at..]),
             None if is_blank(before) => None,
             None => self.liking(before, at),
         };
@@ -138,7 +151,7 @@ impl<'t> Window<'t> {
         let gap = gap(&self.text[at..]);
         let next = at + gap.len();
         // At the start of a part it would become a fence, unless it is inline code to its end.
-        let looks_bad = || looks_like_one(&self.text[next..]) && !self.marks.begins_whole(next);
+        let looks_bad = || looks_like_a_fence(&self.text[next..]) && !self.marks.begins_whole(next);
         match gap.matches('\n').count() {
             0 if looks_bad() => None,
             0 if gap.is_empty() && !before.ends_with(WIDE_STOPS) => Some(Liking::Character),
@@ -151,10 +164,17 @@ impl<'t> Window<'t> {
 
     /// Nothing fits but a piece of one character that is made of very many.
     fn torn(&self) -> usize {
-        let ends = self.in_reach().char_indices().map(|(at, c)| self.start + at + c.len_utf8());
-        let first = self.text[self.start..].chars().next().map_or(0, char::len_utf8);
-        let fitting = ends.take_while(|end| self.costs(*end) <= self.length.max);
-        fitting.last().unwrap_or(self.start + first)
+        let mut reader = self.reader();
+        let mut torn = self.start;
+        for (at, c) in self.in_reach().char_indices() {
+            let end = self.start + at + c.len_utf8();
+            reader.read(&self.text[self.start + at..end]);
+            if self.taken(end) + reader.closing_length() <= self.length.max {
+                torn = end;
+            }
+        }
+        debug_assert!(torn > self.start, "a part has room for one letter between its fences");
+        torn
     }
 
     /// Where the next part begins. The line's end and blank lines are left out, indentation
@@ -174,25 +194,27 @@ impl<'t> Window<'t> {
         rest.char_indices().nth(self.length.max + 1).map_or(rest, |(end, _)| &rest[..end])
     }
 
-    /// How long the part is if it goes on at this place.
+    /// How long the part is up to this place.
     fn taken(&self, at: usize) -> usize {
-        self.opens + self.marks.ruler.between(&(self.start..at))
+        self.opens_length + self.marks.ruler.between(&(self.start..at))
     }
 
-    /// How long the part is if it ends at this place.
-    fn costs(&self, at: usize) -> usize {
-        let closes = self.marks.fence_at(at);
-        self.taken(at) + closes.map_or(0, |fence| self.marks.fences[fence].marker.len() + 1)
+    /// Has read the line that opens a block again, and nothing more.
+    fn reader(&self) -> Reader {
+        Reader::within(self.opens.map(|fence| fence.signs))
     }
 }
 
-fn liking_in_code(rest: &str) -> Option<Liking> {
+fn liking_in_code(before: &str, rest: &str) -> Option<Liking> {
     if line_end(rest) > 0 {
         return Some(Liking::CodeLine);
     }
-    // At the start of a line it might close the block.
-    let word = if rest.starts_with([' ', '\t']) { Liking::Word } else { Liking::Character };
-    (!looks_like_one(rest)).then_some(word)
+    // At the start of a line it might close the block. One look per gap, or a text of white
+    // space alone would be gone through again at every place.
+    if is_blank(before) || looks_like_a_fence(rest) {
+        return None;
+    }
+    Some(if rest.starts_with([' ', '\t']) { Liking::Word } else { Liking::Character })
 }
 
 /// What ends a sentence, if white space follows.

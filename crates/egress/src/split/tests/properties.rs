@@ -1,6 +1,7 @@
 //! Properties: what holds for any text.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngAlgorithm;
 
 use super::*;
 
@@ -40,48 +41,41 @@ fn text() -> impl Strategy<Value = String> {
         "- ",
         "*bold*",
     ]);
-    let run = prop::collection::vec(hard, 0..90).prop_map(|pieces| pieces.concat());
-    prop_oneof![4 => run, 1 => "(?s).{0,400}", 1 => "[a-z]{0,30}( [a-z./:]{0,90}){0,12}"]
+    let run = prop::collection::vec(hard, 0..50).prop_map(|pieces| pieces.concat());
+    prop_oneof![4 => run, 1 => "(?s).{0,250}", 1 => "[a-z]{0,30}( [a-z./:]{0,90}){0,6}"]
 }
 
 fn unit() -> impl Strategy<Value = LengthUnit> {
     prop::sample::select(UNITS.to_vec())
 }
 
-fn pieces<'t>(text: &'t str, marks: &'t Marks<'t>, length: Length) -> Vec<Piece> {
+fn pieces<'t>(text: &'t str, marks: &'t Marks, length: Length) -> Vec<Piece<'t>> {
     Pieces { text, length, marks, at: 0 }.collect()
 }
 
-/// Whether a line that begins like a fence is too long to be kept whole, or its signs too many.
-fn has_a_huge_fence(text: &str, max: usize) -> bool {
-    let is_huge = |line: &str| {
-        let signs = line.trim_start().chars().take_while(|c| "`~".contains(*c)).count();
-        signs > max / 8 || (signs >= 3 && line.chars().count() > max / 4)
-    };
-    text.lines().any(is_huge)
+/// Whether what was put in before a piece opens a block, and does no more.
+fn is_opening(added: &str) -> bool {
+    let line = added.strip_suffix('\n').unwrap_or(added).trim_start();
+    added.is_empty() || (added.lines().count() == 1 && line.starts_with(['`', '~']))
 }
 
-/// Whether signs of a fence stand right behind something that fills a message: then either is
-/// torn, and it is not the link.
-fn has_a_glued_fence(text: &str, max: usize, unit: LengthUnit) -> bool {
-    let length = Length { max, unit };
-    let marks = Marks::of(text, length);
-    pieces(text, &marks, length).iter().any(|piece| {
-        let (before, rest) = text.split_at(piece.start);
-        let is_glued = !before.ends_with(char::is_whitespace) && !before.is_empty();
-        is_glued && ["```", "~~~"].iter().any(|fence| rest.starts_with(fence))
-    })
+/// Whether what was put in behind a piece closes a block, and does no more.
+fn is_closing(added: &str) -> bool {
+    let is_sign = |c| "`~".contains(c);
+    added.is_empty() || added.strip_prefix('\n').is_some_and(|line| line.chars().all(is_sign))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: CASES,
         failure_persistence: None,
+        // Most of the time goes into making texts, and no secret is made of them.
+        rng_algorithm: RngAlgorithm::XorShift,
         ..ProptestConfig::default()
     })]
 
     #[test]
-    fn every_part_fits_and_none_is_empty(text in text(), max in 64_usize..200, unit in unit()) {
+    fn every_part_fits_and_none_is_empty(text in text(), max in 64_usize..110, unit in unit()) {
         let length = Length { max, unit };
         let parts = split(&text, max, unit);
         prop_assert_eq!(&parts, &split(&text, max, unit), "the same again");
@@ -92,42 +86,46 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost(text in text(), max in 64_usize..200, unit in unit()) {
+    fn nothing_is_lost(text in text(), max in 64_usize..110, unit in unit()) {
         let length = Length { max, unit };
         let marks = Marks::of(&text, length);
         let mut at = 0;
         for piece in pieces(&text, &marks, length) {
             prop_assert!(text[at..piece.start].trim().is_empty(), "only white space is left out");
             prop_assert!(piece.start < piece.end);
-            let part = piece.written(&text, &marks);
-            let added = part.len() - (piece.end - piece.start);
-            prop_assert!(part.contains(&text[piece.start..piece.end]));
-            prop_assert!(added == 0 || piece.opens.or(piece.closes).is_some(), "only fences are put in");
+            let part = piece.written(&text);
+            let behind_opening = piece.opens.map_or(0, |fence| fence.opens_again.len() + 1);
+            let (opening, rest) = part.split_at(behind_opening);
+            let closing = rest.strip_prefix(&text[piece.start..piece.end]);
+            prop_assert!(is_opening(opening) && closing.is_some_and(is_closing), "{part}");
             at = piece.end;
         }
         prop_assert!(text[at..].trim().is_empty());
     }
 
     #[test]
-    fn every_part_closes_what_it_opens(text in text(), max in 64_usize..200, unit in unit()) {
+    fn every_part_closes_what_it_opens(text in text(), max in 64_usize..110, unit in unit()) {
         let parts = split(&text, max, unit);
-        let is_fair =
-            parts.len() > 1 && !has_a_huge_fence(&text, max) && !has_a_glued_fence(&text, max, unit);
-        for part in parts.into_iter().filter(|_| is_fair) {
-            prop_assert!(is_balanced(&part), "{part}");
+        // A text that fits is left as it is.
+        let is_cut = parts != [text.as_str()];
+        for part in parts.iter().filter(|_| is_cut) {
+            prop_assert!(is_balanced(part), "{part}");
         }
     }
 
     #[test]
-    fn no_link_is_torn(text in text(), max in 64_usize..200, unit in unit()) {
+    fn no_link_is_torn(text in text(), max in 64_usize..110, unit in unit()) {
         let length = Length { max, unit };
         let marks = Marks::of(&text, length);
         let pieces = pieces(&text, &marks, length);
-        // Fence lines take room, too, where a link is in code.
+        // Fence lines take room, too, where a link is in code; and a written link may end within
+        // an address.
         let is_link = |token: &&str| {
-            token.starts_with("https://") && !token.contains(['`', '[', '<']) && length.of(token) < max / 2
+            token.starts_with("https://") && !token.contains("](") && length.of(token) < max / 2
         };
-        for token in text.split_whitespace().filter(is_link) {
+        let behind_link = ['`', '<', '>', '"'];
+        let tokens = text.split_whitespace().filter_map(|token| token.split(behind_link).next());
+        for token in tokens.filter(is_link) {
             let start = token.as_ptr() as usize - text.as_ptr() as usize;
             let torn = pieces.iter().find(|piece| start < piece.end && piece.end < start + token.len());
             prop_assert!(torn.is_none(), "{token} in {torn:?}");

@@ -1,0 +1,115 @@
+//! Reader: whether a text is in a code block, as whoever shows it sees it.
+
+/// The fewest signs a fence has.
+const SIGNS_MIN: usize = 3;
+
+/// What a fence is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Signs {
+    sign: char,
+    pub(super) count: usize,
+}
+
+impl Signs {
+    /// The line that closes a block which these opened.
+    pub(super) fn line(self) -> String {
+        std::iter::repeat_n(self.sign, self.count).collect()
+    }
+}
+
+/// What was read of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Nothing, or white space.
+    Blank,
+    /// Signs, and nothing behind them.
+    Signs(Signs),
+    /// Signs and white space: a fence that opens or closes.
+    Spaced(Signs),
+    /// Signs and words: a fence that opens, and closes nothing.
+    Worded(Signs),
+    Other,
+}
+
+impl Line {
+    fn and(self, c: char) -> Self {
+        match self {
+            Self::Blank if c.is_whitespace() => Self::Blank,
+            Self::Blank if ['`', '~'].contains(&c) => Self::Signs(Signs { sign: c, count: 1 }),
+            Self::Signs(Signs { sign, count }) if c == sign => {
+                Self::Signs(Signs { sign, count: count + 1 })
+            }
+            Self::Signs(signs) | Self::Spaced(signs) if c.is_whitespace() => Self::Spaced(signs),
+            // Backticks behind backticks make inline code of both.
+            Self::Signs(signs) | Self::Spaced(signs) | Self::Worded(signs)
+                if c != '`' || signs.sign != '`' =>
+            {
+                Self::Worded(signs)
+            }
+            Self::Blank | Self::Signs(_) | Self::Spaced(_) | Self::Worded(_) | Self::Other => {
+                Self::Other
+            }
+        }
+    }
+
+    fn opens(self) -> Option<Signs> {
+        match self {
+            Self::Signs(signs) | Self::Spaced(signs) | Self::Worded(signs) => {
+                Some(signs).filter(|signs| signs.count >= SIGNS_MIN)
+            }
+            Self::Blank | Self::Other => None,
+        }
+    }
+
+    fn closes(self, block: Signs) -> bool {
+        match self {
+            Self::Signs(signs) | Self::Spaced(signs) => {
+                signs.sign == block.sign && signs.count >= block.count
+            }
+            Self::Blank | Self::Worded(_) | Self::Other => false,
+        }
+    }
+}
+
+/// Reads a text from its start, and at any place can say what a text that ended there would be.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    /// The block that was open when the line began.
+    block: Option<Signs>,
+    line: Line,
+}
+
+impl Reader {
+    /// At the start of a line, in a block or in none.
+    pub(super) const fn within(block: Option<Signs>) -> Self {
+        Self { block, line: Line::Blank }
+    }
+
+    pub(super) fn read(&mut self, text: &str) {
+        for c in text.chars() {
+            *self = match c {
+                '\n' => Self::within(self.open()),
+                _ => Self { line: self.line.and(c), ..*self },
+            };
+        }
+    }
+
+    /// The block that is open if the text ends here.
+    pub(super) fn open(&self) -> Option<Signs> {
+        match self.block {
+            Some(block) => Some(block).filter(|block| !self.line.closes(*block)),
+            None => self.line.opens(),
+        }
+    }
+
+    /// How long the line is that closes what is open here, with the end of the line before it.
+    pub(super) fn closing_length(&self) -> usize {
+        self.open().map_or(0, |signs| signs.count + 1)
+    }
+}
+
+/// Whether a text, put at the start of a line, might be read as a fence.
+pub(super) fn looks_like_a_fence(rest: &str) -> bool {
+    let line = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+    line.starts_with("```") || line.starts_with("~~~")
+}
