@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from line.judge import arrive, in_order, require
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, in_order, require
 
 WHOSE = ("--tenant", "night", "--agent", "owl")
 # The desk's look at every inbox: what no bell told it is found within this.

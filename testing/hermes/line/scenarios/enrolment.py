@@ -1,84 +1,26 @@
 """How the stock command line is enrolled, and what it tells a person when it is not."""
 
-import asyncio
-import sys
-from asyncio.subprocess import PIPE, STDOUT
-from pathlib import Path
 from typing import Any
 
-from line.judge import arrive, require
-from line.process import environment
 from line.scenarios import scenario
 from line.stage import Stage
+from props.judge import arrive, require
+from props.machine import PYTHON, Machine, identity
 
 NAME = "gw-enrolled"
 SECRET_DIGITS = 64
 
-
-class Enrolment:
-    """An agent's machine: a home of its own, and the stock command line in it."""
-
-    def __init__(self, stage: Stage, name: str) -> None:
-        self._home = stage.clean_folder(name)
-        self._env = environment(self._home, HERMES_HOME=str(self._home))
-
-    async def enroll(self, invited: dict[str, Any], **instead: str) -> tuple[int, str]:
-        """Does what `gateway token` says, but for what is given instead; answers what it said."""
-        invited = {**invited, **instead}
-        env = {
-            **self._env,
-            "GATEWAY_RELAY_IDP_TOKEN_URL": invited["token_url"],
-            "GATEWAY_RELAY_IDP_CLIENT_ID": invited["client_id"],
-            "GATEWAY_RELAY_IDP_CLIENT_SECRET": invited["client_secret"],
-        }
-        words = ["gateway", "enroll", "--token", invited["token"]]
-        words += ["--connector-url", invited["connector_url"], "--gateway-id", invited["gateway"]]
-        return await self._hermes(words, env)
-
-    async def at_boot(self, url: str, invited: dict[str, Any]) -> tuple[int, str]:
-        """Has the client ask for a secret at boot, and declare a policy, as it does with none
-        pinned; answers what it logged."""
-        code = (
-            "import logging; logging.basicConfig(level=logging.INFO)\n"
-            "import gateway.relay as relay\n"
-            "print('provisioned', relay.self_provision_relay())\n"
-            "import os; os.environ['GATEWAY_RELAY_ID'] = os.environ['PINNED_ID']\n"
-            "os.environ['GATEWAY_RELAY_SECRET'] = os.environ['PINNED_SECRET']\n"
-            "relay.relay_relevance_policy = lambda platform: {'platform': platform,\n"
-            "    'requireAddress': True, 'freeResponseScopes': [], 'allowOtherBots': False}\n"
-            "print('declared', relay.send_relay_policy())\n"
-        )
-        env = {
-            **self._env,
-            "GATEWAY_RELAY_URL": url,
-            "GATEWAY_RELAY_IDP_TOKEN_URL": invited["token_url"],
-            "GATEWAY_RELAY_IDP_CLIENT_ID": invited["client_id"],
-            "GATEWAY_RELAY_IDP_CLIENT_SECRET": invited["client_secret"],
-            "PINNED_ID": invited["pinned_id"],
-            "PINNED_SECRET": invited["pinned_secret"],
-        }
-        return await self._run([str(python()), "-c", code], env)
-
-    def written(self) -> dict[str, str]:
-        """What it wrote down for the gateway."""
-        lines = (self._home / ".env").read_text().splitlines()
-        pairs = (line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
-        return {name: value.strip("'\"") for name, value in pairs}
-
-    async def _hermes(self, words: list[str], env: dict[str, str]) -> tuple[int, str]:
-        return await self._run([str(python().with_name("hermes")), *words], env)
-
-    async def _run(self, words: list[str], env: dict[str, str]) -> tuple[int, str]:
-        child = await asyncio.create_subprocess_exec(
-            *words, cwd=self._home, env=env, stdout=PIPE, stderr=STDOUT
-        )
-        out, _ = await child.communicate()
-        return child.returncode or 0, out.decode(errors="replace")
-
-
-def python() -> Path:
-    """The client's own interpreter."""
-    return Path(sys.executable)
+# Asks for a secret at boot, and declares a policy, as the client does with none pinned.
+AT_BOOT = """
+import logging; logging.basicConfig(level=logging.INFO)
+import gateway.relay as relay
+print('provisioned', relay.self_provision_relay())
+import os; os.environ['GATEWAY_RELAY_ID'] = os.environ['PINNED_ID']
+os.environ['GATEWAY_RELAY_SECRET'] = os.environ['PINNED_SECRET']
+relay.relay_relevance_policy = lambda platform: {'platform': platform,
+    'requireAddress': True, 'freeResponseScopes': [], 'allowOtherBots': False}
+print('declared', relay.send_relay_policy())
+"""
 
 
 async def invite(stage: Stage, *more: str) -> dict[str, Any]:
@@ -91,7 +33,7 @@ async def invite(stage: Stage, *more: str) -> dict[str, Any]:
 async def enrolled_by_the_stock_cli(stage: Stage) -> None:
     """`hermes gateway enroll` with what `gateway token` printed writes credentials that open a
     line. A used token and bad client credentials are told to the person, and change nothing."""
-    machine = Enrolment(stage, "machine")
+    machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage, "--name", NAME)
 
     code, said = await machine.enroll(invited)
@@ -107,7 +49,7 @@ async def enrolled_by_the_stock_cli(stage: Stage) -> None:
     message = await stage.platform.say()
     await arrive(client.took, [message])
 
-    other = Enrolment(stage, "other")
+    other = Machine(stage.clean_folder("other"))
     code, said = await other.enroll(invited)
     require(code == 1 and "the enrolment token was used already" in said, said)
     require("`nightdesk gateway token`" in said, f"it does not say what to do: {said}")
@@ -126,11 +68,16 @@ async def enrolled_by_the_stock_cli(stage: Stage) -> None:
 async def what_is_not_built_harms_no_client(stage: Stage) -> None:
     """Asked for a secret at boot, or told a policy, the desk says that it does not do that yet;
     the client logs it and goes on."""
-    machine = Enrolment(stage, "machine")
-    pinned = {"pinned_id": stage.gateway.name, "pinned_secret": stage.gateway.secret}
-    invited = {**await invite(stage), **pinned}
+    machine = Machine(stage.clean_folder("machine"))
+    invited = await invite(stage)
 
-    code, said = await machine.at_boot(invited["connector_url"], invited)
+    code, said = await machine.run(
+        [str(PYTHON), "-c", AT_BOOT],
+        **identity(invited),
+        GATEWAY_RELAY_URL=invited["connector_url"],
+        PINNED_ID=stage.gateway.name,
+        PINNED_SECRET=stage.gateway.secret,
+    )
     require(code == 0 and "provisioned False" in said and "declared False" in said, said)
     require("does not provision gateways at boot yet" in said, said)
     require("returned HTTP 501" in said, said)
