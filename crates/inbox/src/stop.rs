@@ -81,10 +81,10 @@ impl Inbox {
     ) -> Result<Put, StoreError> {
         let began = Instant::now();
         let accept = Accept::of(event, mark);
-        let answer = self.accepts[self.writer_of(&accept)].ask(accept.clone());
         if is_planted(Bug::AckBeforeCommit) {
-            return Ok(answered_too_early(answer));
+            return Ok(answered_too_early(Arc::clone(&self.store), accept));
         }
+        let answer = self.accepts[self.writer_of(&accept)].ask(accept.clone());
         let put = timeout(SOURCE_REFUSED_WITHIN, answer)
             .await
             .unwrap_or_else(|late| Err(StoreError::unavailable("put an event", late)));
@@ -134,12 +134,10 @@ impl Inbox {
 }
 
 /// The planted bug X1: says "stored" while the write has not even begun.
-fn answered_too_early(
-    answer: impl Future<Output = Result<Put, StoreError>> + Send + 'static,
-) -> Put {
+fn answered_too_early(store: Arc<dyn Store>, accept: Accept) -> Put {
     drop(tokio::spawn(async move {
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-        answer.await
+        store.accept(&[accept]).await
     }));
     Put::Stored(Vec::new())
 }
