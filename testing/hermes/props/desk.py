@@ -73,6 +73,14 @@ class Desk:
         await self.ask(*words, "--bot", self.bot, "--author", "u1")
         return bot["path"]
 
+    async def register_page(self, handle: str) -> str:
+        """Makes a bot with a page of our own, and answers where the page is."""
+        words = ["bot", "create", "--tenant", self.tenant, "--platform", "webchat"]
+        settings = json.dumps({"title": "Owl", "greeting": "How can I help?"})
+        bot = await self.ask(*words, "--handle", handle, "--settings", settings)
+        self.bot = bot["bot_id"]
+        return bot["url"]
+
     async def let_anyone_in(self) -> None:
         """Lets everybody reach the agent, in every chat of the bot."""
         words = ["grant", "create", "--tenant", self.tenant, "--agent", self.agent]

@@ -70,3 +70,8 @@ def shown(items: Sequence[str], most: int = 12) -> str:
     """The first few, and how many more."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
+
+
+def plain(text: str) -> str:
+    """A text without its spaces: some go where it is cut, and a page shows some otherwise."""
+    return "".join(text.split())

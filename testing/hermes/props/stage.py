@@ -46,7 +46,8 @@ class Stage:
         else:
             await self.desk.make_vault_key()
         self._ends.push_async_callback(self.platform.close)
-        await self._register()
+        await self.desk.register_agent()
+        await self._register_bot()
         if planted is not None:
             self.desk.plant(planted)
         self._ends.push_async_callback(self.desk.stop)
@@ -62,8 +63,8 @@ class Stage:
         assert isinstance(self.cluster, OwnCluster)
         return self.cluster
 
-    async def _register(self) -> None:
-        await self.desk.register_agent()
+    async def _register_bot(self) -> None:
+        """Makes a bot on the platform outside."""
         deliver_url = await self.platform.open()
         platform = self.platform
         path = await self.desk.register_bot(platform.name, platform.handle, BOT_KEY, deliver_url)

@@ -1,9 +1,20 @@
-"""How a gateway comes to what it dials in with."""
+"""How a gateway comes to what it dials in with: as docs/enrolment.md says."""
+
+from pathlib import Path
 
 from props.desk import Desk
+from props.judge import require
+from props.machine import Machine
 
 
-async def enrolled(desk: Desk, name: str) -> dict[str, str]:
-    """Enters a gateway at the desk, and answers what its process is to be told."""
-    gateway = await desk.create_gateway(name)
-    return {"GATEWAY_RELAY_ID": gateway.name, "GATEWAY_RELAY_SECRET": gateway.secret}
+async def enrol(desk: Desk, home: Path, name: str, url: str) -> None:
+    """Invites a gateway, and has the stock command line take the invitation. What the gateway needs
+    to dial that URL is in its home then, and nowhere else."""
+    words = ["gateway", "token", "--tenant", desk.tenant, "--agent", desk.agent]
+    invited = await desk.ask(*words, "--name", name)
+    machine = Machine(home)
+    code, said = await machine.enroll(invited, connector_url=url)
+    require(code == 0, f"not enrolled: {said}")
+    written = machine.written()
+    require(written["GATEWAY_RELAY_ID"] == name, f"it is called {written['GATEWAY_RELAY_ID']}")
+    require(written["GATEWAY_RELAY_URL"] == url, f"it would dial {written['GATEWAY_RELAY_URL']}")

@@ -1,4 +1,7 @@
-"""The fronts: where visitors write, and where they read the answers."""
+"""The fronts: where visitors write, and where they read the answers.
+
+Behind `discord` is a scripted platform. Behind `webchat` is our own page: see `webchat.py`.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,12 +13,16 @@ from props.platform import Platform
 class Letter:
     """Something a visitor wrote, as it was posted."""
 
+    chat: str
     message: str
     body: bytes
 
 
 class Front(Protocol):
     """A place with chats. Each chat has one visitor."""
+
+    # How long one message may be.
+    units_max: int
 
     async def write(self, chat: str, text: str) -> Letter:
         """A visitor writes; returns when the desk has it."""
@@ -26,12 +33,11 @@ class Front(Protocol):
     def answers(self, chat: str) -> list[str]:
         """What the visitor was answered, in order."""
 
+    def shown(self, chat: str) -> list[str | None]:
+        """What the visitor was shown for a while, such as `typing…`, in order."""
+
     def statuses(self) -> list[int]:
         """What the desk said to what was written, in order; 0 where it said nothing."""
-
-    @property
-    def units_max(self) -> int:
-        """How long one message may be."""
 
 
 class Scripted:
@@ -43,7 +49,7 @@ class Scripted:
 
     async def write(self, chat: str, text: str) -> Letter:
         """A visitor writes; returns when the desk has it."""
-        letter = Letter(*self._platform.write(text, chat, {"user_id": f"visitor-of-{chat}"}))
+        letter = Letter(chat, *self._platform.write(text, chat, {"user_id": f"visitor-of-{chat}"}))
         await self._platform.post_until_taken(letter.message, letter.body)
         return letter
 
@@ -53,9 +59,16 @@ class Scripted:
 
     def answers(self, chat: str) -> list[str]:
         """What the visitor was answered, in order."""
-        sends = [call["send"] for call in self._platform.delivered]
-        return [send["content"] for send in sends if send["chat_id"] == chat]
+        return [send["content"] for send in self._sends(chat) if send["op"] != "typing"]
+
+    def shown(self, chat: str) -> list[str | None]:
+        """What the visitor was shown for a while, such as `typing…`, in order."""
+        return [send["content"] for send in self._sends(chat) if send["op"] == "typing"]
 
     def statuses(self) -> list[int]:
         """What the desk said to what was written, in order; 0 where it said nothing."""
         return [answer.status for answer in self._platform.answers]
+
+    def _sends(self, chat: str) -> list[dict[str, str]]:
+        sends = [call["send"] for call in self._platform.delivered]
+        return [send for send in sends if send["chat_id"] == chat]

@@ -7,11 +7,12 @@ from pathlib import Path
 import props.stage
 from props.judge import require, stays, until
 from props.postgres import Cluster
-from turns.enrol import enrolled
+from turns.enrol import enrol
 from turns.front import Front, Scripted
 from turns.hermes import Hermes
 from turns.model import Model
 from turns.tap import Tap
+from turns.webchat import Webchat
 
 # The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
 BOOT_SECS = 90
@@ -20,7 +21,7 @@ ANSWER_SECS = 90
 ACKS_SETTLE_SECS = 1.0
 REST_SECS = 0.5
 THOUGHTS_MIN = 3
-UNITS_MAX = {"discord": 2000, "webchat": 4096}
+DISCORD_UNITS_MAX = 2000
 
 
 class Stage(props.stage.Stage):
@@ -28,7 +29,9 @@ class Stage(props.stage.Stage):
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         super().__init__(folder, cluster, platform)
-        self.front: Front = Scripted(self.platform, UNITS_MAX[platform])
+        self.page = Webchat(folder / "webchat.jsonl")
+        scripted = Scripted(self.platform, DISCORD_UNITS_MAX)
+        self.front: Front = scripted if self.is_discord else self.page
         self.folder = folder
         self.model = Model(folder / "model.jsonl")
         self.gateway = "gw-1"
@@ -46,7 +49,6 @@ class Stage(props.stage.Stage):
         self._ends.push_async_callback(self.tap.close)
         platform = self.platform
         settings = {
-            "GATEWAY_RELAY_URL": f"http://127.0.0.1:{self.tap.port}",
             "GATEWAY_RELAY_PLATFORMS": platform.name,
             "GATEWAY_RELAY_BOT_IDS": json.dumps({platform.name: {"botId": platform.handle}}),
         }
@@ -62,7 +64,7 @@ class Stage(props.stage.Stage):
 
     async def enrol(self, gateway: str) -> None:
         """Lets the gateway in by this name, from its next start on."""
-        self.hermes.settings |= await enrolled(self.desk, gateway)
+        await enrol(self.desk, self.hermes.home, gateway, f"http://127.0.0.1:{self.tap.port}")
         self.gateway = gateway
 
     async def start_hermes(self) -> None:
@@ -80,6 +82,13 @@ class Stage(props.stage.Stage):
             return any(line.is_up for line in self.tap.lines[lines:])
 
         await until("the gateway is on the line", is_online, BOOT_SECS)
+
+    async def _register_bot(self) -> None:
+        if self.is_discord:
+            await super()._register_bot()
+        else:
+            self.page.url = await self.desk.register_page(self.platform.handle)
+            self._ends.push_async_callback(self.page.close)
 
     async def asks(self, chat: str, word: str) -> None:
         """A visitor asks about a word."""

@@ -1,6 +1,7 @@
 """The tap between the gateway and the desk: passes every byte on, and writes down what it hears.
 
-It only listens. Neither side can tell that it is there, but by the port.
+It only listens. Neither side can tell that it is there, but by the port. What is no line, such as
+an enrolment, it passes on and does not note.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ class Side:
         return [frame for frame in self.frames if frame.body["type"] == type_]
 
 
-@dataclass
+@dataclass(eq=False)
 class Line:
     """One dial and what came of it."""
 
@@ -97,23 +98,25 @@ class Tap:
 
     async def _dialled(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = Line()
-        self.lines.append(line)
         with contextlib.suppress(ConnectionError):
             desk = await asyncio.open_connection("127.0.0.1", self._desk_port)
             async with asyncio.TaskGroup() as both:
-                both.create_task(self._pass_on(reader, desk[1], "gateway", line.gateway))
-                both.create_task(self._pass_on(desk[0], writer, "desk", line.desk))
+                both.create_task(self._pass_on(reader, desk[1], "gateway", line))
+                both.create_task(self._pass_on(desk[0], writer, "desk", line))
         line.is_over = True
         writer.close()
 
     async def _pass_on(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, who: str, side: Side
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, who: str, line: Line
     ) -> None:
         ear = Ear()
+        side = line.gateway if who == "gateway" else line.desk
         with contextlib.suppress(ConnectionError):
             while data := await reader.read(CHUNK_BYTES):
                 writer.write(data)
-                for heard in ear.hear(data):
+                if ear.hears_line(data) and line not in self.lines:
+                    self.lines.append(line)
+                for heard in ear.hear():
                     self._note(who, side, heard)
                 await writer.drain()
         writer.close()
@@ -135,18 +138,23 @@ class Ear:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
-        self._after_head = False
+        self._is_line: bool | None = None
         self._message = bytearray()
 
-    def hear(self, data: bytes) -> Iterator[str | int]:
-        """What these bytes complete."""
-        self._bytes += data
-        if not self._after_head:
+    def hears_line(self, data: bytes) -> bool:
+        """Takes these bytes. Whether they are a line's: its head says so, on either side."""
+        if self._is_line is not False:
+            self._bytes += data
+        if self._is_line is None:
             head, end, rest = self._bytes.partition(b"\r\n\r\n")
-            if not end:
-                return
-            self._after_head, self._bytes = True, rest
-        while frame := self._frame():
+            if end:
+                self._is_line = b"\r\nupgrade: websocket" in head.lower()
+                self._bytes = rest
+        return self._is_line is True
+
+    def hear(self) -> Iterator[str | int]:
+        """What the bytes complete."""
+        while self._is_line and (frame := self._frame()):
             opcode, payload = frame
             if opcode == CLOSE:
                 yield struct.unpack(">H", payload[:2])[0] if payload else NO_CODE

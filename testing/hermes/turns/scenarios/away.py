@@ -7,6 +7,7 @@ from turns.scenarios import scenario
 from turns.stage import Stage
 
 BILL = "away"
+WAKING = "waking…"
 NORMAL, REVOKED = 1000, 4401
 CLOSE_SECS = 5
 REVOKE_SECS = 2
@@ -40,18 +41,23 @@ async def sigterm_with_going_idle(stage: Stage) -> None:
 
 @scenario(secs=45, bill=BILL)
 async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
-    """The gateway crashes. What is written meanwhile waits, and is answered once after the next
-    start, in order; what was answered before is not asked again."""
+    """The gateway crashes. Who writes meanwhile is shown "waking…". It waits, and is answered once
+    after the next start, in order, and the page stops to say "waking…"; what was answered before is
+    not asked again."""
     before = await stage.talk("stopped")
     await stage.all_acked()
     await stage.hermes.killed()
     words = {chat: stage.model.word() for chat in ("stopped", "stopped-too")}
     for chat, word in words.items():
         await stage.asks(chat, word)
+        await until(f"{chat} is shown {WAKING}", lambda: WAKING in stage.front.shown(chat)[-1:])
     await stage.start_hermes()
     for chat, word in words.items():
         await stage.is_answered(chat, word)
         await stage.just_once(chat, word, quiet_secs=2)
+        # What a platform shows passes by itself; our page shows it until something else comes.
+        is_over = stage.is_discord or stage.front.shown(chat)[-1] != WAKING
+        require(is_over, f"{chat} is still shown {WAKING}")
     await stage.just_once("stopped", before)
     asked = [word for word in stage.model.asked() if word in words.values()]
     require(asked == list(words.values()), f"the model was asked about {asked}")

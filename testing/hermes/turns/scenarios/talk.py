@@ -2,7 +2,7 @@
 
 import asyncio
 
-from props.judge import in_order, once, require, until
+from props.judge import in_order, once, plain, require, until
 from turns.model import WORD, Plan
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
@@ -11,6 +11,7 @@ BILL = "talk"
 VISITORS = 100
 REPEATS = 3
 LONG_CHARS = 3000
+LONGER_CHARS = 20_000
 
 
 @scenario(secs=30, bill=BILL)
@@ -49,8 +50,9 @@ async def ten_in_a_burst(stage: Stage) -> None:
 
 @scenario(secs=10, bill=BILL)
 async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
-    """The platform says a message again, at once and after the answer. The desk takes it each time,
-    the model is asked once, and the visitor is answered once."""
+    """The platform says a message again, or the page posts it again under the same name, at once
+    and after the answer. The desk takes it each time, the model is asked once, and the visitor is
+    answered once."""
     word = stage.model.word()
     letter = await stage.front.write("retry", f"tell me about {word}")
     again = [stage.front.repeat(letter) for _ in range(REPEATS)]
@@ -61,17 +63,37 @@ async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
     # A second turn would come before the answer to what was written later.
     await stage.talk("retry")
     await stage.just_once("retry", word, quiet_secs=3)
+    if not stage.is_discord:
+        seen = [text for text in stage.page.own("retry") if word in text]
+        require(len(seen) == 1, f"the page shows it {len(seen)} times")
 
 
 @scenario(secs=10, bill=BILL)
-async def answer_of_3000_characters_is_split(stage: Stage) -> None:
-    """The model's answer is longer than one message may be on Discord. It arrives in as many as it
+async def answer_of_3000_characters(stage: Stage) -> None:
+    """The model's answer is longer than one message may be on Discord, and not too long for a page.
+    There it arrives in as many as it takes, none too long, in order, and nothing is lost or said
+    twice; here it is one message."""
+    parts = await long_answer(stage, "long", LONG_CHARS)
+    is_split = len(parts) > 1
+    require(is_split == stage.is_discord, f"it came in {len(parts)} messages")
+
+
+@scenario(secs=10, bill=BILL, platforms=("webchat",))
+async def answer_of_20000_characters_is_split(stage: Stage) -> None:
+    """The model's answer is longer than one message may be on a page. It arrives in as many as it
     takes, none too long, in order, and nothing is lost or said twice."""
-    text = " ".join(f"w{number:05}ß" for number in range(LONG_CHARS // 8 + 1))[:LONG_CHARS]
-    await stage.asks("long", stage.model.word(Plan(reply=text)))
+    parts = await long_answer(stage, "longer", LONGER_CHARS)
+    require(len(parts) > 1, "it came in one message")
+
+
+async def long_answer(stage: Stage, chat: str, chars: int) -> list[str]:
+    """The model gives an answer of so many characters, and the visitor gets all of it; the messages
+    it came in."""
+    text = " ".join(f"w{number:05}ß" for number in range(chars // 8 + 1))[:chars]
+    await stage.asks(chat, stage.model.word(Plan(reply=text)))
 
     def parts() -> list[str]:
-        return [answer for answer in stage.front.answers("long") if "w0" in answer]
+        return [answer for answer in stage.front.answers(chat) if "w0" in answer]
 
     def all_there() -> bool:
         return plain("".join(parts())) == plain(text)
@@ -79,19 +101,16 @@ async def answer_of_3000_characters_is_split(stage: Stage) -> None:
     await until("the answer is there, in order, with nothing missing", all_there, ANSWER_SECS)
     too_long = [len(part) for part in parts() if len(part) > stage.front.units_max]
     require(not too_long, f"messages of {too_long}, where {stage.front.units_max} is the most")
-    await stage.talk("long")
+    await stage.talk(chat)
     require(all_there(), "something was said twice")
-
-
-def plain(text: str) -> str:
-    """A text without its spaces: where it is cut, one may go."""
-    return "".join(text.split())
+    return parts()
 
 
 @scenario(secs=60, bill=BILL)
 async def hundred_visitors_at_once(stage: Stage) -> None:
-    """A hundred visitors write at once, each in a chat of their own. Each gets the answer to what
-    they wrote, once, and nothing that was meant for another."""
+    """A hundred visitors write at once, each in a chat of their own; on our page each has a cookie
+    and an open stream. Each gets the answer to what they wrote, once, and nothing that was meant
+    for another."""
     chats = {f"visitor-{number}": stage.model.word() for number in range(VISITORS)}
     await asyncio.gather(*(stage.asks(chat, word) for chat, word in chats.items()))
     for chat, word in chats.items():

@@ -1,19 +1,21 @@
-"""Whatever a platform may say."""
+"""Whatever a platform may say, and whatever a visitor may write on our page."""
 
 from typing import Any
 
-from props.judge import arrive, require, until
+from props.judge import arrive, plain, require, stays, until
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
 
 KINDS = ("text", "location", "photo", "video", "audio", "voice", "document", "sticker", "command")
 SHARED_ROOM = {"scope_id": "guild-1", "chat_name": "the room", "chat_topic": "owls"}
 LONG_CHARS = 200_000
+PAGE_CHARS = 8000
+BAD_REQUEST, TOO_LARGE = 400, 413
 PHOTO = {"url": "https://pictures.example/owl.png", "mime": "image/png", "kind": "image"}
 PHOTO |= {"size": 4711, "filename": "owl.png", "caption": "an owl"}
 
 
-@scenario(secs=30, bill="talk")
+@scenario(secs=30, bill="talk", platforms=("discord",))
 async def every_event_type(stage: Stage) -> None:
     """Every kind of message the client knows, in every kind of chat, with everything that may hang
     on it and every odd text: each is acked, what says something reaches the model, nothing breaks
@@ -26,8 +28,7 @@ async def every_event_type(stage: Stage) -> None:
         chat = f"event-{name}"
         letter = stage.platform.write(text.replace("WORD", words[name]), chat, source, **more)
         await stage.platform.post_until_taken(*letter)
-    if stage.is_discord:
-        await stage.platform.interact("event-interaction")
+    await stage.platform.interact("event-interaction")
 
     # An ack for each, whatever the client makes of it.
     await until(
@@ -83,3 +84,56 @@ def corpus() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
         ("unknown_slash", "/no-such-command-at-all", {}, {}),
     ]
     return [*kinds, *rooms, *hangings, *texts]
+
+
+@scenario(secs=60, bill="talk", platforms=("webchat",))
+async def whatever_a_visitor_writes(stage: Stage) -> None:
+    """Every odd text a visitor can write on our page: the model gets it as it was written, the page
+    shows it as it was written, and it is answered. What is empty or too long is refused, and nobody
+    hears of it. After commands, the next message is answered."""
+    line = stage.tap.lines[-1]
+    words: dict[str, str] = {}
+    for name, text in written().items():
+        words[name] = stage.model.word()
+        await stage.page.write(f"page-{name}", text.replace("WORD", words[name]))
+    for name, word in words.items():
+        await stage.is_answered(f"page-{name}", word, 2 * ANSWER_SECS)
+        await stage.just_once(f"page-{name}", word, quiet_secs=0)
+        text = plain(written()[name].replace("WORD", word))
+        asked = plain(stage.model.turns_of(word)[0].text)
+        require(text in asked, f"the model got the message {name} otherwise: {asked[:200]}")
+        shown = plain("".join(stage.page.own(f"page-{name}")))
+        require(text == shown, f"the page shows the message {name} otherwise: {shown[:200]}")
+
+    status = await stage.page.try_to_write("page-refused", " \n\t ")
+    require(status == BAD_REQUEST, f"an empty message was answered with {status}")
+    status = await stage.page.try_to_write("page-refused", "o" * (PAGE_CHARS + 1))
+    require(status == TOO_LARGE, f"a message that is too long was answered with {status}")
+    handed = len(line.handed())
+    await stays("nobody hears of what was refused", lambda: len(line.handed()) == handed, 1)
+    require(not stage.page.own("page-refused"), "the page shows what was refused")
+
+    for command in ("/status", "/no-such-command-at-all"):
+        await stage.page.write("page-command", command)
+    await until("the commands are acked", lambda: len(line.acked()) == handed + 2, ANSWER_SECS)
+    await stage.talk("page-after-commands")
+    require(stage.tap.lines[-1] is line, "the gateway dialled anew")
+
+
+def written() -> dict[str, str]:
+    """What visitors write, by name. The word is a character longer than `WORD`."""
+    fence = "```"
+    return {
+        "unicode": "שלום 用户 🦉👩‍👩‍👧 e\u0301 WORD",
+        "pairs": "\U0001f989\U0001f319 WORD \U0010fffd",
+        "separators": "a\u2028b\u2029c\u0085d WORD",
+        "lines": "WORD\n\none\ntwo\n\n\nthree",
+        "json": '{"type":"inbound"}\n{"type":"descriptor","descriptor":null}\n WORD',
+        "event": "event: status\ndata: {}\n\nid: 99\n: WORD",
+        "code": f"{fence}rust\nfn main() {{ let t = \"WORD\"; }}\n{fence}",
+        "markdown": "# WORD\n\n* **bold** _it_ `code`\n> said\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        "html": "<script>alert('WORD')</script> &amp; <b>b</b> <!-- c --> </div></li>",
+        "link": "see [WORD](javascript:alert(1)) and https://owl.example/?a=1&b=2#c",
+        "longest": ("WORD " + "owl " * PAGE_CHARS)[: PAGE_CHARS - 4] + "end",
+        "one_line": "WORD " + "🦉" * (PAGE_CHARS - 6),
+    }
