@@ -41,10 +41,12 @@ async fn hook(
 }
 
 async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
-    // A bot with a page has no webhook: the page's limits could be walked around by it.
-    let account = desk.accounts.at(&path).await;
-    if account.is_ok_and(|found| found.is_some_and(|a| a.platform.entrance() != Entrance::Hook)) {
-        return StatusCode::NOT_FOUND.into_response();
+    match desk.accounts.at(&path).await {
+        // A bot with a page has no webhook: the page's limits could be walked around by it.
+        Ok(Some(account)) if account.platform.entrance() == Entrance::Hook => {}
+        Ok(_) => return StatusCode::NOT_FOUND.into_response(),
+        // Not asked again: who waited for one statement has waited long enough.
+        Err(error) => return come_again(&error.into()),
     }
     let request = SignedRequest { headers: &headers, body: &body };
     match take(&desk, &path, &request).await {
@@ -52,12 +54,11 @@ async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -
         Ok(Answer::Challenge(answer)) => answer.into_response(),
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
-        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
-            tracing::warn!(
-                error = &error as &dyn Error,
-                "a platform's request could not be stored"
-            );
-            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
-        }
+        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => come_again(&error),
     }
+}
+
+fn come_again(error: &TakeError) -> Response {
+    tracing::warn!(error = error as &dyn Error, "a platform's request could not be stored");
+    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
 }
