@@ -41,24 +41,16 @@ async fn hook(
 }
 
 async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
-    match desk.accounts.at(&path).await {
-        // A bot with a page has no webhook: the page's limits could be walked around by it.
-        Ok(Some(account)) if account.platform.entrance() == Entrance::Hook => {}
-        Ok(_) => return StatusCode::NOT_FOUND.into_response(),
-        // Not asked again: who waited for one statement has waited long enough.
-        Err(error) => return come_again(&error.into()),
-    }
     let request = SignedRequest { headers: &headers, body: &body };
-    match take(&desk, &path, &request).await {
+    match take(&desk, (Entrance::Hook, &path), &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
         Ok(Answer::Challenge(answer)) => answer.into_response(),
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
-        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => come_again(&error),
+        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
+            let error = &error as &dyn Error;
+            tracing::warn!(error, "a platform's request could not be stored");
+            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
+        }
     }
-}
-
-fn come_again(error: &TakeError) -> Response {
-    tracing::warn!(error = error as &dyn Error, "a platform's request could not be stored");
-    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
 }

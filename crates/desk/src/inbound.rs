@@ -9,7 +9,7 @@ use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmitError, Admitted, Refusal, RefusalNote};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
-use nightdesk_port::SignedRequest;
+use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
 use nightdesk_types::{Event, StoreError};
 
@@ -48,14 +48,17 @@ pub enum TakeError {
     Register(#[from] RegisterError),
 }
 
-/// Takes a platform's request.
+/// Takes what came to a bot's path, if the bot has that entrance: a page's limits could be walked
+/// around by a webhook.
 pub async fn take(
     desk: &Desk,
-    path: &str,
+    (entrance, path): (Entrance, &str),
     request: &SignedRequest<'_>,
 ) -> Result<Answer, TakeError> {
     let began = Instant::now();
-    let account = desk.accounts.at(path).await?.ok_or(TakeError::NoBot)?;
+    let account = desk.accounts.at(path).await?;
+    let account = account.filter(|account| account.platform.entrance() == entrance);
+    let account = account.ok_or(TakeError::NoBot)?;
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use nightdesk_desk::Account;
 use nightdesk_desk::inbound::{self, Answer, TakeError};
-use nightdesk_port::SignedRequest;
+use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{CHAT_BODY_BYTES_MAX, WEBHOOK_READ_WAIT};
 use nightdesk_webchat::button::Press;
 use nightdesk_webchat::store::Said;
@@ -114,7 +114,7 @@ impl Post {
     async fn taken(&self, posted: &Posted) -> Result<Answer, TakeError> {
         let (headers, body) = (self.visitor.headers(&self.account.bot), posted.to_json());
         let request = SignedRequest { headers: &headers, body: &body };
-        inbound::take(&self.chats.desk, &self.path, &request).await
+        inbound::take(&self.chats.desk, (Entrance::Page, &self.path), &request).await
     }
 
     async fn note(&self, said: &Said) -> Outcome {
