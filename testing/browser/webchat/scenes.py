@@ -11,23 +11,12 @@ from webchat.judge import is_accessible, fits, require, send, shows, texts
 from webchat.stand import DESKTOP, PHONE, Stand
 from webchat.texts import LONG, NASTY, SHORT
 
-WAKING_MS = 4_000
-
 Scene = Callable[[Stand], Awaitable[None]]
 
 
-async def waking(stand: Stand, page: Page) -> None:
-    """Waits for the desk to say that the agent is being woken. Where this desk has nobody who
-    says so yet, we write the status as any node would, and ring no bell."""
-    status = page.get_by_role("status")
-    try:
-        await expect(status).to_contain_text("waking…", timeout=WAKING_MS)
-    except AssertionError:
-        await stand.sql(
-            "update webchat_chats set status = 'waking…', status_at = now() where seen_at = "
-            "(select max(seen_at) from webchat_chats)"
-        )
-        await expect(status).to_contain_text("waking…")
+async def waking(page: Page) -> None:
+    """Waits for the desk to say that the agent is being woken."""
+    await expect(page.get_by_role("status")).to_contain_text("waking…")
 
 
 async def an_empty_page_says_what_it_is(stand: Stand) -> None:
@@ -45,7 +34,7 @@ async def a_sleeper_is_woken_and_answers(stand: Stand) -> None:
     async with stand.page() as page:
         await send(page, "Is anybody there?")
         await expect(page.locator(".line.visitor .state")).to_have_text("Sent")
-        await waking(stand, page)
+        await waking(page)
         await expect(page.locator(".day")).to_have_count(1)
         await page.reload()
         await expect(page.get_by_role("status")).to_contain_text("waking…")
@@ -310,7 +299,7 @@ async def it_looks_good(stand: Stand) -> None:
                 await checked(page)
                 await shoot("1-empty")
                 await send(page, "Hi! What is the weather like in Lisbon tonight? 🌙")
-                await waking(stand, page)
+                await waking(page)
                 await checked(page)
                 await shoot("2-asleep")
                 await stand.agent.wake(saying(SHORT))

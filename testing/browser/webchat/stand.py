@@ -43,7 +43,6 @@ class Stand:
     """Everything a scene may use."""
 
     desk: Desk
-    cluster: Cluster
     agent: Agent
     browser: Browser
     scriptless: Browser
@@ -91,10 +90,6 @@ class Stand:
         await page.screenshot(path=path, animations="disabled")
         self.taken.append(path)
 
-    async def sql(self, statement: str) -> str:
-        """Runs a statement past the desk."""
-        return await self.cluster.run(statement, DATABASE)
-
 
 @asynccontextmanager
 async def stand(shots: Path) -> AsyncIterator[Stand]:
@@ -112,7 +107,7 @@ async def stand(shots: Path) -> AsyncIterator[Stand]:
         agent = Agent(desk.port, gateway.name, gateway.secret)
         async with async_playwright() as driver:
             browser, scriptless = await launch(driver), await launch(driver, SCRIPTLESS)
-            yield Stand(desk, cluster, agent, browser, scriptless, url, linked_url, shots)
+            yield Stand(desk, agent, browser, scriptless, url, linked_url, shots)
             await agent.sleep()
             await browser.close()
             await scriptless.close()

@@ -11,6 +11,8 @@ from props.judge import arrive, in_order, once, require, until
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
 FROZEN_SECS = 60
+# What the bell missed is found by a sweep every thirty seconds. What has not come by then is lost.
+LOST_AFTER_SECS = 45
 RESTARTING = 1012
 
 
@@ -43,7 +45,7 @@ async def desk_killed_with_entries_in_flight(stage: Stage) -> None:
     within each chat, and what was acked before does not come again."""
     client = await stage.connected()
     settled = await stage.platform.say_many(5)
-    await until("five are acked", lambda: len(client.acks()) == 5)
+    await until("five are acked", lambda: len(client.acks()) == 5, LOST_AFTER_SECS)
     # Nothing on the wire says that an ack is stored.
     await asyncio.sleep(ACKS_SETTLE_SECS)
 
@@ -52,7 +54,7 @@ async def desk_killed_with_entries_in_flight(stage: Stage) -> None:
     await kill_with_unacked(stage, client)
 
     said = stage.platform.ok()
-    await arrive(client.handed, said, 30)
+    await arrive(client.handed, said, LOST_AFTER_SECS)
     for chat in range(8):
         of_chat = [r["message"] for r in client.of("handed") if r["chat"] == f"parallel-{chat}"]
         in_order(of_chat, sorted(set(of_chat), key=lambda message: int(message[1:])))
@@ -105,7 +107,7 @@ async def kill_while_writes_are_stuck(stage: Stage) -> None:
 
 async def kill_with_unacked(stage: Stage, client: Client) -> None:
     """The desk dies while the client holds a message and has more on the way."""
-    await arrive(client.handed, stage.platform.ok())
+    await arrive(client.handed, stage.platform.ok(), LOST_AFTER_SECS)
     await client.ask("hold", on=True)
     said = await stage.platform.say_many(20)
     await until("one is in the handler", lambda: said[0] in client.handed())
