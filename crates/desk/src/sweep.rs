@@ -34,8 +34,9 @@ pub async fn run(
     );
 }
 
-/// Does something again and again. A failure is told, and the next round tries again.
-async fn every<F: Future<Output = Result<(), StoreError>>>(
+/// Does something again and again until this node stops. A failure is told, and the next round
+/// tries again.
+pub async fn every<F: Future<Output = Result<(), StoreError>>>(
     span: Duration,
     what: &'static str,
     drain: &CancellationToken,

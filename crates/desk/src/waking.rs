@@ -9,13 +9,11 @@ use std::sync::Arc;
 use nightdesk_egress::{Fleeting, Paces};
 use nightdesk_gate::Admitted;
 use nightdesk_types::limits::{WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
+use nightdesk_types::send::WAKING;
 use nightdesk_types::{BotId, Event};
 use tokio::sync::Semaphore;
 
 use crate::Desk;
-
-/// What is shown.
-pub const WAKING: &str = "waking…";
 
 /// Who was told lately, and how many are being told.
 #[derive(Debug)]

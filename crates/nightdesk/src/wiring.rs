@@ -17,9 +17,11 @@ use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
+use nightdesk_types::limits::UPKEEP_EVERY;
 use nightdesk_vault::Vault;
-use nightdesk_webchat::{Webchat, upkeep};
+use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::lifecycle::{self, Lifecycle};
@@ -59,7 +61,7 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
-        life.street.spawn(upkeep::run(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
         let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
@@ -151,6 +153,12 @@ fn desk(
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     })
+}
+
+/// What our own pages keep is not kept for ever.
+async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
+    let round = || async { chats.forget().await.map(drop) };
+    sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
 }
 
 /// Our own pages.

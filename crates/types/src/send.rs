@@ -131,6 +131,10 @@ pub struct PromptOption {
     pub style: Option<String>,
 }
 
+/// The status of a chat whose agent has no line. The desk says it, and a page of ours shows it
+/// for as long as nothing follows.
+pub const WAKING: &str = "waking…";
+
 impl Op {
     /// Whether it is shown for a moment and leaves nothing behind.
     pub const fn is_fleeting(&self) -> bool {

@@ -16,7 +16,6 @@ pub mod button;
 mod receive;
 mod deliver;
 pub mod store;
-pub mod upkeep;
 pub mod settings;
 mod markdown;
 pub mod page;

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use nightdesk_port::Bot;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::{CHAT_STATUS_SHOWN, CHAT_TEXT_CHARS_MAX};
+use nightdesk_types::send::WAKING;
 use serde::Serialize;
 
 use crate::assets::ASSETS;
@@ -12,7 +13,6 @@ use crate::button::Press;
 use crate::markdown;
 use crate::settings::Face;
 use crate::store::{Author, Line, Status};
-use crate::words::WAKING;
 
 /// A page of a chat.
 #[derive(Debug, Template)]

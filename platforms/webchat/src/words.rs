@@ -11,9 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::button::Press;
 
-/// The status of a chat whose agent sleeps: it stays until something else comes.
-pub const WAKING: &str = "waking…";
-
 /// The status of a chat whose agent is at work.
 pub const TYPING: &str = "typing…";
 
