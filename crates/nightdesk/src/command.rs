@@ -17,6 +17,8 @@ pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
 pub(crate) use run::run;
 
+use names::Whose;
+
 /// The desk that stays awake while your agents sleep.
 #[derive(Debug, Parser)]
 #[command(
@@ -184,12 +186,8 @@ pub(crate) enum Binding {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bound {
-    /// Whose agent it is.
-    #[arg(long)]
-    pub(crate) tenant: String,
-    /// The agent.
-    #[arg(long)]
-    pub(crate) agent: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
     /// The bot they meet at.
     #[arg(long)]
     pub(crate) bot: String,
@@ -205,12 +203,8 @@ pub(crate) enum Grant {
         after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
     )]
     Create {
-        /// Whose agent it is.
-        #[arg(long)]
-        tenant: String,
-        /// The agent.
-        #[arg(long)]
-        agent: String,
+        #[command(flatten)]
+        whose: Whose,
         /// The bot in the chat.
         #[arg(long)]
         bot: String,

@@ -78,23 +78,20 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
 }
 
 async fn bind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let scope = names::tenant(register, &bound.tenant).await?;
-    let agent = names::agent(register, scope, &bound.agent).await?;
+    let (scope, agent) = bound.whose.found(register).await?;
     register.store().bind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
     Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
 async fn unbind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let scope = names::tenant(register, &bound.tenant).await?;
-    let agent = names::agent(register, scope, &bound.agent).await?;
+    let (scope, agent) = bound.whose.found(register).await?;
     register.store().unbind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
     Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
 async fn create_grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
-    let Grant::Create { tenant, agent, bot, chat, open } = grant;
-    let scope = names::tenant(register, &tenant).await?;
-    let (agent, bot) = (names::agent(register, scope, &agent).await?, self::bot(&bot)?);
+    let Grant::Create { whose, bot, chat, open } = grant;
+    let ((scope, agent), bot) = (whose.found(register).await?, self::bot(&bot)?);
     let access = if open { Access::Any } else { Access::OwnerOnly };
     let free = register.store().grant(scope, agent, bot, (&chat, access)).await?;
     if !free {

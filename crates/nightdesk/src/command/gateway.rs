@@ -9,6 +9,7 @@ use nightdesk_register::{GreetedBot, Register, is_gateway_name};
 use nightdesk_types::limits::ENROLMENT_GOOD_FOR_MAX;
 use serde_json::json;
 
+use super::names::Whose;
 use super::{Page, list, names};
 use crate::ui::Answer;
 
@@ -19,12 +20,8 @@ pub(crate) enum Gateway {
         after_help = "Example:\n  nightdesk gateway create --tenant acme --agent helper --name gw-laptop"
     )]
     Create {
-        /// Whose agent it is.
-        #[arg(long)]
-        tenant: String,
-        /// The agent.
-        #[arg(long)]
-        agent: String,
+        #[command(flatten)]
+        whose: Whose,
         /// What the client calls itself: `GATEWAY_RELAY_ID`.
         #[arg(long)]
         name: String,
@@ -34,12 +31,8 @@ pub(crate) enum Gateway {
         after_help = "Example:\n  nightdesk gateway token --tenant acme --agent helper --name gw-laptop"
     )]
     Token {
-        /// Whose agent it is, by name or id.
-        #[arg(long)]
-        tenant: String,
-        /// The agent, by name or id.
-        #[arg(long)]
-        agent: String,
+        #[command(flatten)]
+        whose: Whose,
         /// The only name the gateway may take. Without it, any.
         #[arg(long)]
         name: Option<String>,
@@ -90,26 +83,24 @@ pub(super) async fn run(
     gateway: Gateway,
 ) -> anyhow::Result<Answer> {
     match gateway {
-        Gateway::Create { tenant, agent, name } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let agent = names::agent(register, scope, &agent).await?;
+        Gateway::Create { whose, name } => {
+            let (scope, agent) = whose.found(register).await?;
             check_name(&name)?;
             let (_, secret) = register.create_gateway(scope, agent, &name).await?;
             Ok(Answer::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
         }
-        Gateway::Token { tenant, agent, name, expires } => {
+        Gateway::Token { whose, name, expires } => {
             ensure!(
                 !expires.is_zero() && expires <= ENROLMENT_GOOD_FOR_MAX,
                 "--expires must be more than nothing and at most 24h; make another invitation later"
             );
-            let scope = names::tenant(register, &tenant).await?;
-            let agent_id = names::agent(register, scope, &agent).await?;
+            let (scope, agent) = whose.found(register).await?;
             name.as_deref().map_or(Ok(()), check_name)?;
-            let bots = register.store().bots_of(scope, agent_id).await?;
-            let invited = register.invite(scope, agent_id, name.as_deref(), expires).await?;
-            let name = name.unwrap_or_else(|| name_after(&agent));
-            let whose = Whose { url, tenant: &tenant, agent: &agent, name: &name };
-            Ok(whose.invitation(&invited, &bots, expires))
+            let bots = register.store().bots_of(scope, agent).await?;
+            let invited = register.invite(scope, agent, name.as_deref(), expires).await?;
+            let name = name.unwrap_or_else(|| name_after(&whose.agent));
+            let guest = Guest { url, whose: &whose, name: &name };
+            Ok(guest.invitation(&invited, &bots, expires))
         }
         Gateway::List { tenant, page } => {
             let scope = names::tenant(register, &tenant).await?;
@@ -147,17 +138,16 @@ fn no_gateway(name: &str) -> String {
 }
 
 /// For whom an invitation is.
-struct Whose<'a> {
+struct Guest<'a> {
     url: &'a str,
-    tenant: &'a str,
-    agent: &'a str,
+    whose: &'a Whose,
     name: &'a str,
 }
 
-impl Whose<'_> {
+impl Guest<'_> {
     /// The two ways in that really work, ready to paste.
     fn invitation(&self, invited: &Invitation, bots: &[GreetedBot], good_for: Duration) -> Answer {
-        let Whose { url, tenant, agent, name } = self;
+        let Guest { url, whose: Whose { tenant, agent }, name } = self;
         let (client, client_secret) = (invited.client, invited.client_secret.with(str::to_owned));
         let token = invited.token.with(str::to_owned);
         let token_url = format!("{url}/oauth/token");

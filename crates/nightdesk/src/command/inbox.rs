@@ -4,12 +4,12 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use nightdesk_inbox::{Aside, Listed, Parked, Shown, State};
 use nightdesk_register::Register;
+use nightdesk_types::Seq;
 use nightdesk_types::limits::SWEEP_EVERY;
-use nightdesk_types::{AgentId, Seq, TenantScope};
 use serde_json::{Value, json};
 
 use super::list::second;
-use super::names;
+use super::names::Whose;
 use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
@@ -40,16 +40,6 @@ pub(crate) enum Inbox {
     /// Set aside an entry that waits, so that those behind it get through.
     #[command(after_help = "Example:\n  nightdesk inbox park --tenant acme --agent helper --seq 7")]
     Park(Which),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Whose {
-    /// Whose agent it is, by name or id.
-    #[arg(long)]
-    tenant: String,
-    /// The agent, by name or id.
-    #[arg(long)]
-    agent: String,
 }
 
 #[derive(Debug, Args)]
@@ -109,13 +99,6 @@ pub(super) async fn run(
             }
             Ok(Answer::One(json!({ "seq": which.seq, "parked": true })))
         }
-    }
-}
-
-impl Whose {
-    async fn found(&self, register: &Register) -> anyhow::Result<(TenantScope, AgentId)> {
-        let scope = names::tenant(register, &self.tenant).await?;
-        Ok((scope, names::agent(register, scope, &self.agent).await?))
     }
 }
 

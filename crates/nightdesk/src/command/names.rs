@@ -1,8 +1,31 @@
 //! Names: who an operator means. A tenant or an agent may be called by name or by id.
 
 use anyhow::bail;
+use clap::Args;
 use nightdesk_register::{Named, Register};
 use nightdesk_types::{AgentId, TenantScope};
+
+/// Which agent a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Whose {
+    /// Whose agent it is, by name or id.
+    #[arg(long)]
+    pub(crate) tenant: String,
+    /// The agent, by name or id.
+    #[arg(long)]
+    pub(crate) agent: String,
+}
+
+impl Whose {
+    /// Who that is.
+    pub(crate) async fn found(
+        &self,
+        register: &Register,
+    ) -> anyhow::Result<(TenantScope, AgentId)> {
+        let scope = tenant(register, &self.tenant).await?;
+        Ok((scope, agent(register, scope, &self.agent).await?))
+    }
+}
 
 /// The tenant that is called so.
 pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<TenantScope> {
@@ -11,11 +34,7 @@ pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<
 }
 
 /// The agent of the tenant that is called so.
-pub(super) async fn agent(
-    register: &Register,
-    scope: TenantScope,
-    called: &str,
-) -> anyhow::Result<AgentId> {
+async fn agent(register: &Register, scope: TenantScope, called: &str) -> anyhow::Result<AgentId> {
     let found = register.store().agents_called(scope, called).await?;
     only("agent", called, &found)
 }
