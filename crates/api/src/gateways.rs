@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
 use nightdesk_line::Failures;
+use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::http::ErrorBody;
 use nightdesk_register::Issuer;
 use nightdesk_register::enrolment::Client;
@@ -69,19 +70,15 @@ impl Gateways {
             let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
             return (StatusCode::UNAUTHORIZED, bearer, said(what_to_do)).into_response();
         }
-        let later = [(header::RETRY_AFTER, "60")];
-        let why = said("too many bad tokens from this address; wait a minute");
-        (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
+        too_many()
     }
 }
 
-/// The token a request shows.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    header_text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ")
-}
-
-pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
+/// What who failed too often is told, whatever they show that is not good.
+pub(crate) fn too_many() -> Response {
+    let later = [(header::RETRY_AFTER, "60")];
+    let why = said("too many bad tokens from this address; wait a minute");
+    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }
 
 /// Reads a body within its bounds.

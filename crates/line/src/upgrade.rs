@@ -133,7 +133,8 @@ async fn turn_away(mut socket: Socket<Metered<TokioIo<Upgraded>>>) {
     socket.linger().await;
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The token a request shows.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 

@@ -13,7 +13,7 @@ use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_vault::Key;
 use serde_json::json;
 
-use crate::gateways::{Gateways, header_text, read_body, try_later};
+use crate::gateways::{Gateways, read_body, try_later};
 
 /// What the RFC wants on every answer that may hold a token.
 const NOT_KEPT: [(HeaderName, &str); 2] =
@@ -29,10 +29,9 @@ pub(super) async fn token(
         Ok(form) => form,
         Err(refused) => return refused,
     };
-    let text = |name| header_text(&head.headers, &name);
-    let (authorization, refresh) =
-        (text(header::AUTHORIZATION), head.headers.get(token::REFRESH_TOKEN_HEADER));
-    let refresh = refresh.and_then(|value| value.to_str().ok());
+    let text = |name: &str| head.headers.get(name)?.to_str().ok();
+    let authorization = text(header::AUTHORIZATION.as_str());
+    let refresh = text(token::REFRESH_TOKEN_HEADER);
     let (client_id, client_secret) = match token::Request::read(&form, authorization, refresh) {
         Ok(token::Request::ClientCredentials { client_id, client_secret, scope: _ }) => {
             (client_id, client_secret)

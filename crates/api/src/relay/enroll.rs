@@ -14,7 +14,7 @@ use nightdesk_protocol::http::enroll;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_register::enrolment::{Client, Enrolment, Refusal};
 
-use crate::gateways::{Gateways, read_json, refuse, try_later};
+use crate::gateways::{Gateways, read_json, refuse, too_many, try_later};
 
 const WANTS: &str = "send JSON with enrollmentToken and gatewayId";
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
@@ -41,14 +41,7 @@ pub(super) async fn enroll(
     match gateways.desk.register.enrol(&client, token, &asked.gateway_id).await {
         Ok(Ok(enrolment)) => give(&client, asked.gateway_id, &enrolment),
         // A guess at a token is a failure like one at a secret.
-        Ok(Err(Refusal::Unknown)) if !gateways.may_fail(from.ip()) => {
-            let later = [(header::RETRY_AFTER, "60")];
-            let why = refuse(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many bad tokens from this address; wait a minute",
-            );
-            (later, why).into_response()
-        }
+        Ok(Err(Refusal::Unknown)) if !gateways.may_fail(from.ip()) => too_many(),
         Ok(Err(refusal)) => refuse(StatusCode::FORBIDDEN, &what_to_do(&refusal)),
         Err(error) => try_later(&error, "a gateway could not be enrolled"),
     }

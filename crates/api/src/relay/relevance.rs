@@ -8,11 +8,12 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::http::policy;
 use nightdesk_protocol::upgrade_token::UpgradeToken;
 use nightdesk_register::Proof;
 
-use crate::gateways::{Gateways, bearer, read_json, refuse, try_later};
+use crate::gateways::{Gateways, read_json, refuse, try_later};
 
 pub(super) async fn policy(
     State(gateways): State<Arc<Gateways>>,
