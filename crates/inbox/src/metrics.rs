@@ -7,7 +7,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::store::{AckRange, Put};
+use crate::store::Put;
 
 /// From half a millisecond to four seconds.
 const PUT_BUCKETS: (f64, f64, u16) = (0.0005, 2.0, 14);
@@ -58,8 +58,7 @@ impl Metrics {
         self.put_seconds.observe(took.as_secs_f64());
     }
 
-    pub(crate) fn acked(&self, ranges: &[AckRange]) {
-        let count = |range: &AckRange| u64::try_from(range.to.get() - range.from.get() + 1);
-        self.acked.inc_by(ranges.iter().filter_map(|range| count(range).ok()).sum());
+    pub(crate) fn acked(&self, entries: u64) {
+        self.acked.inc_by(entries);
     }
 }

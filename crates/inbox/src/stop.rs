@@ -12,7 +12,6 @@ use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::entry::LineClaim;
 use crate::gather::{Batch, Gather};
 use crate::metrics::Metrics;
 use crate::recent::Recent;
@@ -123,11 +122,11 @@ impl Inbox {
 
     /// Moves a cursor, if its line still is the agent's.
     pub async fn ack(&self, ack: AckOf) -> Result<Ack, StoreError> {
-        let AckOf { line: LineClaim { agent, .. }, ranges } = ack.clone();
+        let (entries, followed) = (ack.entries(), trail::of_acks(&ack));
         let acked = self.acks.ask(ack).await?;
         if let Ack::Moved(_) = acked {
-            self.metrics.acked(&ranges);
-            trail::acked(agent, &ranges);
+            self.metrics.acked(entries);
+            followed.iter().for_each(trail::acked);
         }
         Ok(acked)
     }

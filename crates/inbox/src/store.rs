@@ -54,6 +54,14 @@ pub struct AckOf {
     pub ranges: Vec<AckRange>,
 }
 
+impl AckOf {
+    /// How many numbers that are.
+    pub(crate) fn entries(&self) -> u64 {
+        let count = |range: &AckRange| u64::try_from(range.to.get() - range.from.get() + 1);
+        self.ranges.iter().filter_map(|range| count(range).ok()).sum()
+    }
+}
+
 /// Entries acknowledged together. Numbers in between that are not entries were set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRange {

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use nightdesk_types::{AgentId, EntryId, Seq};
+use nightdesk_types::{EntryId, Seq};
 use tracing::Level;
 
 use crate::entry::Stored;
-use crate::store::AckRange;
+use crate::store::AckOf;
 
 /// By what a listener knows a step.
 pub const TARGET: &str = "nightdesk::trail";
@@ -35,12 +35,15 @@ pub fn stored(step: &'static str, stored: &[Stored], took: Duration) {
     }
 }
 
+/// What is to be said of acks once they are committed, if anybody listens.
+pub(crate) fn of_acks(ack: &AckOf) -> Option<AckOf> {
+    is_followed().then(|| ack.clone())
+}
+
 /// Says that entries were handed over and their acks are committed.
-pub(crate) fn acked(agent: AgentId, ranges: &[AckRange]) {
-    if !is_followed() {
-        return;
-    }
-    for range in ranges {
+pub(crate) fn acked(ack: &AckOf) {
+    let agent = ack.line.agent;
+    for range in &ack.ranges {
         let since_us = range.handed_at.as_microsecond();
         for seq in range.from.get()..=range.to.get() {
             let entry = EntryId { agent, seq: Seq::new(seq) };
