@@ -833,6 +833,26 @@ $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.wall_off(walled text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    execute format('alter table %I enable row level security', walled);
+    execute format('alter table %I force row level security', walled);
+    execute format(
+        'create policy own_tenants on %I
+             using (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)
+             with check (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)',
+        walled
+    );
+    execute format(
+        'grant select, insert, update, delete on %I to nightdesk_app, nightdesk_doors', walled
+    );
+end
+$$;
+
+ALTER FUNCTION public.wall_off(walled text) OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1496,6 +1516,8 @@ ALTER TABLE public.webchat_messages ENABLE ROW LEVEL SECURITY;
 GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;

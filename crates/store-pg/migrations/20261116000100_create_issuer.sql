@@ -54,26 +54,25 @@ create table enrolments (
     foreign key (tenant_id, gateway_id) references gateways
 );
 
-do $$
-declare
-    walled text;
+-- Puts a table behind the wall of row-level security that 20261115000400 explains.
+create function wall_off(walled text) returns void language plpgsql as $$
 begin
-    foreach walled in array array['oauth_clients', 'enrolments']
-    loop
-        execute format('alter table %I enable row level security', walled);
-        execute format('alter table %I force row level security', walled);
-        execute format(
-            'create policy own_tenants on %I
-                 using (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)
-                 with check (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)',
-            walled
-        );
-        execute format(
-            'grant select, insert, update, delete on %I to nightdesk_app, nightdesk_doors', walled
-        );
-    end loop;
+    execute format('alter table %I enable row level security', walled);
+    execute format('alter table %I force row level security', walled);
+    execute format(
+        'create policy own_tenants on %I
+             using (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)
+             with check (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)',
+        walled
+    );
+    execute format(
+        'grant select, insert, update, delete on %I to nightdesk_app, nightdesk_doors', walled
+    );
 end
 $$;
+revoke execute on function wall_off(text) from public;
+select wall_off('oauth_clients');
+select wall_off('enrolments');
 
 -- A client names itself; whose it is, its row says.
 create function door_client(p_client uuid) returns table (

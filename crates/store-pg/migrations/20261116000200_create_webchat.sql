@@ -47,25 +47,8 @@ create table webchat_messages (
 create index webchat_messages_by_age on webchat_messages (at);
 create index webchat_chats_by_age on webchat_chats (seen_at);
 
-do $$
-declare
-    walled text;
-begin
-    foreach walled in array array['webchat_chats', 'webchat_messages'] loop
-        execute format('alter table %I enable row level security', walled);
-        execute format('alter table %I force row level security', walled);
-        execute format(
-            'create policy own_tenants on %I
-                 using (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)
-                 with check (array_position((select current_setting(''app.tenants'')::uuid[]), tenant_id) is not null)',
-            walled
-        );
-        execute format(
-            'grant select, insert, update, delete on %I to nightdesk_app, nightdesk_doors', walled
-        );
-    end loop;
-end
-$$;
+select wall_off('webchat_chats');
+select wall_off('webchat_messages');
 
 -- Forgets lines that are too old, at most so many, and chats of which nothing is left. Over all
 -- tenants: a door.

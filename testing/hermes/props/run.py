@@ -36,14 +36,22 @@ class Outcome:
     platform: str
     secs: float
     error: BaseException | None
+    # Whether it was to break a promise: a bug is planted.
+    is_to_break: bool
 
     @property
     def is_broken_promise(self) -> bool:
         """Whether it failed by what it judges, and not by trouble of our own."""
         return isinstance(self.error, Broken)
 
+    @property
+    def is_as_wanted(self) -> bool:
+        """Whether it did what it was to do."""
+        return self.is_broken_promise if self.is_to_break else self.error is None
+
     def __str__(self) -> str:
-        head = f"{'FAILED' if self.error else 'ok':<7}{self.name} {self.platform} {self.secs:.1f} s"
+        word = "ok" if self.is_as_wanted else "FAILED"
+        head = f"{word:<7}{self.name} {self.platform} {self.secs:.1f} s"
         if self.error is None:
             return head
         kind = "" if self.is_broken_promise else f"{type(self.error).__name__}: "
@@ -98,7 +106,8 @@ class Runner:
                 began_at = time.monotonic()
                 error = await self._act(scenario, stage, set_up)
                 secs = time.monotonic() - began_at
-                outcomes.append(Outcome(scenario.name, stage.platform.name, secs, error))
+                name, platform = scenario.name, stage.platform.name
+                outcomes.append(Outcome(name, platform, secs, error, self._asked.expect_failure))
                 print(outcomes[-1])
                 set_up = True
                 if error is not None:
@@ -122,8 +131,7 @@ class Runner:
 
     def _put_away(self, folder: Path, last: Outcome) -> None:
         """Removes a stage's folder; keeps the logs of what failed."""
-        wanted = self._asked.expect_failure and last.is_broken_promise
-        if self._asked.keep or (last.error is not None and not wanted):
+        if self._asked.keep or not last.is_as_wanted:
             if self._kept is None:
                 self._kept = Path(tempfile.mkdtemp(prefix=f"{self._asked.called}-kept-"))
             kept = self._kept / folder.name
@@ -198,6 +206,4 @@ def main(
     failed = sum(outcome.error is not None for outcome in outcomes)
     passed = len(outcomes) - failed
     print(f"{called}: scenarios={len(scenarios)} passed={passed} failed={failed}")
-    if asked.expect_failure:
-        return 0 if all(outcome.is_broken_promise for outcome in outcomes) else 1
-    return 1 if failed else 0
+    return 0 if all(outcome.is_as_wanted for outcome in outcomes) else 1

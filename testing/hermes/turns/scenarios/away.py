@@ -46,7 +46,9 @@ async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
     not asked again."""
     before = await stage.talk("stopped")
     await stage.all_acked()
+    line = stage.tap.lines[-1]
     await stage.hermes.killed()
+    await until("the desk has noticed", lambda: line.is_over)
     words = {chat: stage.model.word() for chat in ("stopped", "stopped-too")}
     for chat, word in words.items():
         await stage.asks(chat, word)
