@@ -728,6 +728,17 @@ $$;
 
 ALTER FUNCTION public.no_outcome(what text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.node_lives(p_node text, p_epoch bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (
+        select from nodes n
+        where n.node = p_node and n.epoch = p_epoch and n.expires_at > clock_timestamp()
+    )
+$$;
+
+ALTER FUNCTION public.node_lives(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.open_days(behind integer, ahead integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1049,7 +1060,8 @@ ALTER TABLE public.lines OWNER TO nightdesk_owner;
 CREATE TABLE public.nodes (
     node text NOT NULL,
     epoch bigint NOT NULL,
-    started_at timestamp with time zone NOT NULL
+    started_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL
 );
 
 ALTER TABLE public.nodes OWNER TO nightdesk_owner;

@@ -8,18 +8,89 @@
 pub enum Bug {
     /// X1: the source is told "ok" before the commit.
     AckBeforeCommit,
+    /// X2: what does not fit into a line's window is dropped.
+    DropOnFullWindow,
+    /// X3: entries are numbered by a sequence, not by their inbox's head.
+    CursorBySequence,
+    /// X4: an event is a duplicate if a later one was seen.
+    DedupeByMark,
+    /// X5: an owner's writes are not refused when its epoch is old.
+    NoFenceOnCommit,
+    /// X6: what was acknowledged is handed over again.
+    HandOverAfterAck,
+    /// X7: an entry has another id each time it is handed over.
+    NewIdPerTry,
+    /// X8: two readers hand one inbox over at once.
+    TwoDrains,
+    /// X9: an event goes to any agent of the right tenant.
+    RouteByTenant,
+    /// X10: a gateway is told that it is revoked when the store is down.
+    RevokedOnStoreError,
+    /// X13: only agents that said they go idle are woken.
+    WakeAfterGoodbye,
+    /// X14: a connection goes back to the pool with its transaction open.
+    NoRollback,
+    /// X15: what the bell says is taken for the entry, and nobody looks.
+    BodiesOnTheBell,
+    /// X16: only names are checked before a call, not addresses.
+    ResolverOnly,
+    /// X17: a stop goes to every line.
+    StopForAll,
+    /// X19: tenants are told apart by nobody.
+    NoWall,
+    /// X20: a revocation is only rung.
+    RevokedByBellOnly,
+    /// X21: the wall lets one tenant of a batch through.
+    OneTenantWall,
     /// X22: a source's batches are spread over several writers.
     SourceOnTwoWriters,
 }
 
 impl Bug {
     /// Every bug that can be planted.
-    pub const ALL: [Self; 2] = [Self::AckBeforeCommit, Self::SourceOnTwoWriters];
+    pub const ALL: [Self; 19] = [
+        Self::AckBeforeCommit,
+        Self::DropOnFullWindow,
+        Self::CursorBySequence,
+        Self::DedupeByMark,
+        Self::NoFenceOnCommit,
+        Self::HandOverAfterAck,
+        Self::NewIdPerTry,
+        Self::TwoDrains,
+        Self::RouteByTenant,
+        Self::RevokedOnStoreError,
+        Self::WakeAfterGoodbye,
+        Self::NoRollback,
+        Self::BodiesOnTheBell,
+        Self::ResolverOnly,
+        Self::StopForAll,
+        Self::NoWall,
+        Self::RevokedByBellOnly,
+        Self::OneTenantWall,
+        Self::SourceOnTwoWriters,
+    ];
 
     /// Its number in the list of promises.
     pub const fn number(self) -> &'static str {
         match self {
             Self::AckBeforeCommit => "X1",
+            Self::DropOnFullWindow => "X2",
+            Self::CursorBySequence => "X3",
+            Self::DedupeByMark => "X4",
+            Self::NoFenceOnCommit => "X5",
+            Self::HandOverAfterAck => "X6",
+            Self::NewIdPerTry => "X7",
+            Self::TwoDrains => "X8",
+            Self::RouteByTenant => "X9",
+            Self::RevokedOnStoreError => "X10",
+            Self::WakeAfterGoodbye => "X13",
+            Self::NoRollback => "X14",
+            Self::BodiesOnTheBell => "X15",
+            Self::ResolverOnly => "X16",
+            Self::StopForAll => "X17",
+            Self::NoWall => "X19",
+            Self::RevokedByBellOnly => "X20",
+            Self::OneTenantWall => "X21",
             Self::SourceOnTwoWriters => "X22",
         }
     }

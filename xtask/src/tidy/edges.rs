@@ -30,12 +30,15 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("register", &["types", "protocol", "port", "vault"]),
     ("vault", &["types"]),
     ("bus", &["types"]),
+    // whoever a tenant names is called through one guarded client
+    ("outside", &["types"]),
+    ("wake", &["types", "outside"]),
     // the only crate that knows two stops at once
     (
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault",
+            "register", "vault", "wake",
         ],
     ),
     // what stands behind the ports; it reads entries back in the form they were written
@@ -43,7 +46,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "webchat",
+            "wake", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
@@ -55,8 +58,24 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "nightdesk",
         &[
-            "types", "port", "bus", "gate", "inbox", "line", "egress", "register", "vault", "desk",
-            "store-pg", "api", "sdk", "servers", "testkit",
+            "types",
+            "port",
+            "bus",
+            "gate",
+            "inbox",
+            "line",
+            "egress",
+            "register",
+            "vault",
+            "outside",
+            "wake",
+            "desk",
+            "store-pg",
+            "bus-redis",
+            "api",
+            "sdk",
+            "servers",
+            "testkit",
         ],
     ),
     // what agents build against: it knows the wire and nothing behind it
@@ -72,11 +91,20 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "desk", "api",
+            "register", "vault", "wake", "desk", "api",
         ],
     ),
-    // proofs enter everybody through the register, and know the desk only from outside
-    ("prove", &["types", "protocol", "register", "vault", "store-pg", "servers", "testkit"]),
+    // a judge knows what was seen, and nobody who saw it
+    ("judge", &[]),
+    // proofs enter everybody through the register, and know the desk only from outside; the SDK is
+    // one of their gateways
+    (
+        "prove",
+        &[
+            "types", "protocol", "register", "vault", "store-pg", "servers", "testkit", "judge",
+            "sdk",
+        ],
+    ),
     ("xtask", &["servers"]),
 ];
 

@@ -1,0 +1,1 @@
+//! The bell between nodes, over Redis.

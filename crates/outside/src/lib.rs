@@ -1,0 +1,1 @@
+//! Outside: the one guarded way to addresses that tenants name.

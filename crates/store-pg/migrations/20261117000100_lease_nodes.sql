@@ -1,0 +1,12 @@
+-- A node lives as long as it renews its lease, by the database's clock. What belongs to a life of a
+-- node, such as its lines, ends with it.
+alter table nodes add column expires_at timestamptz not null default 'infinity';
+
+-- Whether that life of a node goes on.
+create function node_lives(p_node text, p_epoch bigint) returns boolean
+language sql stable as $$
+    select exists (
+        select from nodes n
+        where n.node = p_node and n.epoch = p_epoch and n.expires_at > clock_timestamp()
+    )
+$$;

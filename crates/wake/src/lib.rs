@@ -1,0 +1,1 @@
+//! Wake: when a sleeping agent is called, and what comes of it.

@@ -1,0 +1,157 @@
+//! Events: one line of a history each.
+//!
+//! All processes of a run are on one machine and read one monotonic clock, so that their times
+//! can be compared.
+
+#![expect(missing_docs, reason = "the name of a field says what it is")]
+
+use serde::{Deserialize, Serialize};
+
+/// One line of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// When, by the machine's monotonic clock.
+    #[serde(rename = "t")]
+    pub at_ns: u64,
+    /// Which process saw it.
+    pub proc: String,
+    /// Its place among what that process saw, from 1 and without gaps.
+    pub n: u64,
+    /// What it saw.
+    pub ev: Event,
+}
+
+/// What was seen. A text a person writes carries a nonce of its own, so that whoever sees it
+/// knows where it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Event {
+    // the platforms
+    /// A platform sends an event to the desk, for these agents.
+    PlatSend {
+        id: String,
+        bot: String,
+        chat: String,
+        user: String,
+        nonce: String,
+        expect: Vec<String>,
+    },
+    /// The desk answered one attempt to send it. 0: it did not answer.
+    PlatAck { id: String, attempt: u32, status: u16 },
+    /// Before it noted an ack, the platform looked the event up in the database.
+    PlatLook { id: String, found: bool },
+    /// A bot's socket at the platform was opened, resumed, identified or closed.
+    PlatSock { bot: String, shard: String, what: Sock },
+    /// The desk called the platform.
+    PlatEgress { bot: String, chat: String, nonce: String, request: Option<String> },
+    /// The desk showed something that passes: typing, or that an agent is being woken.
+    PlatShown { bot: String, chat: String, text: String },
+
+    // the gateways
+    /// A gateway dials for an agent.
+    GwOpen { conn: String, gateway: String, agent: String },
+    /// It was handed an entry; `platform` order is told by the nonce.
+    GwRecv {
+        conn: String,
+        agent: String,
+        buffer_id: String,
+        nonce: String,
+        bytes: u32,
+        passthrough: bool,
+    },
+    /// It acknowledged an entry.
+    GwAck { conn: String, agent: String, buffer_id: String },
+    /// Its line ended.
+    GwClose { conn: String, code: u16, reason: String },
+    /// It was told to stop a turn.
+    StopRecv { conn: String, agent: String, session: String, chat: String },
+    /// It asks for something to be said.
+    OutReq { conn: String, agent: String, request: String, chat: String, nonce: String },
+    /// What came of that.
+    OutRes { conn: String, request: String, result: OutResult },
+    /// It said that it goes idle, was frozen, or goes on.
+    GwState { agent: String, what: GatewayState },
+
+    // the targets
+    /// An agent's wake target was called.
+    WakeRecv { agent: String },
+    /// An address was connected to that nobody may be led to.
+    Honeypot { address: String },
+
+    // the driver
+    /// A run begins. Without a fault in it, nothing is excused.
+    Begin { seed: u64, faults: bool },
+    /// A gateway was revoked, or its secret replaced, and the desk said that it is done.
+    Revoked { gateway: String },
+    /// A gateway dials with a secret that is not its own.
+    BadSecret { gateway: String },
+    /// Somebody asks for a turn to be stopped; the agent that runs it, if any.
+    StopReq { id: String, chat: String, agent: Option<String> },
+    /// A parking reason that this run will cause, for this nonce.
+    MayPark { nonce: String, reason: String },
+    /// An operator put a parked entry in again: it gets a second id.
+    Resubmitted { nonce: String },
+    /// A fault begins. Its path says whom it is between.
+    FaultOn { id: String, fault: String, target: String },
+    /// It ends.
+    FaultOff { id: String },
+    /// Nothing more is sent, and everybody had time to finish.
+    Quiesce,
+    /// A canary secret was found where no secret may be.
+    Canary { place: String },
+
+    // the database, looked at from outside
+    /// An entry as the tables have it.
+    Inbox { agent: String, seq: u64, buffer_id: String, state: EntryState },
+    /// An entry that was set aside, and why.
+    Parked { agent: String, seq: u64, buffer_id: String, reason: String },
+    /// Who owns something.
+    Lease { resource: String, owner: String, epoch: u64 },
+
+    // the nodes, to explain
+    /// A node took ownership.
+    OwnAcq { resource: String, epoch: u64 },
+    /// A node lost it.
+    OwnLost { resource: String, epoch: u64 },
+    /// A node committed something as an owner.
+    Commit { resource: String, epoch: u64 },
+}
+
+/// What happened to a bot's socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sock {
+    Open,
+    Resume,
+    Identify,
+    Heartbeat,
+    Close,
+}
+
+/// What a gateway was told of a send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutResult {
+    Done,
+    Failed,
+    Ambiguous,
+    /// Nothing came before the gateway gave up or its line ended.
+    Nothing,
+}
+
+/// What a gateway does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GatewayState {
+    Idle,
+    Frozen,
+    Thawed,
+}
+
+/// How an entry stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryState {
+    Pending,
+    Acked,
+}
