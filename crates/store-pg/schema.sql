@@ -134,7 +134,29 @@ $$;
 
 ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, was_called boolean)
+CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent_id uuid, request_id text, asked_on text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    update sends s set state = 'ambiguous', settled_at = now()
+    where (s.tenant_id, s.agent_id, s.request_id) in (
+        select c.tenant_id, c.agent_id, c.request_id from sends c
+        where c.state = 'calling' and node_is_gone(c.node, c.node_epoch)
+        order by c.asked_at
+        limit sends_max
+        for update skip locked
+    )
+    returning s.agent_id, s.request_id, s.asked_on;
+end
+$$;
+
+ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -142,16 +164,15 @@ CREATE FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for i
 #variable_conflict use_column
 begin
     return query
-    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.state = 'calling'
-    from sends s
-    where (s.state = 'asked' and s.asked_at < now() - p_asked_for)
-       or (s.state = 'calling' and s.node = p_node and s.node_epoch < p_epoch)
-    order by s.asked_at
-    limit sends_max;
+    select distinct s.bot_id from sends s
+    where s.state = 'asked' and (
+        select node_lives(o.node, o.node_epoch) from owners o where o.resource = 'bot/' || s.bot_id
+    ) is not true
+    limit bots_max;
 end
 $$;
 
-ALTER FUNCTION public.door_left_over(p_node text, p_epoch bigint, p_asked_for interval, sends_max integer) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_ownerless_bots(bots_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -253,6 +274,28 @@ end
 $$;
 
 ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, asked_on text, asked_ago_ms bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.asked_on,
+        (extract(epoch from clock_timestamp() - s.asked_at) * 1000)::bigint
+    from sends s
+    where s.state = 'asked' and (
+        select o.node = p_node and o.node_epoch = p_epoch from owners o
+        where o.resource = 'bot/' || s.bot_id
+    )
+    order by s.asked_at
+    limit sends_max;
+end
+$$;
+
+ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -728,6 +771,17 @@ $$;
 
 ALTER FUNCTION public.no_outcome(what text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.node_is_gone(p_node text, p_epoch bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select not exists (
+        select from nodes n
+        where n.node = p_node and n.epoch = p_epoch and n.expires_at > '-infinity'
+    )
+$$;
+
+ALTER FUNCTION public.node_is_gone(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.node_lives(p_node text, p_epoch bigint) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -765,6 +819,44 @@ end
 $$;
 
 ALTER FUNCTION public.open_days(behind integer, ahead integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) RETURNS TABLE(node text, node_epoch bigint, epoch bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    -- Most often somebody does.
+    return query select o.node, o.node_epoch, o.epoch from owners o
+        where o.resource = p_resource and node_lives(o.node, o.node_epoch);
+    if found or not node_lives(p_node, p_node_epoch) then
+        return;
+    end if;
+    insert into owners as o (resource, epoch, node, node_epoch, since)
+    values (p_resource, 1, p_node, p_node_epoch, clock_timestamp())
+    on conflict (resource) do update
+    set epoch = o.epoch + 1, node = excluded.node, node_epoch = excluded.node_epoch,
+        since = excluded.since
+    where not node_lives(o.node, o.node_epoch);
+    -- Ours, or that of somebody who was faster.
+    return query select o.node, o.node_epoch, o.epoch from owners o where o.resource = p_resource;
+end
+$$;
+
+ALTER FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from owners o
+    where o.resource = p_resource and o.epoch = p_epoch
+      and o.node = p_node and o.node_epoch = p_node_epoch
+    for share;
+    return found;
+end
+$$;
+
+ALTER FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
@@ -1081,6 +1173,16 @@ ALTER TABLE ONLY public.oauth_clients FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.oauth_clients OWNER TO nightdesk_owner;
 
+CREATE TABLE public.owners (
+    resource text NOT NULL,
+    epoch bigint NOT NULL,
+    node text NOT NULL,
+    node_epoch bigint NOT NULL,
+    since timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.owners OWNER TO nightdesk_owner;
+
 CREATE TABLE public.quarantine_heads (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -1168,6 +1270,7 @@ CREATE TABLE public.sends (
     called_at timestamp with time zone,
     settled_at timestamp with time zone,
     receipt bytea,
+    asked_on text,
     CONSTRAINT sends_called_by_somebody CHECK (((state = 'asked'::text) OR ((node IS NOT NULL) AND (called_at IS NOT NULL)))),
     CONSTRAINT sends_known_state CHECK ((state = ANY (ARRAY['asked'::text, 'calling'::text, 'settled'::text, 'ambiguous'::text]))),
     CONSTRAINT sends_settled_with_a_receipt CHECK (((state = 'settled'::text) = (receipt IS NOT NULL)))
@@ -1324,6 +1427,9 @@ ALTER TABLE ONLY public.oauth_clients
 
 ALTER TABLE ONLY public.oauth_clients
     ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (tenant_id, client_id);
+
+ALTER TABLE ONLY public.owners
+    ADD CONSTRAINT owners_pkey PRIMARY KEY (resource);
 
 ALTER TABLE ONLY public.quarantine_heads
     ADD CONSTRAINT quarantine_heads_pkey PRIMARY KEY (tenant_id, bot_id);
@@ -1571,9 +1677,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
+GRANT SELECT ON TABLE public.nodes TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_doors;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.owners TO nightdesk_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.owners TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_doors;

@@ -17,6 +17,8 @@ mod metrics;
 mod pace;
 mod settled;
 mod stop;
+mod owner;
+mod in_hand;
 mod fleeting;
 mod store;
 
@@ -27,4 +29,4 @@ pub use pace::Paces;
 pub use settled::{Parts, Settled};
 pub use split::split;
 pub use stop::{Account, Accounts, Egress, SendLanes, SendTurn};
-pub use store::{Asked, LeftOver, Owner, SendKey, Store};
+pub use store::{Asked, GivenUp, SendKey, Store, Waiting};

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_gate::AdmittedSend;
+use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, Receipt};
-use nightdesk_types::limits::{
-    LEFT_OVER_SENDS_MAX, PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN,
-};
-use nightdesk_types::{AgentId, BotId, Send, StoreError};
+use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
+use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError};
 use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::task::TaskTracker;
 
+use crate::in_hand::InHand;
 use crate::metrics::Metrics;
 use crate::plan::plan;
-use crate::store::{Asked, LeftOver, Owner, SendKey, Store};
+use crate::store::{Asked, SendKey, Store};
 use crate::{Lanes, Paces, Settled, Turn};
 
 /// A bot, who makes its calls, and what it can do.
@@ -51,9 +52,12 @@ pub(crate) enum PaceKey {
 
 /// Makes calls to platforms, at most one per request and part.
 pub struct Egress {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) accounts: Arc<dyn Accounts>,
-    owner: Owner,
+    pub(crate) owners: Owners,
+    pub(crate) in_hand: InHand,
+    /// What is made for other nodes, by its own tasks.
+    pub(crate) tasks: TaskTracker,
     lanes: SendLanes,
     /// Agents may share a chat: who has the floor there says all its parts.
     floors: Lanes<(BotId, String)>,
@@ -62,11 +66,11 @@ pub struct Egress {
 }
 
 /// The calls of a send, and until when they may be made.
-struct Errand {
-    account: Account,
+pub(crate) struct Errand {
+    pub(crate) account: Account,
     chat: String,
     calls: Vec<Send>,
-    until: Instant,
+    pub(crate) until: Instant,
 }
 
 impl std::fmt::Debug for Egress {
@@ -77,10 +81,28 @@ impl std::fmt::Debug for Egress {
 
 impl Egress {
     /// The way out of this node, in this life of it.
-    pub fn new(store: Arc<dyn Store>, accounts: Arc<dyn Accounts>, owner: Owner) -> Self {
-        let (lanes, floors) = (Lanes::default(), Lanes::default());
-        let (paces, metrics) = (Paces::default(), Metrics::default());
-        Self { store, accounts, owner, lanes, floors, paces, metrics }
+    pub fn new(
+        store: Arc<dyn Store>,
+        accounts: Arc<dyn Accounts>,
+        owners: Owners,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self {
+            store,
+            accounts,
+            owners,
+            tasks,
+            in_hand: InHand::default(),
+            lanes: Lanes::default(),
+            floors: Lanes::default(),
+            paces: Paces::default(),
+            metrics: Metrics::default(),
+        }
+    }
+
+    /// This node, in this life of it.
+    pub(crate) fn node(&self) -> &Node {
+        self.owners.lease().node()
     }
 
     /// What it counts.
@@ -104,11 +126,11 @@ impl Egress {
             // Nothing will be done, so there is nothing to write down.
             Err(unsayable) => return Ok(unsayable),
         };
-        match self.store.ask(send).await? {
-            Asked::New => {
-                let made = self.make(&SendKey::from(send), &errand).await?;
-                Ok(made.unwrap_or(Settled::Ambiguous))
-            }
+        let key = SendKey::from(send);
+        // Before it is written down: a look at what waits must not take it too.
+        let Some(_held) = self.in_hand.take(&key) else { return Ok(Settled::Ambiguous) };
+        match self.store.ask(send, &self.node().name).await? {
+            Asked::New => self.by_owner(&key, &errand).await,
             Asked::Settled(settled) => Ok(settled),
             // Its answer belongs to whoever asked first.
             Asked::UnderWay => Ok(Settled::Ambiguous),
@@ -116,7 +138,7 @@ impl Egress {
     }
 
     /// What is to be done for a send, or why nothing is.
-    async fn errand(
+    pub(crate) async fn errand(
         &self,
         bot: BotId,
         send: &Send,
@@ -131,8 +153,13 @@ impl Egress {
         Ok(errand.map_err(|why| Settled::Failed(why.to_string())))
     }
 
-    /// Makes the calls if nobody else did. `None`: somebody else is at it.
-    async fn make(&self, key: &SendKey, errand: &Errand) -> Result<Option<Settled>, StoreError> {
+    /// Makes the calls if nobody else did. `None`: somebody else is at it, or owns the bot.
+    pub(crate) async fn make(
+        &self,
+        key: &SendKey,
+        errand: &Errand,
+        epoch: OwnerEpoch,
+    ) -> Result<Option<Settled>, StoreError> {
         let floor = (errand.account.bot.id, errand.chat.clone());
         let mut floor = self.floors.enter_until(floor, errand.until);
         let has_floor = match &mut floor {
@@ -141,7 +168,8 @@ impl Egress {
         };
         // Whoever dies while it waits has not begun, and the next life makes the call.
         let ready = if has_floor { self.keep_pace(errand).await } else { Err(out_of_time()) };
-        if !self.store.claim(key, &self.owner).await? {
+        let owner = Owner { node: self.node().clone(), epoch };
+        if !self.store.claim(key, &owner).await? {
             return Ok(None);
         }
         let settled = match ready {
@@ -176,6 +204,9 @@ impl Egress {
                 self.keep_pace(errand).await?;
             }
             is_paced = false;
+            if !self.owners.lease().is_held() {
+                return Err(DeliverError::Unavailable(LeaseLost.into()));
+            }
             match called(errand, send).await {
                 Err(DeliverError::RateLimited { retry_after }) => {
                     self.metrics.rate_limited();
@@ -210,7 +241,7 @@ impl Egress {
     /// the send becomes ambiguous in the next life.
     async fn note(&self, key: &SendKey, settled: &Settled) {
         self.metrics.settled(settled);
-        if let Err(error) = self.store.settle(key, &self.owner, settled).await {
+        if let Err(error) = self.store.settle(key, self.node(), settled).await {
             tracing::warn!(
                 request.id = %key.request,
                 error = &error as &dyn Error,
@@ -218,41 +249,12 @@ impl Egress {
             );
         }
     }
-
-    /// Finds sends that nobody is at work on: makes those that were not begun, and gives up
-    /// those that were. Answers how many it found.
-    pub async fn sweep(&self) -> Result<usize, StoreError> {
-        let found = self.store.left_over(&self.owner, LEFT_OVER_SENDS_MAX).await?;
-        for left in &found {
-            if left.was_called {
-                self.store.give_up(&left.key, &self.owner).await?;
-            } else {
-                self.make_left_over(left).await?;
-            }
-        }
-        Ok(found.len())
-    }
-
-    async fn make_left_over(&self, left: &LeftOver) -> Result<(), StoreError> {
-        let LeftOver { key, bot, send, .. } = left;
-        // Where there is no turn, the next sweep finds it again.
-        let Some(mut turn) = self.lanes.enter((key.agent, send.chat_id.clone())) else {
-            return Ok(());
-        };
-        if !turn.come().await {
-            return Ok(());
-        }
-        match self.errand(*bot, send, turn.until()).await? {
-            Ok(errand) => drop(self.make(key, &errand).await?),
-            Err(unsayable) => {
-                if self.store.claim(key, &self.owner).await? {
-                    self.note(key, &unsayable).await;
-                }
-            }
-        }
-        Ok(())
-    }
 }
+
+/// This node may have been taken for dead, and its bots taken over.
+#[derive(Debug, thiserror::Error)]
+#[error("this node has lost its lease")]
+struct LeaseLost;
 
 /// There is no place in the pace before the time is up, so nothing is done.
 const fn out_of_time() -> DeliverError {

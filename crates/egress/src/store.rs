@@ -1,8 +1,11 @@
 //! What the way out asks of a store.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use nightdesk_gate::AdmittedSend;
-use nightdesk_types::{AgentId, BotId, NodeEpoch, RequestId, Send, StoreError, TenantScope};
+use nightdesk_lease::Owner;
+use nightdesk_types::{AgentId, BotId, Node, RequestId, Send, StoreError, TenantScope};
 
 use crate::Settled;
 
@@ -23,15 +26,6 @@ impl From<&AdmittedSend> for SendKey {
     }
 }
 
-/// Who makes calls: a node, in this life of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The node's name.
-    pub node: String,
-    /// Its life.
-    pub epoch: NodeEpoch,
-}
-
 /// What is known of a send that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
@@ -39,46 +33,69 @@ pub enum Asked {
     New,
     /// It was asked for before, and this came of it.
     Settled(Settled),
-    /// It was asked for before, and somebody is at work on it.
+    /// It was asked for before, and is not settled.
     UnderWay,
 }
 
-/// A send that nobody is at work on any more.
+/// A send that waits for the owner of its bot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LeftOver {
+pub struct Waiting {
     /// Which send.
     pub key: SendKey,
     /// Through which bot it goes.
     pub bot: BotId,
     /// What is done.
     pub send: Send,
-    /// Whether its call was begun: then it may have been done.
-    pub was_called: bool,
+    /// The node that was asked, if it is known.
+    pub asked_on: Option<String>,
+    /// How long it waits already.
+    pub waits_for: Duration,
+}
+
+/// A send that was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    /// Who asked for it.
+    pub agent: AgentId,
+    /// What the gateway calls it.
+    pub request: RequestId,
+    /// The node that was asked, if it is known.
+    pub asked_on: Option<String>,
 }
 
 /// Keeps sends.
 #[async_trait]
 pub trait Store: std::marker::Send + Sync {
-    /// Writes a send down, once per request.
-    async fn ask(&self, send: &AdmittedSend) -> Result<Asked, StoreError>;
+    /// Writes a send down that this node was asked for, once per request.
+    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError>;
 
-    /// Takes a send that was asked for, right before its call. Answers whether it was free:
-    /// whoever gets `true` makes the one call.
+    /// What came of a send that was asked for.
+    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError>;
+
+    /// Takes a send that was asked for, right before its call. Answers whether it was free, and
+    /// its bot still the owner's: whoever gets `true` makes the one call.
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError>;
 
-    /// Notes what came of the call. Answers whether the send was still the owner's.
+    /// Notes what came of the call. Answers whether the send was still the node's.
     async fn settle(
         &self,
         send: &SendKey,
-        owner: &Owner,
+        node: &Node,
         settled: &Settled,
     ) -> Result<bool, StoreError>;
 
-    /// Sends that were asked for a while ago and not called, and those an earlier life of
-    /// this node was calling when it ended.
-    async fn left_over(&self, owner: &Owner, sends_max: usize)
-    -> Result<Vec<LeftOver>, StoreError>;
+    /// Notes that a send was not done, and that nobody may do it any more. Answers whether nobody
+    /// had begun.
+    async fn retract(&self, send: &SendKey, node: &Node, why: &Settled)
+    -> Result<bool, StoreError>;
 
-    /// Notes that nobody knows whether a call of an earlier life was done.
-    async fn give_up(&self, send: &SendKey, owner: &Owner) -> Result<(), StoreError>;
+    /// Sends that wait for the bots a node owns, oldest first.
+    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError>;
+
+    /// Bots for which something waits, and that nobody living owns.
+    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError>;
+
+    /// Gives the calls up that a node had begun whose life is over: nobody knows whether they were
+    /// made.
+    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError>;
 }

@@ -11,3 +11,5 @@ mod pace;
 mod fleeting;
 #[path = "stop/lives.rs"]
 mod lives;
+#[path = "stop/owners.rs"]
+mod owners;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use nightdesk_bus::Ears;
 use nightdesk_inbox::Inbox;
-use nightdesk_types::Clock;
 use nightdesk_types::limits::DIALS_AT_ONCE_MAX;
+use nightdesk_types::{Clock, Node};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::leave::Leaving;
 use crate::metrics::Metrics;
-use crate::store::{Node, Store};
+use crate::store::Store;
 
 /// What every line of a node shares.
 pub struct Room {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
 use nightdesk_types::{
-    AgentId, GatewayId, Generation, NodeEpoch, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
 };
 
 /// A gateway that dialled in, as its secret proved it.
@@ -20,15 +20,6 @@ pub struct Caller {
     pub gateway: GatewayId,
     /// Whether its client acks at all.
     pub acks: bool,
-}
-
-/// Where a line is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// The node's name.
-    pub name: String,
-    /// Its life.
-    pub epoch: NodeEpoch,
 }
 
 /// What a line starts from.

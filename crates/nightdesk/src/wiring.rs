@@ -4,20 +4,21 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
-use nightdesk_egress::{Egress, Owner};
+use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
-use nightdesk_line::{Dials, Leaving, Metrics, Node, Room};
+use nightdesk_lease::{Keeper, Lease, Owners, Store as _};
+use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_register::{Bots, Issuer, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::SystemClock;
-use nightdesk_types::limits::UPKEEP_EVERY;
+use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
+use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::Vault;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
@@ -30,7 +31,15 @@ use crate::telemetry;
 /// Runs a node until it is told to stop.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let running = Running::start(config, config.vault()?).await?;
-    lifecycle::signalled().await?;
+    tokio::select! {
+        signalled = lifecycle::signalled() => signalled?,
+        // Others act for it already, and what it would write is refused: it is gone at once.
+        () = running.lease.is_over() => bail!(
+            "another node took node {0} for dead, or a second one of that name was started; \
+             start it again, and give every node a node.name of its own",
+            config.node.name
+        ),
+    }
     running.stop().await;
     Ok(())
 }
@@ -40,6 +49,8 @@ pub(crate) struct Running {
     pg: Arc<Pg>,
     desk: Arc<Desk>,
     life: Lifecycle,
+    lease: Arc<Lease>,
+    keeper: Keeper,
 }
 
 impl Running {
@@ -47,14 +58,13 @@ impl Running {
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
-        let epoch =
-            pg.begin_node(&config.node.name).await.context("could not begin this node's life")?;
-        let node = Node { name: config.node.name.clone(), epoch };
+        let lease = Arc::new(begin(config, &pg).await?);
+        let keeper = keep(config, &lease)?;
         let (life, ears) = (Lifecycle::default(), Arc::new(Ears::default()));
         let webchat = Arc::new(webchat(config, &pg, &ears));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let desk = Arc::new(desk(&pg, register, &node, (&ears, &webchat), &life)?);
-        let room = Arc::new(room(&pg, &desk, &ears, node, &life));
+        let desk = Arc::new(desk(&pg, register, &lease, (&ears, &webchat), &life)?);
+        let room = Arc::new(room(&pg, &desk, &ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
             ears,
@@ -71,7 +81,7 @@ impl Running {
             lines: life.street.clone(),
         };
         open(config, street, &life).await?;
-        Ok(Self { pg, desk, life })
+        Ok(Self { pg, desk, life, lease, keeper })
     }
 
     /// Who is who there.
@@ -83,6 +93,7 @@ impl Running {
     pub(crate) async fn stop(self) {
         self.desk.readiness.stop();
         self.life.stop().await;
+        self.keeper.stop().await;
         self.pg.close().await;
     }
 }
@@ -131,12 +142,12 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 fn desk(
     pg: &Arc<Pg>,
     register: Arc<Register>,
-    node: &Node,
+    lease: &Arc<Lease>,
     (ears, webchat): (&Arc<Ears>, &Arc<Webchat>),
     life: &Lifecycle,
 ) -> anyhow::Result<Desk> {
     let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters(webchat)?));
-    let owner = Owner { node: node.name.clone(), epoch: node.epoch };
+    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     Ok(Desk {
         register,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
@@ -145,7 +156,8 @@ fn desk(
         egress: Arc::new(Egress::new(
             Arc::<Pg>::clone(pg),
             Arc::<Accounts>::clone(&accounts),
-            owner,
+            owners,
+            life.work.clone(),
         )),
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),
@@ -153,6 +165,24 @@ fn desk(
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     })
+}
+
+/// Begins this node's life.
+async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
+    let clock = SystemClock::started();
+    let (asked_at, name) = (clock.moment(), config.node.name.clone());
+    let epoch = pg.begin(&name, LEASE_LASTS).await.context("could not begin this node's life")?;
+    Ok(Lease::begun(Node { name, epoch }, Box::new(clock), asked_at))
+}
+
+/// Keeps it, over a connection of its own.
+fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
+    let (url, password) = (config.database.url.clone(), database_password(config)?);
+    let open = move || {
+        Pg::connect(&url, password.as_deref())
+            .map_err(|error| StoreError::broken("open the store of leases", error))
+    };
+    Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
 }
 
 /// What our own pages keep is not kept for ever.
@@ -182,7 +212,10 @@ fn adapters(webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
 
 /// Gets ready to reach the database.
 pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
-    let password = crate::config::password(config.database.password_file.as_deref())?;
-    Pg::connect(&config.database.url, password.as_deref())
+    Pg::connect(&config.database.url, database_password(config)?.as_deref())
         .context("database.url is not a PostgreSQL URL")
+}
+
+fn database_password(config: &Config) -> anyhow::Result<Option<String>> {
+    crate::config::password(config.database.password_file.as_deref())
 }

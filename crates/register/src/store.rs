@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_types::{
-    AgentId, BotId, DataKeyId, GatewayId, NodeEpoch, StoreError, TenantId, TenantScope, Timestamp,
+    AgentId, BotId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 use uuid::Uuid;
@@ -162,9 +162,6 @@ pub trait Bots: Send + Sync {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GreetedBot>, StoreError>;
-
-    /// Begins a new life of a node. Its epoch fences what an earlier one left behind.
-    async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError>;
 
     /// What time the store has.
     async fn time(&self) -> Result<Timestamp, StoreError>;

@@ -1,33 +1,37 @@
 //! The store of sends.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use nightdesk_egress::{Asked, LeftOver, Owner, SendKey, Settled, Store};
+use nightdesk_egress::{Asked, GivenUp, SendKey, Settled, Store, Waiting};
 use nightdesk_gate::AdmittedSend;
-use nightdesk_types::limits::SEND_FORGOTTEN_AFTER;
-use nightdesk_types::{AgentId, BotId, RequestId, StoreError, TenantId, TenantScope};
+use nightdesk_lease::Owner;
+use nightdesk_types::{AgentId, BotId, Node, RequestId, StoreError, TenantId, TenantScope};
+use sqlx::PgConnection;
 
 use crate::Pg;
 use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
-    async fn ask(&self, send: &AdmittedSend) -> Result<Asked, StoreError> {
-        let key = SendKey::from(send);
+    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError> {
+        let (key, asked_on) = (SendKey::from(send), asked_on.to_owned());
         let (bot, chat) = (send.bot().uuid(), send.send().chat_id.clone());
         let body = serde_json::to_vec(send.send())
             .map_err(|error| StoreError::broken("ask for a send", error))?;
         self.scoped("ask for a send", key.scope, move |connection| {
             Box::pin(async move {
-                let (tenant, agent) = (key.scope.tenant().uuid(), key.agent.uuid());
                 let new = sqlx::query!(
-                    "insert into sends (tenant_id, agent_id, request_id, bot_id, chat_id, body)
-                     values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
-                    tenant,
-                    agent,
+                    "insert into sends
+                         (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on)
+                     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+                    key.scope.tenant().uuid(),
+                    key.agent.uuid(),
                     key.request.as_str(),
                     bot,
                     chat,
-                    body
+                    body,
+                    asked_on
                 )
                 .execute(&mut *connection)
                 .await?;
@@ -36,17 +40,16 @@ impl Store for Pg {
                 }
                 // A statement of its own: the row may have been committed after the insert's
                 // snapshot was taken, and be invisible to it.
-                let before = sqlx::query!(
-                    "select state, receipt from sends
-                     where tenant_id = $1 and agent_id = $2 and request_id = $3",
-                    tenant,
-                    agent,
-                    key.request.as_str()
-                )
-                .fetch_one(connection)
-                .await?;
-                asked_before(&before.state, before.receipt)
+                look(&key, connection).await
             })
+        })
+        .await
+    }
+
+    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
+        let key = send.clone();
+        self.scoped("look at a send", key.scope, move |connection| {
+            Box::pin(async move { look(&key, connection).await })
         })
         .await
     }
@@ -59,11 +62,12 @@ impl Store for Pg {
                     "update sends set state = 'calling', node = $4, node_epoch = $5,
                          called_at = now()
                      where tenant_id = $1 and agent_id = $2 and request_id = $3
-                       and state = 'asked'",
+                       and state = 'asked' and owns('bot/' || bot_id, $4, $5, $6)",
                     key.scope.tenant().uuid(),
                     key.agent.uuid(),
                     key.request.as_str(),
-                    owner.node,
+                    owner.node.name,
+                    owner.node.epoch.get(),
                     owner.epoch.get()
                 )
                 .execute(connection)
@@ -77,10 +81,96 @@ impl Store for Pg {
     async fn settle(
         &self,
         send: &SendKey,
-        owner: &Owner,
+        node: &Node,
         settled: &Settled,
     ) -> Result<bool, StoreError> {
-        let (key, owner) = (send.clone(), owner.clone());
+        self.set_down(send, node, settled, "calling").await
+    }
+
+    async fn retract(
+        &self,
+        send: &SendKey,
+        node: &Node,
+        why: &Settled,
+    ) -> Result<bool, StoreError> {
+        self.set_down(send, node, why, "asked").await
+    }
+
+    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
+        let node = node.clone();
+        let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
+        self.single("find waiting sends", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    WaitingRow,
+                    r#"select tenant_id as "tenant!", agent_id as "agent!",
+                           request_id as "request!", bot_id as "bot!", body as "body!", asked_on,
+                           asked_ago_ms as "asked_ago_ms!"
+                       from door_waiting_sends($1, $2, $3)"#,
+                    node.name,
+                    node.epoch.get(),
+                    sends_max
+                )
+                .fetch_all(connection)
+                .await?;
+                rows.into_iter().map(WaitingRow::read).collect()
+            })
+        })
+        .await
+    }
+
+    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
+        let bots_max = i32::try_from(bots_max).unwrap_or(i32::MAX);
+        self.single("find bots without an owner", move |connection| {
+            Box::pin(async move {
+                let bots = sqlx::query_scalar!(
+                    r#"select bot_id as "bot!" from door_ownerless_bots($1)"#,
+                    bots_max
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(bots.into_iter().map(BotId::from_uuid).collect())
+            })
+        })
+        .await
+    }
+
+    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
+        let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
+        self.single("give sends up", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select agent_id as "agent!", request_id as "request!", asked_on
+                       from door_give_up_sends($1)"#,
+                    sends_max
+                )
+                .fetch_all(connection)
+                .await?;
+                rows.into_iter()
+                    .map(|row| {
+                        Ok(GivenUp {
+                            agent: AgentId::from_uuid(row.agent),
+                            request: request(row.request)?,
+                            asked_on: row.asked_on,
+                        })
+                    })
+                    .collect()
+            })
+        })
+        .await
+    }
+}
+
+impl Pg {
+    /// Writes down what came of a send, if it stands where it must.
+    async fn set_down(
+        &self,
+        send: &SendKey,
+        node: &Node,
+        settled: &Settled,
+        from: &'static str,
+    ) -> Result<bool, StoreError> {
+        let (key, node) = (send.clone(), node.clone());
         let (state, receipt) = match settled {
             Settled::Ambiguous => ("ambiguous", None),
             Settled::Delivered(_) | Settled::InParts(_) | Settled::Failed(_) => {
@@ -92,16 +182,18 @@ impl Store for Pg {
         self.scoped("settle a send", key.scope, move |connection| {
             Box::pin(async move {
                 let settled = sqlx::query!(
-                    "update sends set state = $6, receipt = $7, settled_at = now()
-                     where tenant_id = $1 and agent_id = $2 and request_id = $3
-                       and state = 'calling' and node = $4 and node_epoch = $5",
+                    "update sends set state = $6, receipt = $7, settled_at = now(),
+                         node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
+                     where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
+                       and (state = 'asked' or (node = $4 and node_epoch = $5))",
                     key.scope.tenant().uuid(),
                     key.agent.uuid(),
                     key.request.as_str(),
-                    owner.node,
-                    owner.epoch.get(),
+                    node.name,
+                    node.epoch.get(),
                     state,
-                    receipt
+                    receipt,
+                    from
                 )
                 .execute(connection)
                 .await?;
@@ -110,72 +202,19 @@ impl Store for Pg {
         })
         .await
     }
-
-    async fn left_over(
-        &self,
-        owner: &Owner,
-        sends_max: usize,
-    ) -> Result<Vec<LeftOver>, StoreError> {
-        let owner = owner.clone();
-        let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        self.single("find forgotten sends", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant_id as "tenant!", agent_id as "agent!",
-                           request_id as "request!", bot_id as "bot!", body as "body!",
-                           was_called as "was_called!"
-                       from door_left_over($1, $2, make_interval(secs => $3), $4)"#,
-                    owner.node,
-                    owner.epoch.get(),
-                    SEND_FORGOTTEN_AFTER.as_secs_f64(),
-                    sends_max
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter()
-                    .map(|row| {
-                        let request = RequestId::new(row.request);
-                        let key = SendKey {
-                            scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
-                            agent: AgentId::from_uuid(row.agent),
-                            request: request.ok_or_else(|| misfit("sends", "request_id"))?,
-                        };
-                        let send = serde_json::from_slice(&row.body)
-                            .map_err(|_| misfit("sends", "body"))?;
-                        let bot = BotId::from_uuid(row.bot);
-                        Ok(LeftOver { key, bot, send, was_called: row.was_called })
-                    })
-                    .collect()
-            })
-        })
-        .await
-    }
-
-    async fn give_up(&self, send: &SendKey, owner: &Owner) -> Result<(), StoreError> {
-        let (key, owner) = (send.clone(), owner.clone());
-        self.scoped("give a send up", key.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "update sends set state = 'ambiguous', settled_at = now()
-                     where tenant_id = $1 and agent_id = $2 and request_id = $3
-                       and state = 'calling' and node = $4 and node_epoch < $5",
-                    key.scope.tenant().uuid(),
-                    key.agent.uuid(),
-                    key.request.as_str(),
-                    owner.node,
-                    owner.epoch.get()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
-        })
-        .await
-    }
 }
 
-fn asked_before(state: &str, receipt: Option<Vec<u8>>) -> sqlx::Result<Asked> {
-    match (state, receipt) {
+async fn look(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Asked> {
+    let row = sqlx::query!(
+        "select state, receipt from sends
+         where tenant_id = $1 and agent_id = $2 and request_id = $3",
+        key.scope.tenant().uuid(),
+        key.agent.uuid(),
+        key.request.as_str()
+    )
+    .fetch_one(connection)
+    .await?;
+    match (row.state.as_str(), row.receipt) {
         ("asked" | "calling", _) => Ok(Asked::UnderWay),
         ("ambiguous", _) => Ok(Asked::Settled(Settled::Ambiguous)),
         ("settled", Some(receipt)) => serde_json::from_slice(&receipt)
@@ -183,4 +222,37 @@ fn asked_before(state: &str, receipt: Option<Vec<u8>>) -> sqlx::Result<Asked> {
             .map_err(|_| misfit("sends", "receipt")),
         _ => Err(misfit("sends", "state")),
     }
+}
+
+struct WaitingRow {
+    tenant: uuid::Uuid,
+    agent: uuid::Uuid,
+    request: String,
+    bot: uuid::Uuid,
+    body: Vec<u8>,
+    asked_on: Option<String>,
+    asked_ago_ms: i64,
+}
+
+impl WaitingRow {
+    fn read(self) -> sqlx::Result<Waiting> {
+        let key = SendKey {
+            scope: TenantScope::of(TenantId::from_uuid(self.tenant)),
+            agent: AgentId::from_uuid(self.agent),
+            request: request(self.request)?,
+        };
+        let send = serde_json::from_slice(&self.body).map_err(|_| misfit("sends", "body"))?;
+        let waits_for = Duration::from_millis(self.asked_ago_ms.try_into().unwrap_or(0));
+        Ok(Waiting {
+            key,
+            bot: BotId::from_uuid(self.bot),
+            send,
+            asked_on: self.asked_on,
+            waits_for,
+        })
+    }
+}
+
+fn request(text: String) -> sqlx::Result<RequestId> {
+    RequestId::new(text).ok_or_else(|| misfit("sends", "request_id"))
 }

@@ -18,6 +18,7 @@ mod inbox;
 mod upkeep;
 mod lines;
 mod egress;
+mod lease;
 mod webchat;
 
 pub use access::{Pg, UrlError, connect_options};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{Caller, End, Node, Store, Taken};
+use nightdesk_line::{Caller, End, Store, Taken};
 use nightdesk_types::limits::TRIES_MAX;
-use nightdesk_types::{Generation, Seq, StoreError};
+use nightdesk_types::{Generation, Node, Seq, StoreError};
 
 use crate::Pg;
 

@@ -103,8 +103,10 @@ numbers! {
     Seq;
     /// The number of an agent's line: the newest one counts.
     Generation;
-    /// The fencing number of an owner of a node or of a source.
+    /// The number of a node's life, which fences what an earlier one left behind.
     NodeEpoch;
+    /// The fencing number of whoever owns something.
+    OwnerEpoch;
     /// Which of a tenant's data keys sealed something. Zero: not sealed.
     DataKeyId;
 }

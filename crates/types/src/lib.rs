@@ -8,6 +8,7 @@ pub mod scope;
 pub mod event;
 pub mod send;
 pub mod clock;
+pub mod node;
 pub mod limits;
 pub mod store_error;
 pub mod planted;
@@ -15,10 +16,11 @@ pub mod planted;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{
-    AgentId, BotId, ClientId, DataKeyId, EntryId, GatewayId, Generation, NodeEpoch, RequestId, Seq,
-    TenantId,
+    AgentId, BotId, ClientId, DataKeyId, EntryId, GatewayId, Generation, NodeEpoch, OwnerEpoch,
+    RequestId, Seq, TenantId,
 };
 pub use jiff::Timestamp;
+pub use node::Node;
 pub use scope::TenantScope;
 pub use send::Send;
 pub use store_error::StoreError;

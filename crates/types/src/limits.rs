@@ -251,15 +251,20 @@ pub const DEDUPE_DAYS: i32 = 7;
 /// Hours a send is remembered, so that a repeat of it is recognised.
 pub const SEND_HOURS: i32 = 24;
 
-/// Sends one sweep looks after.
-pub const LEFT_OVER_SENDS_MAX: usize = 64;
+/// Sends of other nodes that one look takes in hand.
+pub const WAITING_SENDS_MAX: usize = 512;
 
-/// How long a send may be asked for before the sweep takes it for forgotten. Longer than any
-/// lane is waited in.
-pub const SEND_FORGOTTEN_AFTER: Duration = Duration::from_mins(1);
+/// Bots without an owner that one sweep takes over.
+pub const OWNERLESS_BOTS_MAX: usize = 64;
 
-/// How often forgotten sends are looked for.
-pub const SEND_SWEEP_EVERY: Duration = Duration::from_secs(5);
+/// Calls of dead nodes that one sweep gives up.
+pub const GIVEN_UP_SENDS_MAX: usize = 256;
+
+/// How often sends are looked for that nobody rang for.
+pub const SEND_SWEEP_EVERY: Duration = Duration::from_secs(2);
+
+/// How often a send that another node makes is looked at, whether or not the bell rang.
+pub const SEND_LOOKED_AT_EVERY: Duration = Duration::from_secs(1);
 
 /// Days within which an entry lets its agent write to the chat it came from.
 pub const REACHED_DAYS: i32 = 30;
@@ -357,6 +362,28 @@ pub const CHAT_LINES_KEPT_MAX: i64 = 10_000;
 /// Days a line of a chat is kept.
 pub const CHAT_KEPT_DAYS: i32 = 90;
 
+/// How long a node's lease lasts without being renewed.
+pub const LEASE_LASTS: Duration = Duration::from_secs(8);
+
+/// How often it is renewed.
+pub const LEASE_RENEWED_EVERY: Duration = Duration::from_secs(2);
+
+/// How long one renewal may take, and how soon one that failed is tried again.
+pub const LEASE_RENEWED_WITHIN: Duration = Duration::from_secs(1);
+
+/// A node whose lease ran out so long ago is gone.
+pub const BURIED_AFTER: Duration = Duration::from_secs(2);
+
+/// How long it is remembered who owns something. Whoever acts on something old is refused.
+pub const OWNER_KEPT_FOR: Duration = Duration::from_secs(2);
+
+/// Owners remembered at a time.
+pub const OWNERS_KEPT_MAX: u64 = 10_000;
+
+const _: () = assert!(
+    LEASE_RENEWED_EVERY.as_secs() + 2 * LEASE_RENEWED_WITHIN.as_secs() < LEASE_LASTS.as_secs(),
+    "a renewal may fail once without anybody noticing"
+);
 const _: () = assert!(
     CHAT_TEXT_CHARS_MAX * 12 + 4_096 <= CHAT_BODY_BYTES_MAX,
     "the longest text fits into a body, however it is escaped",
@@ -390,9 +417,8 @@ const _: () = assert!(
     "what came of a send is written down and answered before its client gives up",
 );
 const _: () = assert!(
-    PLATFORM_CALL_WAIT.as_secs() <= SEND_DONE_WITHIN.as_secs()
-        && SEND_DONE_WITHIN.as_secs() < SEND_FORGOTTEN_AFTER.as_secs(),
-    "a send that waits for its turn is not taken for forgotten",
+    PLATFORM_CALL_WAIT.as_secs() <= SEND_DONE_WITHIN.as_secs(),
+    "one call fits into the time of a send",
 );
 const _: () = assert!(
     STALE_REFUSAL_MAX.as_millis() <= 2_500,

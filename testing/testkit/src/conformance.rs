@@ -33,6 +33,7 @@ pub mod lines;
 pub mod gate;
 pub mod register;
 pub mod egress;
+pub mod lease;
 pub mod webchat;
 pub mod upkeep;
 pub mod time;
@@ -57,6 +58,9 @@ pub trait Harness: Send + Sync {
 
     /// What the way out asks.
     fn egress(&self) -> Arc<dyn nightdesk_egress::Store>;
+
+    /// What leases ask.
+    fn lease(&self) -> Arc<dyn nightdesk_lease::Store>;
 
     /// What the register asks.
     fn register(&self) -> Arc<dyn nightdesk_register::Store>;

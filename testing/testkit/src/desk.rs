@@ -15,14 +15,15 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
-use nightdesk_egress::{Egress, Owner};
+use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
-use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Node, Room, Taken};
+use nightdesk_lease::{Lease, Owners, Store as _};
+use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{Access, BotDraft, Issuer, Register};
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
+    AgentId, BotId, GatewayId, Moment, Node, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
 use nightdesk_webchat::Webchat;
@@ -49,6 +50,15 @@ pub use platform::TestPlatform;
 pub const ISSUER: &str = "https://desk.test";
 
 use chats::Chats;
+
+/// The one node of a test desk.
+const NODE: &str = "test";
+
+/// How long it lives in the store, whatever the clock is told, ...
+const LIFE: Duration = Duration::from_hours(24 * 365 * 10);
+
+/// ... and until when it believes so.
+const LONG: Moment = Moment::after_start(LIFE);
 
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
@@ -111,6 +121,7 @@ impl TestDesk {
         let store = Memory::new(FakeClock::default());
         let key_file = Vault::new_key_file();
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
+        store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
         let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
         let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
@@ -134,7 +145,7 @@ impl TestDesk {
             store: Arc::<Lines>::clone(&lines),
             ears: Arc::clone(&ears),
             clock: Arc::new(SystemClock::started()),
-            node: Node { name: "test".to_owned(), epoch: NodeEpoch::new(1) },
+            node: node(),
             drain: drain.clone(),
             dials: Dials::default(),
             leaving: Leaving::default(),
@@ -272,6 +283,10 @@ impl Drop for TestDesk {
     }
 }
 
+fn node() -> Node {
+    Node { name: NODE.to_owned(), epoch: NodeEpoch::new(1) }
+}
+
 fn desk(
     (store, register): (&Memory, &Arc<Register>),
     webchat: &Arc<Webchat>,
@@ -286,7 +301,8 @@ fn desk(
     ]
     .into();
     let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
-    let owner = Owner { node: "test".to_owned(), epoch: NodeEpoch::new(1) };
+    let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
+    let owners = Owners::new(Arc::new(lease), Arc::new(store.clone()));
     Desk {
         register: Arc::clone(register),
         gate: Gate::over(Arc::new(store.clone())),
@@ -295,7 +311,8 @@ fn desk(
         egress: Arc::new(Egress::new(
             Arc::new(store.clone()),
             Arc::<Accounts>::clone(&accounts),
-            owner,
+            owners,
+            work.clone(),
         )),
         accounts,
         bell: Ringer(Arc::<Ears>::clone(ears)),

@@ -15,8 +15,7 @@ use nightdesk_gate::RefusalNote;
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
-    AgentId, BotId, ClientId, Clock, GatewayId, NodeEpoch, RequestId, Seq, StoreError, TenantScope,
-    Timestamp,
+    AgentId, BotId, ClientId, Clock, GatewayId, RequestId, Seq, StoreError, TenantScope, Timestamp,
 };
 use uuid::Uuid;
 
@@ -30,6 +29,7 @@ mod upkeep;
 mod lines;
 mod gate;
 mod egress;
+mod lease;
 mod register;
 mod webchat;
 
@@ -104,7 +104,8 @@ struct State {
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
     signing_keys: Vec<StoredKey>,
-    nodes: BTreeMap<String, NodeEpoch>,
+    nodes: BTreeMap<String, lease::NodeRow>,
+    owners: BTreeMap<String, nightdesk_lease::Owner>,
     /// The day on which each event was last taken.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,

@@ -24,12 +24,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("inbox", &["types", "protocol", "gate"]),
     // a line listens for the bell
     ("line", &["types", "protocol", "bus", "inbox"]),
-    // the way out
-    ("egress", &["types", "port", "gate"]),
+    // the way out; what is said through a bot is said by its owner, who is rung for
+    ("egress", &["types", "port", "gate", "bus", "lease"]),
     // the rooms behind the desk; the register gives out gateways and bots
     ("register", &["types", "protocol", "port", "vault"]),
     ("vault", &["types"]),
     ("bus", &["types"]),
+    ("lease", &["types"]),
     // whoever a tenant names is called through one guarded client
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
@@ -38,7 +39,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "wake",
+            "register", "vault", "lease", "wake",
         ],
     ),
     // what stands behind the ports; it reads entries back in the form they were written
@@ -46,7 +47,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "wake", "webchat",
+            "lease", "wake", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
@@ -67,6 +68,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "egress",
             "register",
             "vault",
+            "lease",
             "outside",
             "wake",
             "desk",
@@ -91,7 +93,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "wake", "desk", "api",
+            "register", "vault", "lease", "wake", "desk", "api",
         ],
     ),
     // a judge knows what was seen, and nobody who saw it

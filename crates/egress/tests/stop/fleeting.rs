@@ -19,7 +19,7 @@ async fn types(stage: &Stage, egress: &Egress, chat: &str) -> Settled {
 #[tokio::test(start_paused = true)]
 async fn typing_is_shown_once_a_second_and_chat() {
     let stage = Stage::set(&[]).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     for chat in ["c1", "c1", "c1", "c2"] {
         assert!(matches!(types(&stage, &egress, chat).await, Settled::Delivered(_)));
     }
@@ -33,7 +33,7 @@ async fn typing_is_shown_once_a_second_and_chat() {
 #[tokio::test(start_paused = true)]
 async fn typing_waits_for_no_send_and_no_send_for_it() {
     let stage = Stage::set(&[Does::Hangs, Does::Hangs]).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     let began = Instant::now();
     let typed = async {
         tokio::task::yield_now().await;
@@ -48,7 +48,7 @@ async fn typing_waits_for_no_send_and_no_send_for_it() {
 #[tokio::test(start_paused = true)]
 async fn typing_leaves_a_limited_chat_alone() {
     let stage = Stage::set(&[Does::Limits(Duration::from_mins(1))]).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     stage.says(&egress, "c1", "one").await;
 
     assert!(matches!(types(&stage, &egress, "c1").await, Settled::Delivered(_)));
@@ -58,7 +58,7 @@ async fn typing_leaves_a_limited_chat_alone() {
 #[tokio::test(start_paused = true)]
 async fn typing_leaves_half_of_the_bots_pace_to_sends() {
     let stage = Stage::set(&[]).await.paced(pace(1_000), pace(2));
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     for chat in ["c1", "c2"] {
         types(&stage, &egress, chat).await;
     }
@@ -70,7 +70,7 @@ async fn typing_leaves_half_of_the_bots_pace_to_sends() {
 #[tokio::test]
 async fn typing_nobody_can_show_is_not_asked_for() {
     let stage = Stage::set(&[]).await.that_can(&["send"]);
-    let settled = types(&stage, &stage.life(1), "c1").await;
+    let settled = types(&stage, &*stage.life("node-1").await, "c1").await;
 
     assert_eq!(settled, Settled::Failed("op not supported: typing".to_owned()));
     assert_eq!(stage.calls(), []);

@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[tokio::test(start_paused = true)]
 async fn calls_keep_the_pace_of_their_chat() {
     let stage = Stage::set(&[]).await.paced(pace(1), pace(1_000));
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     let text = long(3);
     let both = tokio::join!(stage.says(&egress, "c1", &text), stage.says(&egress, "c2", "hi"));
 
@@ -24,7 +24,7 @@ async fn calls_keep_the_pace_of_their_chat() {
 #[tokio::test(start_paused = true)]
 async fn calls_keep_the_pace_of_their_bot() {
     let stage = Stage::set(&[]).await.paced(pace(1_000), pace(1));
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     tokio::join!(stage.says(&egress, "c1", "one"), stage.says(&egress, "c2", "two"));
 
     assert_eq!(stage.seconds(), [0, 1]);
@@ -33,7 +33,7 @@ async fn calls_keep_the_pace_of_their_bot() {
 #[tokio::test(start_paused = true)]
 async fn a_platform_that_did_nothing_is_called_again_when_it_said() {
     let stage = Stage::set(&[Does::Limits(SECOND * 5)]).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     let (first, second, other) = tokio::join!(
         stage.says(&egress, "c1", "one"),
         stage.says(&egress, "c1", "two"),
@@ -52,7 +52,7 @@ async fn a_platform_that_did_nothing_is_called_again_when_it_said() {
 async fn a_platform_is_never_hammered() {
     let stage = Stage::set(&[Does::Limits(Duration::ZERO); 100]).await;
     let began = Instant::now();
-    let settled = stage.says(&stage.life(1), "c1", "one").await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", "one").await;
 
     assert!(matches!(&settled, Settled::Failed(why) if why.contains("network")), "{settled:?}");
     assert!(began.elapsed() <= SEND_DONE_WITHIN);
@@ -62,7 +62,7 @@ async fn a_platform_is_never_hammered() {
 #[tokio::test(start_paused = true)]
 async fn what_must_wait_too_long_fails_at_once() {
     let stage = Stage::set(&[Does::Limits(SECOND * 60)]).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     let began = Instant::now();
     for _ in 0..2 {
         let settled = stage.says(&egress, "c1", "one").await;

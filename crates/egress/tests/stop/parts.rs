@@ -16,7 +16,7 @@ fn ids(settled: &Settled) -> (Vec<&str>, usize) {
 #[tokio::test(start_paused = true)]
 async fn parts_are_said_in_order_and_all_are_known() {
     let stage = Stage::set(&[]).await;
-    let settled = stage.says(&stage.life(1), "c1", &long(3)).await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", &long(3)).await;
 
     assert_eq!(ids(&settled), (vec!["m1", "m2", "m3"], 3));
     let said: Vec<_> = stage.calls().into_iter().map(|call| call.text).collect();
@@ -27,7 +27,7 @@ async fn parts_are_said_in_order_and_all_are_known() {
 async fn a_failure_after_a_part_was_said_is_not_a_failure_of_all() {
     for trouble in [Does::Refuses, Does::Hangs, Does::Limits(SEND_DONE_WITHIN * 2)] {
         let stage = Stage::set(&[Does::Takes, trouble]).await;
-        let egress = stage.life(1);
+        let egress = stage.life("node-1").await;
         let settled = stage.says(&egress, "c1", &long(3)).await;
 
         assert_eq!(ids(&settled), (vec!["m1"], 3), "{trouble:?}");
@@ -41,7 +41,7 @@ async fn a_failure_after_a_part_was_said_is_not_a_failure_of_all() {
 async fn a_failure_of_the_first_part_is_plain() {
     let stage = Stage::set(&[Does::Refuses]).await;
 
-    let settled = stage.says(&stage.life(1), "c1", &long(3)).await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", &long(3)).await;
     assert_eq!(settled, Settled::Failed("message refused by the platform: no".to_owned()));
 }
 
@@ -50,7 +50,7 @@ async fn one_time_is_kept_for_all_parts() {
     let slow = [Does::TakesAfter(Duration::from_secs(10)); 5];
     let stage = Stage::set(&slow).await;
     let began = Instant::now();
-    let settled = stage.says(&stage.life(1), "c1", &long(5)).await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", &long(5)).await;
 
     assert_eq!(ids(&settled), (vec!["m1", "m2"], 5), "the third was under way");
     assert_eq!(began.elapsed().as_secs(), SEND_DONE_WITHIN.as_secs());
@@ -61,7 +61,7 @@ async fn one_time_is_kept_for_all_parts() {
 async fn two_agents_do_not_talk_into_each_other() {
     let slow = [Does::TakesAfter(Duration::from_secs(1)); 6];
     let stage = Stage::set(&slow).await;
-    let egress = stage.life(1);
+    let egress = stage.life("node-1").await;
     // Ann twice, as if she were two: the lane is another's, the chat is the same.
     let other = async {
         let send = stage.send(stage.agents[0], "r2", crate::stage::message("c1", &long(2))).await;
@@ -78,11 +78,11 @@ async fn two_agents_do_not_talk_into_each_other() {
 #[tokio::test(start_paused = true)]
 async fn what_the_platform_cannot_do_leaves_no_row() {
     let stage = Stage::set(&[]).await.that_can(&["edit"]);
-    let settled = stage.says(&stage.life(1), "c1", "hello").await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", "hello").await;
     assert_eq!(settled, Settled::Failed("op not supported: send".to_owned()));
     assert_eq!(stage.calls(), []);
 
     let stage = stage.that_can(&["send"]);
-    let settled = stage.says(&stage.life(1), "c1", "hello").await;
+    let settled = stage.says(&*stage.life("node-1").await, "c1", "hello").await;
     assert!(matches!(settled, Settled::Delivered(_)), "the same request is new: {settled:?}");
 }

@@ -6,13 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_egress::{Account, Accounts, Egress, Owner, Settled};
+use nightdesk_egress::{Account, Accounts, Egress, Settled};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
+use nightdesk_lease::{Lease, Owner, Owners, Resource, Store as _};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, LengthUnit, Pace, Receipt};
 use nightdesk_testkit::{FakeClock, Memory, Writers, builders};
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, NodeEpoch, RequestId, Send, StoreError, TenantScope};
+use nightdesk_types::{
+    AgentId, BotId, Moment, Node, RequestId, Send, StoreError, SystemClock, TenantScope,
+};
 use tokio::time::{Instant, sleep};
+use tokio_util::task::TaskTracker;
+
+/// How long a life lasts in the store, ...
+const LIFE: Duration = Duration::from_hours(1);
+
+/// ... and until when its node believes in it.
+const LONG: Moment = Moment::after_start(Duration::from_hours(1));
 
 /// What the platform does with a call.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +102,7 @@ pub(crate) struct Stage {
     scope: TenantScope,
     pub(crate) agents: [AgentId; 2],
     can: Capabilities,
+    tasks: TaskTracker,
 }
 
 pub(crate) fn pace(calls: u32) -> Pace {
@@ -107,7 +118,7 @@ impl Stage {
             script: Mutex::new(script.iter().copied().collect()),
             calls: Mutex::default(),
         });
-        Self { store, platform, bot, scope, agents, can: can() }
+        Self { store, platform, bot, scope, agents, can: can(), tasks: TaskTracker::new() }
     }
 
     /// The same platform, as fast as a test says.
@@ -123,15 +134,38 @@ impl Stage {
         self
     }
 
-    /// A life of the node.
-    pub(crate) fn life(&self, epoch: i64) -> Arc<Egress> {
+    /// A node in its next life; the one before is over.
+    pub(crate) async fn life(&self, name: &str) -> Arc<Egress> {
         let account = Account {
             bot: Arc::new(builders::bot(self.bot, self.scope)),
             platform: Arc::<Played>::clone(&self.platform),
             capabilities: self.can.clone(),
         };
-        let owner = Owner { node: "node-1".to_owned(), epoch: NodeEpoch::new(epoch) };
-        Arc::new(Egress::new(Arc::new(self.store.clone()), Arc::new(Everybodys(account)), owner))
+        let lease = Lease::begun(self.node(name).await, Box::new(SystemClock::started()), LONG);
+        let owners = Owners::new(Arc::new(lease), Arc::new(self.store.clone()));
+        let (store, accounts) = (Arc::new(self.store.clone()), Arc::new(Everybodys(account)));
+        Arc::new(Egress::new(store, accounts, owners, self.tasks.clone()))
+    }
+
+    /// Begins a node's next life.
+    pub(crate) async fn node(&self, name: &str) -> Node {
+        let epoch = self.store.begin(name, LIFE).await.expect("memory does not fail");
+        Node { name: name.to_owned(), epoch }
+    }
+
+    /// Lets a node own the bot.
+    pub(crate) async fn owner(&self, node: &Node) -> Owner {
+        let owner = self.store.own(Resource::Bot(self.bot), node).await;
+        owner.expect("memory does not fail").expect("it lives")
+    }
+
+    /// Looks for what nobody is at work on, and waits until it is done.
+    pub(crate) async fn sweep(&self, egress: &Arc<Egress>) -> usize {
+        let found = egress.sweep().await.expect("memory does not fail");
+        while !self.tasks.is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        found
     }
 
     /// An admitted send of an agent's.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, StoredBot};
-use nightdesk_types::{AgentId, BotId, NodeEpoch, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
@@ -51,24 +51,6 @@ impl Bots for Pg {
                 .fetch_one(connection)
                 .await?;
                 Ok(time.to_jiff())
-            })
-        })
-        .await
-    }
-
-    async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError> {
-        let node = node.to_owned();
-        self.single("begin a node's life", move |connection| {
-            Box::pin(async move {
-                let epoch = sqlx::query_scalar!(
-                    "insert into nodes as n (node, epoch, started_at) values ($1, 1, now())
-                     on conflict (node) do update set epoch = n.epoch + 1, started_at = now()
-                     returning epoch",
-                    node
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(NodeEpoch::new(epoch))
             })
         })
         .await

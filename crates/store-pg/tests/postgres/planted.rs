@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Accept, Ask, LineClaim, Put, Store, Waiting};
-use nightdesk_line::{Caller, Node, Store as _};
+use nightdesk_line::{Caller, Store as _};
 use nightdesk_port::Bot;
 use nightdesk_register::{Entering, Gateways, NewBot, NewSecret};
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{self, EventBuilder, event};
 use nightdesk_types::{
-    AgentId, DataKeyId, GatewayId, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+    AgentId, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 use sqlx::AssertSqlSafe;

@@ -52,6 +52,10 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn lease(&self) -> Arc<dyn nightdesk_lease::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn register(&self) -> Arc<dyn nightdesk_register::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -93,7 +97,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 13] = [
+        let aged: [(&str, &[&str]); 14] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -101,6 +105,7 @@ impl TimedHarness for Postgres {
             ("reached", &["at"]),
             ("lines", &["opened_at", "closed_at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
+            ("nodes", &["expires_at"]),
             ("webchat_chats", &["status_at", "seen_at"]),
             ("webchat_messages", &["at"]),
             ("gateways", &["revoked_at"]),
@@ -128,6 +133,7 @@ nightdesk_testkit::line_store_conformance!(postgres().await);
 nightdesk_testkit::gate_store_conformance!(postgres().await);
 nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);
+nightdesk_testkit::lease_store_conformance!(postgres().await);
 nightdesk_testkit::webchat_store_conformance!(postgres().await);
 nightdesk_testkit::upkeep_conformance!(postgres().await);
 nightdesk_testkit::timed_store_conformance!(postgres().await);

@@ -3,11 +3,11 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_gate::{Admitted, Gate};
 use nightdesk_inbox::{Accept, Ack, AckOf, AckRange, Ask, Entry, LineClaim, Put, Stored, Waiting};
-use nightdesk_line::{Caller, End, Node, Taken};
+use nightdesk_line::{Caller, End, Taken};
 use nightdesk_port::Bot;
 use nightdesk_register::{NewBot, NewSecret};
 use nightdesk_types::{
-    AgentId, DataKeyId, Event, GatewayId, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+    AgentId, DataKeyId, Event, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 use serde_json::json;

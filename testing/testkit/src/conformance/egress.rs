@@ -1,10 +1,13 @@
 //! What the store of sends promises.
 
-use nightdesk_egress::{Asked, LeftOver, Owner, Parts, SendKey, Settled};
+use std::time::Duration;
+
+use nightdesk_egress::{Asked, GivenUp, Parts, SendKey, Settled, Waiting};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
+use nightdesk_lease::{Owner, Resource};
 use nightdesk_port::Receipt;
 use nightdesk_register::Access;
-use nightdesk_types::{NodeEpoch, RequestId, Send};
+use nightdesk_types::{BotId, Node, RequestId, Send};
 use tokio::task::JoinSet;
 
 use super::Harness;
@@ -15,13 +18,15 @@ use crate::builders::send_to;
 /// A send is written down once per request, and a repeat gets what came of it.
 pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
     let (send, key) = sends.ask("r1").await;
     assert_eq!(ask(harness, &send).await, Asked::UnderWay, "nobody is at it yet");
-    assert!(claim(harness, &key, &owner(1)).await);
+    assert!(claim(harness, &key, &owner).await);
     assert_eq!(ask(harness, &send).await, Asked::UnderWay, "the call is being made");
-    assert!(settle(harness, &key, &owner(1), &delivered()).await);
+    assert!(settle(harness, &key, &owner.node, &delivered()).await);
 
     assert_eq!(ask(harness, &send).await, Asked::Settled(delivered()));
+    assert_eq!(look(harness, &key).await, Asked::Settled(delivered()));
     let other = sends.send(&sends.ann, "r1", send_to("c1").chat_id).await;
     assert_eq!(ask(harness, &other).await, Asked::Settled(delivered()), "by its name alone");
 }
@@ -29,21 +34,23 @@ pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
 /// The same name by another agent is another send.
 pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
     let (_, anns) = sends.ask("r1").await;
     let bob = sends.cast.person("bob").await;
     grant(&sends.cast, &bob, "c2", Access::Any).await;
     let bobs = sends.send(&bob, "r1", "c2".to_owned()).await;
 
     assert_eq!(ask(harness, &bobs).await, Asked::New);
-    assert!(claim(harness, &anns, &owner(1)).await);
-    assert!(claim(harness, &SendKey::from(&bobs), &owner(1)).await);
+    assert!(claim(harness, &anns, &owner).await);
+    assert!(claim(harness, &SendKey::from(&bobs), &owner).await);
     let foreign = SendKey { scope: bob.scope, ..anns };
-    assert!(!settle(harness, &foreign, &owner(1), &delivered()).await);
+    assert!(!settle(harness, &foreign, &owner.node, &delivered()).await);
 }
 
 /// A send that failed or is in doubt is settled too.
 pub async fn every_outcome_is_kept(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
     let outcomes = [
         delivered(),
         Settled::Delivered(Receipt::default()),
@@ -53,111 +60,156 @@ pub async fn every_outcome_is_kept(harness: &impl Harness) {
     ];
     for (number, outcome) in outcomes.into_iter().enumerate() {
         let (send, key) = sends.ask(&format!("r{number}")).await;
-        claim(harness, &key, &owner(1)).await;
-        assert!(settle(harness, &key, &owner(1), &outcome).await);
+        claim(harness, &key, &owner).await;
+        assert!(settle(harness, &key, &owner.node, &outcome).await);
         assert_eq!(ask(harness, &send).await, Asked::Settled(outcome));
     }
 }
 
 /// Of several who want to make the call, one gets it; nobody ever again.
 pub async fn a_send_is_claimed_once(harness: &impl Harness) {
-    const CLAIMERS: i64 = 8;
+    const CLAIMERS: usize = 8;
     let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
     let (_, key) = sends.ask("r1").await;
     let mut claimers = JoinSet::new();
-    for epoch in 1..=CLAIMERS {
-        let (store, key) = (harness.egress(), key.clone());
-        claimers
-            .spawn(async move { store.claim(&key, &owner(epoch)).await.expect("claim a send") });
+    for _ in 0..CLAIMERS {
+        let (store, key, owner) = (harness.egress(), key.clone(), owner.clone());
+        claimers.spawn(async move { store.claim(&key, &owner).await.expect("claim a send") });
     }
 
     let got = claimers.join_all().await.into_iter().filter(|got| *got).count();
     assert_eq!(got, 1);
-    assert!(!claim(harness, &key, &owner(9)).await);
+    assert!(!claim(harness, &key, &owner).await);
     let unasked = SendKey { request: request("never asked for"), ..key };
-    assert!(!claim(harness, &unasked, &owner(1)).await);
+    assert!(!claim(harness, &unasked, &owner).await);
+}
+
+/// Only who owns the bot makes the call: not who owned it before, nor who never did.
+pub async fn only_the_owner_claims(harness: &impl Harness) {
+    let sends = Sends::of(harness).await;
+    let (_, key) = sends.ask("r1").await;
+    let before = sends.owner("node-1").await;
+    harness.lease().end(&before.node).await.expect("end a life");
+    let owner = sends.owner("node-2").await;
+    let older = Owner { epoch: before.epoch, ..owner.clone() };
+    let never = Owner { node: sends.node("node-3").await, ..owner.clone() };
+
+    for (name, other) in [("before", before), ("an older epoch", older), ("never", never)] {
+        assert!(!claim(harness, &key, &other).await, "{name}");
+    }
+    assert!(claim(harness, &key, &owner).await);
 }
 
 /// Only who makes the call settles it, in the same life, once.
 pub async fn only_the_claimer_settles(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (send, key) = sends.ask("r1").await;
-    assert!(!settle(harness, &key, &owner(1), &delivered()).await, "nobody claimed it");
-    claim(harness, &key, &owner(2)).await;
-    let elsewhere = Owner { node: "node-2".to_owned(), ..owner(2) };
-    for (name, other) in [("earlier", owner(1)), ("later", owner(3)), ("elsewhere", elsewhere)] {
+    let owner = sends.owner("node-1").await;
+    assert!(!settle(harness, &key, &owner.node, &delivered()).await, "nobody claimed it");
+    claim(harness, &key, &owner).await;
+    let later = Node { epoch: owner.node.epoch.next(), ..owner.node.clone() };
+    let elsewhere = Node { name: "node-2".to_owned(), ..owner.node.clone() };
+    for (name, other) in [("later", later), ("elsewhere", elsewhere)] {
         assert!(!settle(harness, &key, &other, &Settled::Ambiguous).await, "{name}");
     }
 
-    assert!(settle(harness, &key, &owner(2), &delivered()).await);
-    assert!(!settle(harness, &key, &owner(2), &Settled::Ambiguous).await, "a second time");
+    assert!(settle(harness, &key, &owner.node, &delivered()).await);
+    assert!(!settle(harness, &key, &owner.node, &Settled::Ambiguous).await, "a second time");
     assert_eq!(ask(harness, &send).await, Asked::Settled(delivered()));
 }
 
-/// A call that an earlier life of the node had begun is found, and of no other node's.
-pub async fn a_call_of_an_earlier_life_is_left_over(harness: &impl Harness) {
+/// The owner of a bot finds what waits for it, oldest first, and nothing else.
+pub async fn what_waits_is_found_by_its_owner(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
-    let (send, key) = sends.ask("r1").await;
-    let (_, asked) = sends.ask("r2").await;
-    claim(harness, &key, &owner(2)).await;
-    let elsewhere = Owner { node: "node-2".to_owned(), ..owner(3) };
-    for (name, by) in
-        [("this life", owner(2)), ("an older one", owner(1)), ("elsewhere", elsewhere)]
-    {
-        assert_eq!(left_over(harness, &by).await, [], "{name}");
-    }
+    let (first, key) = sends.ask("r1").await;
+    sends.ask("r2").await;
+    let (_, begun) = sends.ask("r3").await;
+    let owner = sends.owner("node-1").await;
+    claim(harness, &begun, &owner).await;
+    let found = waiting(harness, &owner.node).await;
 
-    let (bot, send) = (sends.cast.bot.id, send.send().clone());
-    let want = LeftOver { key: key.clone(), bot, send, was_called: true };
-    assert_eq!(left_over(harness, &owner(3)).await, [want]);
-    settle(harness, &key, &owner(2), &delivered()).await;
-    assert_eq!(left_over(harness, &owner(3)).await, [], "it was settled after all");
-    assert!(claim(harness, &asked, &owner(3)).await, "what was just asked for is not touched");
+    let names: Vec<&str> = found.iter().map(|send| send.key.request.as_str()).collect();
+    assert_eq!(names, ["r1", "r2"]);
+    let Waiting { bot, send, asked_on, .. } = &found[0];
+    assert_eq!((&found[0].key, *bot), (&key, sends.cast.bot.id));
+    assert_eq!((send, asked_on.as_deref()), (first.send(), Some(ASKED_ON)));
+    assert_eq!(waiting(harness, &sends.node("node-2").await).await, [], "another's bots");
 }
 
-/// A call given up is ambiguous, and is never made again.
+/// A bot for which something waits and that nobody living owns is found.
+pub async fn a_bot_without_an_owner_is_found(harness: &impl Harness) {
+    let sends = Sends::of(harness).await;
+    assert_eq!(ownerless(harness).await, [], "nothing waits");
+    sends.ask("r1").await;
+    assert_eq!(ownerless(harness).await, [sends.cast.bot.id], "nobody ever owned it");
+
+    let owner = sends.owner("node-1").await;
+    assert_eq!(ownerless(harness).await, []);
+    harness.lease().end(&owner.node).await.expect("end a life");
+    assert_eq!(ownerless(harness).await, [sends.cast.bot.id], "its owner is gone");
+}
+
+/// A call that was begun in a life that is over is ambiguous, and is never made again.
 pub async fn what_is_given_up_is_never_called_again(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (send, key) = sends.ask("r1").await;
-    claim(harness, &key, &owner(2)).await;
-    give_up(harness, &key, &owner(2)).await;
-    assert_eq!(ask(harness, &send).await, Asked::UnderWay, "this life is at it");
+    let (_, asked) = sends.ask("r2").await;
+    let owner = sends.owner("node-1").await;
+    claim(harness, &key, &owner).await;
+    assert_eq!(give_up(harness).await, [], "this life is at it");
+    harness.lease().end(&owner.node).await.expect("end a life");
 
-    give_up(harness, &key, &owner(3)).await;
+    let asked_on = Some(ASKED_ON.to_owned());
+    let want = GivenUp { agent: key.agent, request: key.request.clone(), asked_on };
+    assert_eq!(give_up(harness).await, [want]);
+    assert_eq!(give_up(harness).await, [], "once");
     assert_eq!(ask(harness, &send).await, Asked::Settled(Settled::Ambiguous));
-    for epoch in [2, 3, 4] {
-        assert!(!claim(harness, &key, &owner(epoch)).await, "no second claim, ever");
-        assert!(!settle(harness, &key, &owner(epoch), &delivered()).await, "too late");
-    }
-    assert_eq!(left_over(harness, &owner(4)).await, []);
+    let next = sends.owner("node-2").await;
+    assert!(!claim(harness, &key, &next).await, "no second claim, ever");
+    assert!(!settle(harness, &key, &owner.node, &delivered()).await, "too late");
+    assert!(claim(harness, &asked, &next).await, "what was not begun is not given up");
 }
 
-/// What was settled or never called cannot be given up.
-pub async fn only_a_begun_call_is_given_up(harness: &impl Harness) {
+/// What nobody has begun can be retracted, and then nobody may begin.
+pub async fn only_what_is_not_begun_is_retracted(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
-    let (asked, asked_key) = sends.ask("r1").await;
-    let (settled, settled_key) = sends.ask("r2").await;
-    claim(harness, &settled_key, &owner(1)).await;
-    settle(harness, &settled_key, &owner(1), &delivered()).await;
-    give_up(harness, &asked_key, &owner(2)).await;
-    give_up(harness, &settled_key, &owner(2)).await;
+    let (_, begun) = sends.ask("r1").await;
+    let (_, asked) = sends.ask("r2").await;
+    let owner = sends.owner("node-1").await;
+    claim(harness, &begun, &owner).await;
+    let (lease, node) = (harness.egress(), sends.node("node-2").await);
+    let retract = async |key| lease.retract(key, &node, &Settled::no_turn()).await;
 
-    assert_eq!(ask(harness, &asked).await, Asked::UnderWay);
-    assert_eq!(ask(harness, &settled).await, Asked::Settled(delivered()));
-    assert!(claim(harness, &asked_key, &owner(2)).await);
+    assert!(!retract(&begun).await.expect("retract a send"));
+    assert!(retract(&asked).await.expect("retract a send"));
+    assert_eq!(look(harness, &asked).await, Asked::Settled(Settled::no_turn()));
+    assert!(!claim(harness, &asked, &owner).await, "nobody may any more");
+    assert!(settle(harness, &begun, &owner.node, &delivered()).await);
 }
 
-/// One sweep finds no more than it looks after.
+/// One look finds no more than it was asked for.
 pub async fn a_sweep_is_bounded(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
-    for number in 0..5 {
+    let owner = sends.owner("node-1").await;
+    for number in 0..10 {
         let (_, key) = sends.ask(&format!("r{number}")).await;
-        claim(harness, &key, &owner(1)).await;
+        if number < 5 {
+            claim(harness, &key, &owner).await;
+        }
     }
 
-    let found = harness.egress().left_over(&owner(2), 3).await.expect("find forgotten sends");
+    let found = harness.egress().waiting(&owner.node, 3).await.expect("find waiting sends");
     assert_eq!(found.len(), 3);
+    harness.lease().end(&owner.node).await.expect("end a life");
+    assert_eq!(harness.egress().give_up(3).await.expect("give sends up").len(), 3);
+    assert_eq!(give_up(harness).await.len(), 2);
 }
+
+/// The node that is asked for sends here.
+const ASKED_ON: &str = "node-9";
+
+const LIFE: Duration = Duration::from_hours(24 * 365);
 
 /// Ann, who may write to the chat `c1`.
 pub(super) struct Sends<'h> {
@@ -171,6 +223,19 @@ impl<'h> Sends<'h> {
         let ann = cast.person("ann").await;
         grant(&cast, &ann, "c1", Access::Any).await;
         Self { cast, ann }
+    }
+
+    /// Begins a node's next life.
+    pub(super) async fn node(&self, name: &str) -> Node {
+        let epoch = self.cast.harness.lease().begin(name, LIFE).await.expect("begin a life");
+        Node { name: name.to_owned(), epoch }
+    }
+
+    /// Lets a node own the bot, in a new life.
+    pub(super) async fn owner(&self, name: &str) -> Owner {
+        let (lease, node) = (self.cast.harness.lease(), self.node(name).await);
+        let owner = lease.own(Resource::Bot(self.cast.bot.id), &node).await;
+        owner.expect("own a bot").expect("it lives")
     }
 
     /// Asks for a new send of ann's.
@@ -196,17 +261,16 @@ fn request(name: &str) -> RequestId {
     RequestId::new(name).expect("it is short")
 }
 
-/// A life of the first node.
-pub(super) fn owner(epoch: i64) -> Owner {
-    Owner { node: "node-1".to_owned(), epoch: NodeEpoch::new(epoch) }
-}
-
 pub(super) fn delivered() -> Settled {
     Settled::Delivered(Receipt { message_id: Some("m1".to_owned()), ..Receipt::default() })
 }
 
 pub(super) async fn ask(harness: &dyn Harness, send: &AdmittedSend) -> Asked {
-    harness.egress().ask(send).await.expect("ask for a send")
+    harness.egress().ask(send, ASKED_ON).await.expect("ask for a send")
+}
+
+async fn look(harness: &dyn Harness, key: &SendKey) -> Asked {
+    harness.egress().look(key).await.expect("look at a send")
 }
 
 pub(super) async fn claim(harness: &dyn Harness, key: &SendKey, owner: &Owner) -> bool {
@@ -216,16 +280,20 @@ pub(super) async fn claim(harness: &dyn Harness, key: &SendKey, owner: &Owner) -
 pub(super) async fn settle(
     harness: &dyn Harness,
     key: &SendKey,
-    owner: &Owner,
+    node: &Node,
     settled: &Settled,
 ) -> bool {
-    harness.egress().settle(key, owner, settled).await.expect("settle a send")
+    harness.egress().settle(key, node, settled).await.expect("settle a send")
 }
 
-pub(super) async fn left_over(harness: &dyn Harness, owner: &Owner) -> Vec<LeftOver> {
-    harness.egress().left_over(owner, 64).await.expect("find forgotten sends")
+async fn waiting(harness: &dyn Harness, node: &Node) -> Vec<Waiting> {
+    harness.egress().waiting(node, 64).await.expect("find waiting sends")
 }
 
-async fn give_up(harness: &dyn Harness, key: &SendKey, owner: &Owner) {
-    harness.egress().give_up(key, owner).await.expect("give a send up");
+async fn ownerless(harness: &dyn Harness) -> Vec<BotId> {
+    harness.egress().ownerless(64).await.expect("find bots without an owner")
+}
+
+async fn give_up(harness: &dyn Harness) -> Vec<GivenUp> {
+    harness.egress().give_up(64).await.expect("give sends up")
 }

@@ -1,8 +1,8 @@
 //! What the store of lines promises.
 
 use nightdesk_inbox::{Ack, LineClaim, ParkReason, Waiting};
-use nightdesk_line::{Caller, Node};
-use nightdesk_types::{GatewayId, NodeEpoch, Seq};
+use nightdesk_line::Caller;
+use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq};
 
 use super::Harness;
 use super::cast::{Cast, Line, Person, secret};

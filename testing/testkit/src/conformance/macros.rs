@@ -140,7 +140,6 @@ macro_rules! register_store_conformance {
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
             an_agents_bots_are_those_it_is_known_on,
-            the_epoch_of_a_node_rises,
             a_tenant_is_found_by_name_or_id,
             tenants_are_listed_in_pages,
             agents_are_listed_to_their_tenant,
@@ -165,11 +164,29 @@ macro_rules! egress_store_conformance {
             requests_of_two_agents_do_not_meet,
             every_outcome_is_kept,
             a_send_is_claimed_once,
+            only_the_owner_claims,
             only_the_claimer_settles,
-            a_call_of_an_earlier_life_is_left_over,
+            what_waits_is_found_by_its_owner,
+            a_bot_without_an_owner_is_found,
             what_is_given_up_is_never_called_again,
-            only_a_begun_call_is_given_up,
+            only_what_is_not_begun_is_retracted,
             a_sweep_is_bounded,
+        }
+    };
+}
+
+/// Checks a store of leases.
+#[macro_export]
+macro_rules! lease_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { lease, $harness;
+            lives_are_counted,
+            a_life_that_is_over_stays_over,
+            one_node_owns_something,
+            what_a_life_owned_ends_with_it,
+            the_dead_take_nothing,
+            a_late_renewal_counts_until_the_node_is_buried,
+            a_paused_owner_comes_too_late,
         }
     };
 }
@@ -214,7 +231,6 @@ macro_rules! timed_store_conformance {
             an_old_secret_ends_with_the_overlap,
             a_revocation_lies_back,
             an_invitation_ends,
-            a_forgotten_send_is_left_over,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,
             what_was_acked_is_forgotten,

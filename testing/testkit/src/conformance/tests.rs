@@ -35,6 +35,10 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn lease(&self) -> Arc<dyn nightdesk_lease::Store> {
+        Arc::new(self.clone())
+    }
+
     fn register(&self) -> Arc<dyn nightdesk_register::Store> {
         Arc::new(self.clone())
     }
@@ -69,6 +73,7 @@ crate::line_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
+crate::lease_store_conformance!(memory());
 crate::webchat_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
 crate::timed_store_conformance!(memory());
@@ -93,6 +98,7 @@ fn every_check_is_in_its_suite() {
         include_str!("register/enrolment.rs"),
         include_str!("register/issuer.rs"),
         include_str!("egress.rs"),
+        include_str!("lease.rs"),
         include_str!("webchat.rs"),
         include_str!("upkeep.rs"),
         include_str!("time.rs"),

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::{Asked, LeftOver};
+use nightdesk_egress::Asked;
 use nightdesk_inbox::{ParkReason, Put};
 use nightdesk_register::enrolment::{Enrolled, Refusal};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_FORGOTTEN_AFTER,
-    SEND_HOURS,
+    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_HOURS,
 };
 use nightdesk_webchat::store::{News, Said};
 
 use super::TimedHarness;
 use super::cast::Cast;
-use super::egress::{Sends, ask, claim, delivered, left_over, owner, settle};
+use super::egress::{Sends, ask, claim, delivered, settle};
 use super::gate::reaches;
 use super::register::{enrol, expired, invite, revoke, revoked_lately, rotate};
 use super::upkeep::keep;
@@ -116,31 +115,14 @@ pub async fn a_revocation_lies_back(harness: &impl TimedHarness) {
     assert_eq!(revoked_lately(harness).await, []);
 }
 
-/// A send that nobody called is left over after a while, oldest first.
-pub async fn a_forgotten_send_is_left_over(harness: &impl TimedHarness) {
-    let sends = Sends::of(harness).await;
-    let (first, first_key) = sends.ask("z").await;
-    harness.let_pass(SEND_FORGOTTEN_AFTER / 2).await;
-    sends.ask("a").await;
-    assert_eq!(left_over(harness, &owner(1)).await, []);
-
-    harness.let_pass(SEND_FORGOTTEN_AFTER * 2 / 3).await;
-    let (bot, send) = (sends.cast.bot.id, first.send().clone());
-    let want = LeftOver { key: first_key, bot, send, was_called: false };
-    assert_eq!(left_over(harness, &owner(1)).await, [want]);
-    harness.let_pass(SEND_FORGOTTEN_AFTER).await;
-    let found = left_over(harness, &owner(1)).await;
-    let names: Vec<_> = found.iter().map(|left| left.key.request.as_str()).collect();
-    assert_eq!(names, ["z", "a"]);
-}
-
 /// A send is remembered for as many hours as we say; one that is not settled, longer.
 pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
     let sends = Sends::of(harness).await;
     let (settled, key) = sends.ask("r1").await;
     let (open, _) = sends.ask("r2").await;
-    claim(harness, &key, &owner(1)).await;
-    settle(harness, &key, &owner(1), &delivered()).await;
+    let owner = sends.owner("node-1").await;
+    claim(harness, &key, &owner).await;
+    settle(harness, &key, &owner.node, &delivered()).await;
     harness.let_pass(almost(hours(SEND_HOURS))).await;
     keep(harness).await;
     assert_eq!(ask(harness, &settled).await, Asked::Settled(delivered()));

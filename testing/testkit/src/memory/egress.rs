@@ -1,17 +1,17 @@
 //! The store of sends.
 
 use async_trait::async_trait;
-use jiff::SignedDuration;
-use nightdesk_egress::{Asked, LeftOver, Owner, SendKey, Settled, Store};
+use nightdesk_egress::{Asked, GivenUp, SendKey, Settled, Store, Waiting};
 use nightdesk_gate::AdmittedSend;
-use nightdesk_types::limits::SEND_FORGOTTEN_AFTER;
-use nightdesk_types::{BotId, Send, StoreError, Timestamp};
+use nightdesk_lease::{Owner, Resource};
+use nightdesk_types::{BotId, Node, Send, StoreError, Timestamp};
 
 use super::{Memory, SendName, State};
 
 /// A send's row.
 pub(super) struct SendRow {
     pub(super) asked_at: Timestamp,
+    asked_on: String,
     bot: BotId,
     send: Send,
     stage: Stage,
@@ -19,7 +19,7 @@ pub(super) struct SendRow {
 
 enum Stage {
     Asked,
-    Calling(Owner),
+    Calling(Node),
     Settled(Settled),
 }
 
@@ -28,19 +28,12 @@ impl SendRow {
         matches!(self.stage, Stage::Settled(_))
     }
 
-    /// Whether nobody is at work on it, and then whether its call was begun.
-    fn left_over(&self, owner: &Owner, now: Timestamp) -> Option<bool> {
-        let forgotten_after = SignedDuration::try_from(SEND_FORGOTTEN_AFTER).ok()?;
+    fn looked_at(&self) -> Asked {
         match &self.stage {
-            Stage::Asked => (now.duration_since(self.asked_at) > forgotten_after).then_some(false),
-            Stage::Calling(by) => is_earlier_life(by, owner).then_some(true),
-            Stage::Settled(_) => None,
+            Stage::Asked | Stage::Calling(_) => Asked::UnderWay,
+            Stage::Settled(settled) => Asked::Settled(settled.clone()),
         }
     }
-}
-
-fn is_earlier_life(by: &Owner, owner: &Owner) -> bool {
-    by.node == owner.node && by.epoch < owner.epoch
 }
 
 fn name(key: &SendKey) -> SendName {
@@ -53,63 +46,111 @@ impl State {
         let row = self.sends.get_mut(&name(key)).filter(|row| stands(&row.stage));
         row.map(|row| row.stage = next).is_some()
     }
+
+    /// What was asked for and not begun, oldest first.
+    fn unbegun(&self) -> Vec<(&SendName, &SendRow)> {
+        let unbegun = |(_, row): &(&SendName, &SendRow)| matches!(row.stage, Stage::Asked);
+        let mut rows: Vec<_> = self.sends.iter().filter(unbegun).collect();
+        rows.sort_by_key(|(_, row)| row.asked_at);
+        rows
+    }
 }
 
 #[async_trait]
 impl Store for Memory {
-    async fn ask(&self, send: &AdmittedSend) -> Result<Asked, StoreError> {
-        let asked_at = self.now();
+    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError> {
+        let (asked_at, asked_on) = (self.now(), asked_on.to_owned());
         let mut state = self.lock();
         let name = name(&SendKey::from(send));
         if let Some(row) = state.sends.get(&name) {
-            return Ok(match &row.stage {
-                Stage::Asked | Stage::Calling(_) => Asked::UnderWay,
-                Stage::Settled(settled) => Asked::Settled(settled.clone()),
-            });
+            return Ok(row.looked_at());
         }
         let (bot, send) = (send.bot(), send.send().clone());
-        state.sends.insert(name, SendRow { asked_at, bot, send, stage: Stage::Asked });
+        state.sends.insert(name, SendRow { asked_at, asked_on, bot, send, stage: Stage::Asked });
         Ok(Asked::New)
     }
 
+    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
+        let unknown = || StoreError::broken("look at a send", "nobody asked for it");
+        self.lock().sends.get(&name(send)).map(SendRow::looked_at).ok_or_else(unknown)
+    }
+
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let Some(bot) = state.sends.get(&name(send)).map(|row| row.bot) else { return Ok(false) };
         let free = |stage: &Stage| matches!(stage, Stage::Asked);
-        Ok(self.lock().move_on(send, free, Stage::Calling(owner.clone())))
+        let owns = state.owns(Resource::Bot(bot), owner);
+        Ok(owns && state.move_on(send, free, Stage::Calling(owner.node.clone())))
     }
 
     async fn settle(
         &self,
         send: &SendKey,
-        owner: &Owner,
+        node: &Node,
         settled: &Settled,
     ) -> Result<bool, StoreError> {
-        let ours = |stage: &Stage| matches!(stage, Stage::Calling(by) if by == owner);
+        let ours = |stage: &Stage| matches!(stage, Stage::Calling(by) if by == node);
         Ok(self.lock().move_on(send, ours, Stage::Settled(settled.clone())))
     }
 
-    async fn left_over(
+    async fn retract(
         &self,
-        owner: &Owner,
-        sends_max: usize,
-    ) -> Result<Vec<LeftOver>, StoreError> {
-        let now = self.now();
-        let state = self.lock();
-        let left = |(name, row): (&SendName, &SendRow)| {
-            let was_called = row.left_over(owner, now)?;
-            let (scope, agent, request) = name.clone();
-            let key = SendKey { scope, agent, request };
-            let send = row.send.clone();
-            Some((row.asked_at, LeftOver { key, bot: row.bot, send, was_called }))
-        };
-        let mut left: Vec<_> = state.sends.iter().filter_map(left).collect();
-        left.sort_by_key(|(asked_at, _)| *asked_at);
-        Ok(left.into_iter().take(sends_max).map(|(_, left)| left).collect())
+        send: &SendKey,
+        _node: &Node,
+        why: &Settled,
+    ) -> Result<bool, StoreError> {
+        let free = |stage: &Stage| matches!(stage, Stage::Asked);
+        Ok(self.lock().move_on(send, free, Stage::Settled(why.clone())))
     }
 
-    async fn give_up(&self, send: &SendKey, owner: &Owner) -> Result<(), StoreError> {
-        let ended =
-            |stage: &Stage| matches!(stage, Stage::Calling(by) if is_earlier_life(by, owner));
-        self.lock().move_on(send, ended, Stage::Settled(Settled::Ambiguous));
-        Ok(())
+    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        let owned = |row: &SendRow| {
+            let owner = state.owners.get(&Resource::Bot(row.bot).to_string());
+            owner.is_some_and(|owner| owner.node == *node)
+        };
+        let waiting = |((scope, agent, request), row): (&SendName, &SendRow)| Waiting {
+            key: SendKey { scope: *scope, agent: *agent, request: request.clone() },
+            bot: row.bot,
+            send: row.send.clone(),
+            asked_on: Some(row.asked_on.clone()),
+            waits_for: now.duration_since(row.asked_at).unsigned_abs(),
+        };
+        let rows = state.unbegun().into_iter().filter(|(_, row)| owned(row));
+        Ok(rows.take(sends_max).map(waiting).collect())
+    }
+
+    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        let mut bots: Vec<BotId> = state.unbegun().iter().map(|(_, row)| row.bot).collect();
+        bots.sort_unstable();
+        bots.dedup();
+        bots.retain(|bot| !state.is_owned(Resource::Bot(*bot), now));
+        bots.truncate(bots_max);
+        Ok(bots)
+    }
+
+    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
+        let mut state = self.lock();
+        let calling: Vec<(SendName, Node)> = state
+            .sends
+            .iter()
+            .filter_map(|(name, row)| match &row.stage {
+                Stage::Calling(node) => Some((name.clone(), node.clone())),
+                Stage::Asked | Stage::Settled(_) => None,
+            })
+            .collect();
+        let lost = calling.into_iter().filter(|(_, node)| state.is_gone(node));
+        let lost: Vec<SendName> = lost.take(sends_max).map(|(name, _)| name).collect();
+        let mut given_up = Vec::new();
+        for name in lost {
+            let Some(row) = state.sends.get_mut(&name) else { continue };
+            row.stage = Stage::Settled(Settled::Ambiguous);
+            let (_, agent, request) = name;
+            given_up.push(GivenUp { agent, request, asked_on: Some(row.asked_on.clone()) });
+        }
+        Ok(given_up)
     }
 }

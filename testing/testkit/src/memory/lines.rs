@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
-use nightdesk_line::{Caller, End, Node, Store, Taken};
+use nightdesk_line::{Caller, End, Store, Taken};
 use nightdesk_types::limits::TRIES_MAX;
-use nightdesk_types::{GatewayId, Seq, StoreError, Timestamp};
+use nightdesk_types::{GatewayId, Node, Seq, StoreError, Timestamp};
 
 use super::Memory;
 use super::agent::{Agent, Line};

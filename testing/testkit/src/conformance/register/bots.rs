@@ -87,15 +87,3 @@ async fn bots_of(harness: &impl Harness, person: &Person) -> Vec<GreetedBot> {
     bots.sort_by_key(|bot| bot.id);
     bots
 }
-
-/// Every life of a node has a higher epoch; nodes count apart.
-pub async fn the_epoch_of_a_node_rises(harness: &impl Harness) {
-    let register = harness.register();
-    let mut epochs = Vec::new();
-    for node in ["node-1", "node-1", "node-2"] {
-        epochs.push(register.begin_node(node).await.expect("begin a node's life"));
-    }
-
-    assert!(epochs[0] < epochs[1], "{epochs:?}");
-    assert_eq!(epochs[0], epochs[2]);
-}

@@ -11,6 +11,8 @@ use super::gateways::{revoke, rotate};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, id_of, tenant};
 
+const LIFE: Duration = Duration::from_mins(1);
+
 /// A tenant is found by its name and by its id; two only if one is called like the other's id.
 pub async fn a_tenant_is_found_by_name_or_id(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
@@ -76,7 +78,7 @@ pub async fn a_gateway_is_listed_with_its_line_and_secrets(harness: &impl Harnes
     rotate(harness, &ann, "newest", Duration::from_hours(1)).await;
 
     // The life of the node that the line is on.
-    harness.register().begin_node("node-1").await.expect("begin a node's life");
+    harness.lease().begin("node-1", LIFE).await.expect("begin a node's life");
     let line = cast.line(&ann).await;
     let open = listed(harness, &ann).await;
     assert!(matches!(open.line, LastLine::Open { .. }), "{:?}", open.line);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, NewBot, StoredBot};
-use nightdesk_types::{AgentId, BotId, Clock, NodeEpoch, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, Clock, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
 
@@ -81,12 +81,5 @@ impl Bots for Memory {
 
     async fn time(&self) -> Result<Timestamp, StoreError> {
         Ok(self.clock().now())
-    }
-
-    async fn begin_node(&self, node: &str) -> Result<NodeEpoch, StoreError> {
-        let mut state = self.lock();
-        let epoch = state.nodes.entry(node.to_owned()).or_default();
-        *epoch = epoch.next();
-        Ok(*epoch)
     }
 }

@@ -1,0 +1,132 @@
+//! What the owner of a bot does for other nodes, and what they do while they wait.
+//!
+//! A send is a row first. Whoever was asked rings for the bot's owner and waits for the row to be
+//! settled; the owner looks for such rows when it is rung for, and every now and then.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use nightdesk_lease::{Owned, Resource};
+use nightdesk_types::StoreError;
+use nightdesk_types::limits::{
+    GIVEN_UP_SENDS_MAX, OWNERLESS_BOTS_MAX, SEND_DONE_WITHIN, SEND_LOOKED_AT_EVERY,
+    WAITING_SENDS_MAX,
+};
+use tokio::time::{Instant, sleep_until};
+
+use crate::Settled;
+use crate::stop::{Egress, Errand, SendTurn};
+use crate::store::{Asked, SendKey, Waiting};
+
+impl Egress {
+    /// Has a send made by the owner of its bot: this node, or another, for which it waits.
+    pub(crate) async fn by_owner(
+        &self,
+        key: &SendKey,
+        errand: &Errand,
+    ) -> Result<Settled, StoreError> {
+        loop {
+            // Whoever dies or is cut off here leaves a row, which the owner finds.
+            if let Some(settled) = self.made_here(key, errand).await.ok().flatten() {
+                return Ok(settled);
+            }
+            if let Ok(Asked::Settled(settled)) = self.store.look(key).await {
+                return Ok(settled);
+            }
+            let now = Instant::now();
+            if now >= errand.until {
+                return self.too_late(key).await;
+            }
+            sleep_until(errand.until.min(now + SEND_LOOKED_AT_EVERY)).await;
+        }
+    }
+
+    /// Makes a send if this node owns its bot. Who waits for it holds its place in the lane, also
+    /// if the bot becomes this node's meanwhile.
+    async fn made_here(
+        &self,
+        key: &SendKey,
+        errand: &Errand,
+    ) -> Result<Option<Settled>, StoreError> {
+        let bot = Resource::Bot(errand.account.bot.id);
+        let Owned::Here(epoch) = self.owners.of(bot).await? else { return Ok(None) };
+        let made = self.make(key, errand, epoch).await?;
+        if made.is_none() {
+            // It was taken over, or somebody who owned it before is at it.
+            self.owners.forget(bot);
+        }
+        Ok(made)
+    }
+
+    /// Nobody waits for it any more: if nobody has begun, nobody may.
+    async fn too_late(&self, key: &SendKey) -> Result<Settled, StoreError> {
+        let late = Settled::no_turn();
+        if self.store.retract(key, self.node(), &late).await? {
+            return Ok(late);
+        }
+        match self.store.look(key).await? {
+            Asked::Settled(settled) => Ok(settled),
+            Asked::New | Asked::UnderWay => Ok(Settled::Ambiguous),
+        }
+    }
+
+    /// Looks for sends that nobody is at work on: takes over bots that nobody owns, serves what
+    /// waits for the bots of this node, and gives up what a dead node had begun. Answers how many
+    /// it found.
+    pub async fn sweep(self: &Arc<Self>) -> Result<usize, StoreError> {
+        for bot in self.store.ownerless(OWNERLESS_BOTS_MAX).await? {
+            self.owners.forget(Resource::Bot(bot));
+            drop(self.owners.of(Resource::Bot(bot)).await?);
+        }
+        let given_up = self.store.give_up(GIVEN_UP_SENDS_MAX).await?;
+        Ok(given_up.len() + self.serve().await?)
+    }
+
+    /// Takes in hand what waits for the bots of this node. Answers how much that is.
+    pub async fn serve(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let waiting = self.store.waiting(self.node(), WAITING_SENDS_MAX).await?;
+        let mut taken = 0;
+        for send in waiting {
+            let Some(held) = self.in_hand.take(&send.key) else { continue };
+            // In the order they were asked for. Where there is no turn, the next look finds them.
+            let lane = (send.key.agent, send.send.chat_id.clone());
+            let Some(turn) = self.lanes().enter_until(lane, until(&send)) else { break };
+            taken += 1;
+            let egress = Arc::clone(self);
+            self.tasks.spawn(async move {
+                egress.serve_one(&send, turn).await;
+                drop(held);
+            });
+        }
+        Ok(taken)
+    }
+
+    async fn serve_one(&self, waiting: &Waiting, mut turn: SendTurn) {
+        if !turn.come().await {
+            return;
+        }
+        if let Err(error) = self.make_waiting(waiting, &turn).await {
+            let request = &waiting.key.request;
+            tracing::warn!(
+                request.id = %request,
+                error = &error as &dyn Error,
+                "send {request} of another node could not be made yet"
+            );
+        }
+    }
+
+    async fn make_waiting(&self, waiting: &Waiting, turn: &SendTurn) -> Result<(), StoreError> {
+        let Waiting { key, bot, send, .. } = waiting;
+        match self.errand(*bot, send, turn.until()).await? {
+            Ok(errand) => drop(self.made_here(key, &errand).await?),
+            Err(unsayable) => drop(self.store.retract(key, self.node(), &unsayable).await?),
+        }
+        Ok(())
+    }
+}
+
+/// Until when a send may take: as long as somebody waits for it, and anew if nobody does any more.
+fn until(waiting: &Waiting) -> Instant {
+    let left = SEND_DONE_WITHIN.checked_sub(waiting.waits_for);
+    Instant::now() + left.unwrap_or(SEND_DONE_WITHIN)
+}

@@ -1,0 +1,121 @@
+//! Keeper: renews the lease from a thread of its own, so that nothing that keeps the node busy can
+//! make it look dead.
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use nightdesk_types::limits::{
+    BURIED_AFTER, LEASE_LASTS, LEASE_RENEWED_EVERY, LEASE_RENEWED_WITHIN,
+};
+use nightdesk_types::{Moment, StoreError};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::lease::Lease;
+use crate::store::{Renewed, Store};
+
+/// The thread that renews. It ends the lease when it is told to stop.
+#[derive(Debug)]
+pub struct Keeper {
+    stop: CancellationToken,
+    thread: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Begins to renew. The store is opened on the thread, so that it shares nothing with what
+    /// the node does otherwise.
+    pub fn start<S: Store>(
+        lease: Arc<Lease>,
+        open: impl FnOnce() -> Result<S, StoreError> + Send + 'static,
+    ) -> io::Result<Self> {
+        let stop = CancellationToken::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = std::thread::Builder::new().name("lease".to_owned()).spawn({
+            let stop = stop.clone();
+            move || {
+                runtime.block_on(async move {
+                    match told("open its store", open()) {
+                        Some(store) => Round::keep(&lease, &store, &stop).await,
+                        None => lease.end(),
+                    }
+                });
+            }
+        })?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends the lease, so that others need not wait for it to run out.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        // It has nothing to say, and ends within one question to the store.
+        drop(tokio::task::spawn_blocking(|| self.thread.join()).await);
+    }
+}
+
+/// Since when every renewal went well.
+#[derive(Debug, Default)]
+struct Round {
+    well_since: Option<Moment>,
+}
+
+impl Round {
+    async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
+        let mut round = Self::default();
+        // A failure is told, and tried again soon.
+        while timeout(round.pause(), stop.cancelled()).await.is_err() {
+            if round.renew(lease, store).await == Some(Renewed::Over) {
+                lease.end();
+                return;
+            }
+            round.bury(lease, store).await;
+        }
+        lease.end();
+        told("end its lease", bounded(store.end(lease.node())).await);
+    }
+
+    const fn pause(&self) -> Duration {
+        if self.well_since.is_some() { LEASE_RENEWED_EVERY } else { LEASE_RENEWED_WITHIN }
+    }
+
+    async fn renew(&mut self, lease: &Lease, store: &impl Store) -> Option<Renewed> {
+        let asked_at = lease.moment();
+        let renewed =
+            told("renew its lease", bounded(store.renew(lease.node(), LEASE_LASTS)).await);
+        match renewed {
+            Some(Renewed::Kept) => {
+                lease.renewed(asked_at);
+                self.well_since = self.well_since.or(Some(asked_at));
+            }
+            Some(Renewed::Over) | None => self.well_since = None,
+        }
+        renewed
+    }
+
+    /// Ends the lives of nodes that are gone. Not soon after a failure of our own: then the store
+    /// was away, and the others could not renew either.
+    async fn bury(&self, lease: &Lease, store: &impl Store) {
+        let well_for = self.well_since.map(|since| lease.moment().since(since));
+        if well_for.is_none_or(|well_for| well_for < LEASE_LASTS) {
+            return;
+        }
+        let buried = told("look for dead nodes", bounded(store.bury(BURIED_AFTER)).await);
+        for node in buried.into_iter().flatten() {
+            tracing::warn!(node = node.name, "node {} is gone: its lease ran out", node.name);
+        }
+    }
+}
+
+async fn bounded<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let answered = timeout(LEASE_RENEWED_WITHIN, asked).await;
+    answered.unwrap_or_else(|late| Err(StoreError::unavailable("keep a lease", late)))
+}
+
+fn told<T>(what: &'static str, done: Result<T, StoreError>) -> Option<T> {
+    done.inspect_err(|error| {
+        tracing::warn!(error = error as &dyn Error, "this node could not {what}");
+    })
+    .ok()
+}

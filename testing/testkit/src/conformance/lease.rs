@@ -1,0 +1,127 @@
+//! What the store of leases promises.
+
+use std::time::Duration;
+
+use nightdesk_lease::{Owner, Renewed, Resource, Store};
+use nightdesk_types::{BotId, Node};
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::{Harness, TimedHarness};
+
+const BOT: Resource = Resource::Bot(BotId::from_uuid(Uuid::nil()));
+const LONG: Duration = Duration::from_mins(1);
+const LATE: Duration = Duration::from_secs(2);
+
+/// Every life of a node has a higher epoch; nodes count apart.
+pub async fn lives_are_counted(harness: &impl Harness) {
+    let first = begun(harness, "node-1").await;
+    let second = begun(harness, "node-1").await;
+    let other = begun(harness, "node-2").await;
+
+    assert!(first.epoch < second.epoch, "{first:?} {second:?}");
+    assert_eq!(first.epoch, other.epoch);
+}
+
+/// A life that was ended, or that a newer one follows, cannot be renewed.
+pub async fn a_life_that_is_over_stays_over(harness: &impl Harness) {
+    let first = begun(harness, "node-1").await;
+    assert_eq!(renew(harness, &first).await, Renewed::Kept);
+    let second = begun(harness, "node-1").await;
+
+    assert_eq!(renew(harness, &first).await, Renewed::Over, "the node was started again");
+    end(harness, &first).await;
+    assert_eq!(renew(harness, &second).await, Renewed::Kept, "an earlier life ended nothing");
+    end(harness, &second).await;
+    assert_eq!(renew(harness, &second).await, Renewed::Over);
+    let unknown = Node { name: "never begun".to_owned(), ..second };
+    assert_eq!(renew(harness, &unknown).await, Renewed::Over);
+}
+
+/// Of several who want something, one owns it, and all are told who.
+pub async fn one_node_owns_something(harness: &impl Harness) {
+    let mut takers = JoinSet::new();
+    for number in 0..8 {
+        let node = begun(harness, &format!("node-{number}")).await;
+        let store = harness.lease();
+        takers.spawn(async move { own(&*store, BOT, &node).await.expect("it lives") });
+    }
+
+    let owners = takers.join_all().await;
+    assert!(owners.iter().all(|owner| *owner == owners[0]), "{owners:?}");
+    let other = Resource::Bot(BotId::from_uuid(Uuid::max()));
+    let last = begun(harness, "last").await;
+    let elses = own(&*harness.lease(), other, &last).await.expect("it lives");
+    assert_eq!(elses.node, last, "another bot is free");
+}
+
+/// What a life owned is free when it ends, and its next owner has a higher epoch.
+pub async fn what_a_life_owned_ends_with_it(harness: &impl Harness) {
+    let (store, first) = (harness.lease(), begun(harness, "node-1").await);
+    let second = begun(harness, "node-2").await;
+    let owner = own(&*store, BOT, &first).await.expect("it lives");
+    assert_eq!(own(&*store, BOT, &second).await.expect("it lives"), owner);
+    end(harness, &first).await;
+
+    let next = own(&*store, BOT, &second).await.expect("it lives");
+    assert_eq!(next.node, second);
+    assert!(next.epoch > owner.epoch, "{owner:?} {next:?}");
+    let again = begun(harness, "node-1").await;
+    assert_eq!(own(&*store, BOT, &again).await, Some(next), "somebody who lives owns it");
+}
+
+/// A node whose life is over takes nothing.
+pub async fn the_dead_take_nothing(harness: &impl Harness) {
+    let node = begun(harness, "node-1").await;
+    end(harness, &node).await;
+
+    assert_eq!(own(&*harness.lease(), BOT, &node).await, None);
+}
+
+/// A lease that ran out can be renewed until somebody has buried the node.
+pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl TimedHarness) {
+    let (late, gone) = (begun(harness, "late").await, begun(harness, "gone").await);
+    harness.let_pass(LONG + Duration::from_secs(1)).await;
+    assert_eq!(bury(harness).await, [], "not so soon");
+    assert_eq!(renew(harness, &late).await, Renewed::Kept);
+    harness.let_pass(LATE).await;
+
+    assert_eq!(bury(harness).await, [gone.clone()]);
+    assert_eq!(renew(harness, &gone).await, Renewed::Over);
+    assert_eq!(bury(harness).await, [], "it is buried once");
+}
+
+/// What a node owned is free when its lease ran out, and stays another's when it comes back.
+pub async fn a_paused_owner_comes_too_late(harness: &impl TimedHarness) {
+    let (store, paused) = (harness.lease(), begun(harness, "paused").await);
+    let owner = own(&*store, BOT, &paused).await.expect("it lives");
+    harness.let_pass(LONG + Duration::from_secs(1)).await;
+    assert_eq!(own(&*store, BOT, &paused).await, None, "it has no lease any more");
+    let other = begun(harness, "other").await;
+    let next = own(&*store, BOT, &other).await.expect("it lives");
+
+    assert!(next.node == other && next.epoch > owner.epoch, "{next:?}");
+    assert_eq!(renew(harness, &paused).await, Renewed::Kept);
+    assert_eq!(own(&*store, BOT, &paused).await, Some(next));
+}
+
+async fn begun(harness: &impl Harness, name: &str) -> Node {
+    let epoch = harness.lease().begin(name, LONG).await.expect("begin a life");
+    Node { name: name.to_owned(), epoch }
+}
+
+async fn renew(harness: &impl Harness, node: &Node) -> Renewed {
+    harness.lease().renew(node, LONG).await.expect("renew a lease")
+}
+
+async fn end(harness: &impl Harness, node: &Node) {
+    harness.lease().end(node).await.expect("end a lease");
+}
+
+async fn bury(harness: &impl Harness) -> Vec<Node> {
+    harness.lease().bury(LATE).await.expect("look for dead nodes")
+}
+
+async fn own(store: &dyn Store, resource: Resource, node: &Node) -> Option<Owner> {
+    store.own(resource, node).await.expect("own something")
+}
