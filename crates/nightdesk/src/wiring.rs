@@ -15,7 +15,7 @@ use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_lease::{Keeper, Lease, Owners, Store as _};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
-use nightdesk_register::{Bots, Issuer, Register};
+use nightdesk_register::{Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};

@@ -86,7 +86,7 @@ pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl Timed
     assert_eq!(renew(harness, &late).await, Renewed::Kept);
     harness.let_pass(LATE).await;
 
-    assert_eq!(bury(harness).await, [gone.clone()]);
+    assert_eq!(bury(harness).await, std::slice::from_ref(&gone));
     assert_eq!(renew(harness, &gone).await, Renewed::Over);
     assert_eq!(bury(harness).await, [], "it is buried once");
 }
