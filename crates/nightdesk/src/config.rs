@@ -16,6 +16,8 @@ pub(crate) struct Config {
     pub(crate) listen: Listen,
     /// Where the truth is kept.
     pub(crate) database: Database,
+    /// Where nodes ring for each other. A desk of one node needs none.
+    pub(crate) redis: Option<Redis>,
     /// Where keys are kept.
     pub(crate) vault: VaultSection,
     /// Which node this is.
@@ -61,6 +63,17 @@ pub(crate) struct Database {
     pub(crate) migrate_url: Option<String>,
     /// The file that holds that one's password.
     pub(crate) migrate_password_file: Option<PathBuf>,
+}
+
+/// Where nodes ring for each other. Since 0.2.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Redis {
+    /// Where Redis is: `redis://host:6379`, or `rediss://host:6379` over TLS. It holds no
+    /// password.
+    pub(crate) url: String,
+    /// The file that holds the password.
+    pub(crate) password_file: Option<PathBuf>,
 }
 
 /// Where keys are kept. Since 0.1.
@@ -138,6 +151,7 @@ impl Config {
                 migrate_url: None,
                 migrate_password_file: None,
             },
+            redis: None,
             vault: VaultSection { key_file: PathBuf::new() },
             node: Node::default(),
             log: Log { format: LogFormat::Pretty, filter: "warn".to_owned() },
@@ -171,12 +185,15 @@ impl Config {
             public_url.starts_with("https://") || public_url.starts_with("http://"),
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
-        let urls = [Some(&self.database.url), self.database.migrate_url.as_ref()];
-        for url in urls.into_iter().flatten() {
+        let redis = self.redis.as_ref().map(|redis| &redis.url);
+        for url in [Some(&self.database.url), self.database.migrate_url.as_ref(), redis]
+            .into_iter()
+            .flatten()
+        {
             let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
             if user.is_some_and(|(user, _)| user.contains(':')) {
                 bail!(
-                    "a database URL holds a password; put it into a file and name that as password_file"
+                    "the URL of a server holds a password; put it into a file and name that as password_file"
                 );
             }
         }
@@ -232,10 +249,11 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, metrics, traces, .. } = config;
+        let Config { listen, database, redis, metrics, traces, .. } = config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
+        assert!(redis.is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
         for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = "] {
             assert!(example().contains(key), "{key}");

@@ -4,6 +4,7 @@ mod logs;
 mod traces;
 mod trail;
 
+use nightdesk_bus_redis::Metrics as BellMetrics;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use prometheus_client::metrics::family::Family;
@@ -25,7 +26,7 @@ pub(crate) fn start(config: &Config) -> anyhow::Result<Option<Traces>> {
 }
 
 /// Every number this node counts.
-pub(crate) fn metrics(desk: &Desk, room: &Room) -> Registry {
+pub(crate) fn metrics(desk: &Desk, room: &Room, bell: Option<&BellMetrics>) -> Registry {
     let mut registry = Registry::with_prefix("nightdesk");
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();
     build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
@@ -34,5 +35,8 @@ pub(crate) fn metrics(desk: &Desk, room: &Room) -> Registry {
     desk.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
     desk.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
+    if let Some(bell) = bell {
+        bell.register(registry.sub_registry_with_prefix("bell"));
+    }
     registry
 }

@@ -24,6 +24,7 @@ use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::bell::Ringing;
 use crate::config::Config;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
@@ -51,6 +52,7 @@ pub(crate) struct Running {
     life: Lifecycle,
     lease: Arc<Lease>,
     keeper: Keeper,
+    ringing: Ringing,
 }
 
 impl Running {
@@ -60,14 +62,14 @@ impl Running {
         Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
         let lease = Arc::new(begin(config, &pg).await?);
         let keeper = keep(config, &lease)?;
-        let (life, ears) = (Lifecycle::default(), Arc::new(Ears::default()));
-        let webchat = Arc::new(webchat(config, &pg, &ears));
+        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
+        let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let desk = Arc::new(desk(&pg, register, &lease, (&ears, &webchat), &life)?);
-        let room = Arc::new(room(&pg, &desk, &ears, lease.node().clone(), &life));
+        let desk = Arc::new(desk(&pg, register, &lease, (&ringing, &webchat), &life)?);
+        let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
-            ears,
+            Arc::clone(&ringing.ears),
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
@@ -80,8 +82,8 @@ impl Running {
             webchat,
             lines: life.street.clone(),
         };
-        open(config, street, &life).await?;
-        Ok(Self { pg, desk, life, lease, keeper })
+        open(config, street, &ringing, &life).await?;
+        Ok(Self { pg, desk, life, lease, keeper, ringing })
     }
 
     /// Who is who there.
@@ -93,15 +95,22 @@ impl Running {
     pub(crate) async fn stop(self) {
         self.desk.readiness.stop();
         self.life.stop().await;
+        self.ringing.stop().await;
         self.keeper.stop().await;
         self.pg.close().await;
     }
 }
 
 /// Opens the street side, and the numbers where they are asked for.
-async fn open(config: &Config, street: Street, life: &Lifecycle) -> anyhow::Result<()> {
+async fn open(
+    config: &Config,
+    street: Street,
+    ringing: &Ringing,
+    life: &Lifecycle,
+) -> anyhow::Result<()> {
     if let Some(address) = config.metrics.address {
-        let registry = Arc::new(telemetry::metrics(&street.desk, &street.room));
+        let bell = ringing.between.as_ref().map(|bell| bell.metrics());
+        let registry = Arc::new(telemetry::metrics(&street.desk, &street.room, bell));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
     let (address, url) = (config.listen.address, config.public_url());
@@ -143,7 +152,7 @@ fn desk(
     pg: &Arc<Pg>,
     register: Arc<Register>,
     lease: &Arc<Lease>,
-    (ears, webchat): (&Arc<Ears>, &Arc<Webchat>),
+    (ringing, webchat): (&Ringing, &Arc<Webchat>),
     life: &Lifecycle,
 ) -> anyhow::Result<Desk> {
     let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters(webchat)?));
@@ -160,7 +169,7 @@ fn desk(
             life.work.clone(),
         )),
         accounts,
-        bell: Ringer(Arc::<Ears>::clone(ears)),
+        bell: Ringer(ringing.bell()),
         waking: Waking::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
@@ -192,9 +201,9 @@ async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: Ca
 }
 
 /// Our own pages.
-fn webchat(config: &Config, pg: &Arc<Pg>, ears: &Arc<Ears>) -> Webchat {
+fn webchat(config: &Config, pg: &Arc<Pg>, ringing: &Ringing) -> Webchat {
     let clock = Arc::new(SystemClock::started());
-    Webchat::new(Arc::<Pg>::clone(pg), Arc::<Ears>::clone(ears), clock, config.public_url())
+    Webchat::new(Arc::<Pg>::clone(pg), ringing.bell(), clock, config.public_url())
 }
 
 /// The platforms this build can speak to.

@@ -179,6 +179,61 @@ pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
 /// Inboxes one step of that looks at.
 pub const SWEEP_LINES_MAX: usize = 256;
 
+/// While the bell is broken, all of them are looked at this often, give or take a fifth.
+pub const DOUBT_SWEEP_EVERY: Duration = Duration::from_secs(2);
+
+/// Single lines in doubt are gathered for so long before they are looked at.
+pub const DOUBT_GATHERED_FOR: Duration = Duration::from_millis(100);
+
+/// Things marked one by one; when there are more, all are.
+pub const MARKS_MAX: usize = 16_384;
+
+/// How long whoever rings the bell may wait for it.
+pub const RING_WAIT: Duration = Duration::from_millis(50);
+
+/// How often a node says on the bell that it is there, ...
+pub const BEAT_EVERY: Duration = Duration::from_millis(400);
+
+/// ... and after how long without its word the bell is broken.
+pub const BEAT_MISSED_AFTER: Duration = Duration::from_millis(1_500);
+
+/// A node that is silent for so long is gone, and not cut off.
+pub const NODE_FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
+
+/// The longest hint.
+pub const HINT_BYTES_MAX: usize = 2 * 1024;
+
+/// How far a hint's time may be from ours. What is older was found by a sweep, and a stop that
+/// late would hit another turn.
+pub const HINT_AGE_MAX: Duration = Duration::from_secs(30);
+
+/// How many of a node's hints may overtake one that still counts.
+pub const HINT_WINDOW: u64 = 4_096;
+
+/// Lives of nodes whose hints are remembered.
+pub const LIVES_MAX: usize = 256;
+
+/// Hints that wait to be heard; when there are more, all lines are looked at.
+pub const HINTS_WAITING_MAX: usize = 4_096;
+
+/// Channels of the bell that are asked for at once.
+pub const CHANNELS_AT_ONCE_MAX: usize = 512;
+
+/// How long the bell may take to connect, or to give a channel.
+pub const BELL_WAIT: Duration = Duration::from_secs(1);
+
+/// A lost bell is tried again after this long, ...
+pub const BELL_AGAIN_MIN: Duration = Duration::from_millis(100);
+
+/// ... and then ever more slowly, up to this.
+pub const BELL_AGAIN_MAX: Duration = Duration::from_secs(1);
+
+/// A bell that breaks again and again is told of this often.
+pub const BELL_TOLD_EVERY: Duration = Duration::from_secs(10);
+
+/// Who may wait on one node for a send to be settled elsewhere.
+pub const SETTLED_WAITS_MAX: usize = 20_000;
+
 /// How often refusals are written down.
 pub const REFUSAL_FLUSH_EVERY: Duration = Duration::from_secs(1);
 
@@ -428,4 +483,14 @@ const _: () = assert!(
     ACCESS_TOKEN_LEEWAY.as_secs() * 10 < ACCESS_TOKEN_LIFE.as_secs()
         && ENROLMENT_GOOD_FOR.as_secs() <= ENROLMENT_GOOD_FOR_MAX.as_secs(),
     "a leeway is small beside what it is a leeway of, and a default is within its bound",
+);
+const _: () = assert!(
+    DOUBT_SWEEP_EVERY.as_millis() * 6 / 5 < 2_500
+        && BEAT_EVERY.as_millis() * 3 < BEAT_MISSED_AFTER.as_millis()
+        && BEAT_MISSED_AFTER.as_millis() < 2_500,
+    "a broken bell adds less than 2.5 seconds, and one lost word is no break",
+);
+const _: () = assert!(
+    CLOCK_DIFFERENCE_MAX.as_secs() * 2 < HINT_AGE_MAX.as_secs(),
+    "two nodes whose clocks are good enough understand each other",
 );

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nightdesk_types::TenantId;
@@ -24,6 +25,25 @@ pub struct KeyFileError;
 #[derive(Clone, Debug)]
 pub struct Vault {
     kek: Arc<DataKey>,
+    root: Arc<Root>,
+}
+
+/// What the desk's other keys come from.
+struct Root(Prk);
+
+impl Root {
+    #[expect(clippy::expect_used, reason = "the lengths that are asked for are ours")]
+    fn fill(&self, purpose: &'static str, key: &mut [u8]) {
+        let info = [purpose.as_bytes()];
+        let derived = self.0.expand(&info, HKDF_SHA256).expect("a hash's length is given");
+        derived.fill(key).expect("the key is as long as the hash");
+    }
+}
+
+impl std::fmt::Debug for Root {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Root")
+    }
 }
 
 impl Vault {
@@ -31,12 +51,20 @@ impl Vault {
     pub fn from_key_file(text: &str) -> Result<Self, KeyFileError> {
         let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new).map_err(|_| KeyFileError)?;
         let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyFileError)?;
-        Ok(Self { kek: Arc::new(DataKey::from_bytes(bytes)) })
+        let root = Root(Salt::new(HKDF_SHA256, b"nightdesk").extract(bytes));
+        Ok(Self { kek: Arc::new(DataKey::from_bytes(bytes)), root: Arc::new(root) })
     }
 
     /// The text of a new key file.
     pub fn new_key_file() -> Zeroizing<String> {
         Zeroizing::new(STANDARD.encode(*random_key()))
+    }
+
+    /// A key that every desk with this key file has, and nobody else; another for each purpose.
+    pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+        let mut key = Zeroizing::new([0; 32]);
+        self.root.fill(purpose, key.as_mut_slice());
+        key
     }
 
     /// Makes a tenant's data key and wraps it for its row.
@@ -114,6 +142,19 @@ mod tests {
         assert!(vault.open_own("signing-key", Uuid::from_u128(2), &sealed).is_err(), "row");
         assert!(vault.open_own("other-key", row, &sealed).is_err(), "kind");
         assert!(other.open_own("signing-key", row, &sealed).is_err(), "desk");
+    }
+
+    #[test]
+    fn a_derived_key_is_the_same_for_one_key_file_and_purpose() {
+        let file = Vault::new_key_file();
+        let (one, two) =
+            (Vault::from_key_file(&file).unwrap(), Vault::from_key_file(&file).unwrap());
+        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+
+        assert_eq!(one.derive("bus"), two.derive("bus"));
+        assert_ne!(one.derive("bus"), one.derive("cell"), "purpose");
+        assert_ne!(one.derive("bus"), other.derive("bus"), "desk");
+        assert!(!format!("{one:?}").contains("Prk"), "no part of it is printed");
     }
 
     #[test]

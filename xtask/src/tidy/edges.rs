@@ -110,8 +110,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &["servers"]),
 ];
 
-/// What a crate's tests may know besides: the two ends of a line talk to each other in one.
-const TESTS_EDGES: &[(&str, &[&str])] = &[("sdk", &["inbox", "line"])];
+/// What a crate's tests may know besides: the two ends of a line talk to each other in one, and
+/// the bell is lost with a real Redis.
+const TESTS_EDGES: &[(&str, &[&str])] = &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"])];
 
 /// What a platform may know. Of platforms only the binary knows, and what tests it.
 const PLATFORM: &[&str] = &["types", "port"];

@@ -11,17 +11,20 @@ use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
-use crate::config::Config;
+use crate::config::{Config, Redis};
 use crate::{ui, wiring};
 
 /// Looks at everything a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
-    let looked = [
+    let mut looked = vec![
         ("the vault's key opens", vault(config)),
         ("secret files are read by their owner alone", private_files(config)),
         ("the database answers, and is migrated", database(config).await),
         ("the clock is the database's", clock(config).await),
     ];
+    if let Some(redis) = &config.redis {
+        looked.push(("Redis answers", bell(config, redis).await));
+    }
     let failed = looked.iter().filter(|(_, found)| found.is_err()).count();
     if json {
         ui::put(&looked.iter().map(as_json).collect::<Value>().to_string());
@@ -60,6 +63,7 @@ fn private_files(config: &Config) -> anyhow::Result<()> {
         Some(&config.vault.key_file),
         database.password_file.as_ref(),
         database.migrate_password_file.as_ref(),
+        config.redis.as_ref().and_then(|redis| redis.password_file.as_ref()),
     ];
     files.into_iter().flatten().try_for_each(|file| private(file))
 }
@@ -79,6 +83,11 @@ async fn database(config: &Config) -> anyhow::Result<()> {
         .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
     pg.bot_at("").await.context("the database is not migrated; run `nightdesk migrate`")?;
     Ok(())
+}
+
+async fn bell(config: &Config, redis: &Redis) -> anyhow::Result<()> {
+    let bell = crate::bell::between(config, redis, &config.vault()?, &Arc::default())?;
+    Ok(bell.check().await?)
 }
 
 async fn clock(config: &Config) -> anyhow::Result<()> {

@@ -1,0 +1,136 @@
+//! The bell itself: rung here, and said to others.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use nightdesk_bus::{Address, Bell, Ears, Lives, Ring, Seal};
+use nightdesk_types::{Clock, Moment};
+use redis::Client;
+
+use crate::channel::Channels;
+use crate::connect::{ConnectError, client, connect};
+use crate::metrics::Metrics;
+use crate::note::Note;
+use crate::peers::Peers;
+use crate::voice::Voice;
+
+/// Where Redis is, and who speaks there.
+pub struct Settings<'a> {
+    /// Where: `redis://host:6379` or, over TLS, `rediss://host:6379`.
+    pub url: &'a str,
+    /// The password, if Redis wants one.
+    pub password: Option<&'a str>,
+    /// The name of this node.
+    pub node: &'a str,
+    /// The name of the cell, by which its channels are told from another's.
+    pub cell: [u8; 8],
+    /// What all nodes of the cell share, and nobody else knows.
+    pub secret: &'a [u8; 32],
+}
+
+/// The bell of a node among several.
+pub struct RedisBell {
+    pub(crate) client: Client,
+    pub(crate) node: String,
+    pub(crate) ears: Arc<Ears>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) seal: Seal,
+    pub(crate) channels: Channels,
+    pub(crate) voice: Voice,
+    pub(crate) metrics: Metrics,
+    state: Mutex<State>,
+}
+
+impl std::fmt::Debug for RedisBell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RedisBell({})", self.node)
+    }
+}
+
+/// What the bell knows of itself and of others.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) lives: Lives,
+    pub(crate) peers: Peers,
+    /// When the node last heard itself on this connection.
+    pub(crate) heard_itself: Option<Moment>,
+    /// Since when the bell is broken.
+    pub(crate) broken_since: Option<Moment>,
+    /// When a break was last told.
+    pub(crate) told: Option<Moment>,
+}
+
+impl RedisBell {
+    /// The bell that is heard by these ears. Until it [runs](Self::run), it is broken.
+    pub fn new(
+        settings: &Settings<'_>,
+        ears: Arc<Ears>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ConnectError> {
+        let client = client(settings.url, settings.password)?;
+        ears.doubt().set_broken(true);
+        Ok(Self {
+            client,
+            node: settings.node.to_owned(),
+            ears,
+            clock,
+            seal: Seal::new(settings.secret),
+            channels: Channels::of_cell(settings.cell),
+            voice: Voice::default(),
+            metrics: Metrics::default(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Whether Redis answers.
+    pub async fn check(&self) -> Result<(), ConnectError> {
+        Ok(connect(&self.client, &self.ears).await.map(drop)?)
+    }
+
+    /// What is counted.
+    pub const fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// A note for an address, as channel and sealed words. None if it is too long.
+    pub(crate) fn sealed(&self, note: &Note, address: &Address) -> Option<(String, String)> {
+        let sealed = self.seal.seal(self.clock.now(), &note.words())?;
+        Some((self.channels.at(address), sealed))
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // What is behind it is whole at every step, also if a holder panicked.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ring_elsewhere(&self, ring: Ring, address: &Address) -> bool {
+        let Some((channel, sealed)) = self.sealed(&Note::Ring(ring), address) else {
+            return false;
+        };
+        let heard = self.voice.ring(&channel, &sealed).await;
+        self.metrics.rang(heard);
+        heard.is_some_and(|heard| heard > 0)
+    }
+}
+
+#[async_trait]
+impl Bell for RedisBell {
+    async fn ring(&self, ring: Ring) -> bool {
+        let address = ring.address();
+        let here = self.ears.ring(ring.clone()).await;
+        if is_all(&ring, here) || is_own(&address, &self.node) {
+            return here;
+        }
+        self.ring_elsewhere(ring, &address).await || here
+    }
+}
+
+/// Whether nobody else needs to hear what was heard here. A line that was replaced elsewhere and
+/// does not know it yet finds out when it reads; for a stop that would be too late.
+const fn is_all(ring: &Ring, here: bool) -> bool {
+    here && matches!(ring, Ring::Entry { .. })
+}
+
+fn is_own(address: &Address, node: &str) -> bool {
+    matches!(address, Address::Node(name) if name == node)
+}

@@ -1,0 +1,53 @@
+//! Channel: where in Redis an address is.
+
+use nightdesk_bus::Address;
+
+/// The channels of one cell. Two cells on one Redis do not disturb each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Channels {
+    prefix: String,
+}
+
+impl Channels {
+    /// The channels of the cell of this name.
+    pub(crate) fn of_cell(name: [u8; 8]) -> Self {
+        Self { prefix: format!("nightdesk:{}", hex::encode(name)) }
+    }
+
+    /// Where an address is heard.
+    pub(crate) fn at(&self, address: &Address) -> String {
+        let prefix = &self.prefix;
+        match address {
+            Address::All => format!("{prefix}:all"),
+            Address::Node(name) => format!("{prefix}:node:{name}"),
+            Address::Agent(agent) => format!("{prefix}:agent:{agent}"),
+            Address::Chat(bot, chat) => format!("{prefix}:chat:{bot}:{chat}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::{AgentId, BotId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn every_address_has_a_channel_of_its_own() {
+        let channels = Channels::of_cell([1; 8]);
+        let id = "00000000-0000-0000-0000-000000000000";
+        let cases = [
+            (Address::All, "all".to_owned()),
+            (Address::Node("all".to_owned()), "node:all".to_owned()),
+            (Address::Agent(AgentId::from_uuid(Uuid::nil())), format!("agent:{id}")),
+            (
+                Address::Chat(BotId::from_uuid(Uuid::nil()), "a:b".to_owned()),
+                format!("chat:{id}:a:b"),
+            ),
+        ];
+        for (address, want) in cases {
+            assert_eq!(channels.at(&address), format!("nightdesk:0101010101010101:{want}"));
+        }
+    }
+}

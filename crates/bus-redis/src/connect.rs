@@ -1,0 +1,73 @@
+//! Connect: a connection to Redis, and what it pushes.
+
+use std::sync::Arc;
+
+use nightdesk_bus::Ears;
+use nightdesk_types::limits::{BELL_WAIT, HINTS_WAITING_MAX};
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind,
+    RedisError, Value,
+};
+use tokio::sync::mpsc;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_util::sync::CancellationToken;
+
+/// Redis cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("could not reach Redis")]
+pub struct ConnectError(#[from] RedisError);
+
+/// What comes from Redis.
+#[derive(Debug)]
+pub(crate) struct Pushes {
+    /// What was said on channels we listen to.
+    pub(crate) hints: mpsc::Receiver<Vec<u8>>,
+    /// Cancelled when the connection is lost.
+    pub(crate) lost: CancellationToken,
+}
+
+/// Gets ready to reach Redis.
+pub(crate) fn client(url: &str, password: Option<&str>) -> Result<Client, ConnectError> {
+    // Only the first of a process counts, and all of ours name the same.
+    drop(aws_lc_rs::default_provider().install_default());
+    let info = url.into_connection_info()?;
+    let mut settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    if let Some(password) = password {
+        settings = settings.set_password(password);
+    }
+    Ok(Client::open(info.set_redis_settings(settings))?)
+}
+
+/// Connects. What does not fit into the queue of hints puts all lines in doubt.
+pub(crate) async fn connect(
+    client: &Client,
+    ears: &Arc<Ears>,
+) -> Result<(MultiplexedConnection, Pushes), RedisError> {
+    let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
+    let lost = CancellationToken::new();
+    let (ears, losing) = (Arc::clone(ears), lost.clone());
+    let pushed = move |push: PushInfo| -> Result<(), ()> {
+        if push.kind == PushKind::Disconnection {
+            losing.cancel();
+        } else if push.kind == PushKind::Message && hint.try_send(payload(push.data)).is_err() {
+            ears.doubt().all();
+        }
+        Ok(())
+    };
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(BELL_WAIT))
+        .set_response_timeout(Some(BELL_WAIT))
+        .set_push_sender(pushed);
+    let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+    Ok((connection, Pushes { hints, lost }))
+}
+
+/// A message is its channel and what was said there.
+fn payload(data: Vec<Value>) -> Vec<u8> {
+    match data.into_iter().nth(1) {
+        Some(Value::BulkString(bytes)) => bytes,
+        // Not a hint of ours; the seal will say so.
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,72 @@
+//! What the bell counts.
+
+use nightdesk_bus::Refused;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+type Labels = [(&'static str, &'static str); 1];
+
+/// The bell's numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    broken: Gauge,
+    broken_since: Gauge,
+    breaks: Counter,
+    rings: Family<Labels, Counter>,
+    refused: Family<Labels, Counter>,
+}
+
+impl Metrics {
+    /// Lets these numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "broken",
+            "Whether the bell between nodes is broken",
+            self.broken.clone(),
+        );
+        registry.register(
+            "broken_since_seconds",
+            "Since when it is broken, in seconds since 1970; 0 if it is not",
+            self.broken_since.clone(),
+        );
+        registry.register("breaks", "How often it broke", self.breaks.clone());
+        registry.register(
+            "rings",
+            "Rings for other nodes, by what came of them",
+            self.rings.clone(),
+        );
+        registry.register("refused", "Hints without effect, by reason", self.refused.clone());
+    }
+
+    pub(crate) fn broke(&self, second: i64) {
+        self.broken.set(1);
+        self.broken_since.set(second);
+        self.breaks.inc();
+    }
+
+    pub(crate) fn mended(&self) {
+        self.broken.set(0);
+        self.broken_since.set(0);
+    }
+
+    pub(crate) fn rang(&self, heard: Option<u64>) {
+        let outcome = match heard {
+            Some(0) => "unheard",
+            Some(_) => "heard",
+            None => "unsaid",
+        };
+        self.rings.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    pub(crate) fn refused(&self, why: Refused) {
+        let reason = match why {
+            Refused::Forged => "forged",
+            Refused::Late => "late",
+            Refused::Doubled => "doubled",
+            Refused::Unreadable => "unreadable",
+        };
+        self.refused.get_or_create(&[("reason", reason)]).inc();
+    }
+}

@@ -1,0 +1,124 @@
+//! Peers: which other nodes are heard. The silence of one is a break of the bell too: what it
+//! rings, nobody hears.
+
+use std::collections::BTreeMap;
+
+use nightdesk_types::Moment;
+use nightdesk_types::limits::{BEAT_MISSED_AFTER, LIVES_MAX, NODE_FORGOTTEN_AFTER};
+
+/// The other nodes, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Peers(BTreeMap<String, Peer>);
+
+#[derive(Debug)]
+struct Peer {
+    life: u64,
+    heard: Moment,
+    missed: u64,
+}
+
+/// What a node's word means for the lines here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It rang whenever it wanted to.
+    Well,
+    /// It could not ring since it was last heard: its hints are lost.
+    Missed,
+}
+
+impl Peers {
+    /// A node says that it is there, and how often in its life it could not ring.
+    pub(crate) fn beat(
+        &mut self,
+        now: Moment,
+        (node, life): (String, u64),
+        missed: u64,
+    ) -> Meaning {
+        let known = self.0.get(&node).filter(|peer| peer.life == life);
+        let before = known.map_or(0, |peer| peer.missed);
+        if self.0.len() < LIVES_MAX || self.0.contains_key(&node) {
+            self.0.insert(node, Peer { life, heard: now, missed });
+        }
+        if missed > before { Meaning::Missed } else { Meaning::Well }
+    }
+
+    /// A node says that it goes. Its next life may have spoken already.
+    pub(crate) fn bye(&mut self, node: &str, life: u64) {
+        if self.0.get(node).is_some_and(|peer| peer.life == life) {
+            self.0.remove(node);
+        }
+    }
+
+    /// We could not hear them: their silence counts from now.
+    pub(crate) fn listen_again(&mut self, now: Moment) {
+        for peer in self.0.values_mut() {
+            peer.heard = now;
+        }
+    }
+
+    /// A node that should be heard and is not.
+    pub(crate) fn missing(&mut self, now: Moment) -> Option<&str> {
+        self.0.retain(|_, peer| now.since(peer.heard) < NODE_FORGOTTEN_AFTER);
+        let mut peers = self.0.iter();
+        peers.find(|(_, peer)| now.since(peer.heard) > BEAT_MISSED_AFTER).map(|(name, _)| &**name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn at(millis: u64) -> Moment {
+        Moment::after_start(Duration::from_millis(millis))
+    }
+
+    fn node(life: u64) -> (String, u64) {
+        ("b".to_owned(), life)
+    }
+
+    #[test]
+    fn a_silent_node_is_missing_until_it_is_heard_says_bye_or_is_forgotten() {
+        let mut peers = Peers::default();
+        peers.beat(at(0), node(1), 0);
+        assert_eq!(peers.missing(at(1_500)), None);
+        assert_eq!(peers.missing(at(1_501)), Some("b"));
+        peers.beat(at(2_000), node(1), 0);
+        assert_eq!(peers.missing(at(3_000)), None);
+
+        peers.bye("b", 2);
+        assert_eq!(peers.missing(at(9_000)), Some("b"), "another life said bye");
+        peers.bye("b", 1);
+        assert_eq!(peers.missing(at(9_000)), None);
+
+        peers.beat(at(0), node(1), 0);
+        assert_eq!(peers.missing(at(599_999)), Some("b"));
+        assert_eq!(peers.missing(at(600_000)), None);
+    }
+
+    #[test]
+    fn our_own_silence_is_not_theirs() {
+        let mut peers = Peers::default();
+        peers.beat(at(0), node(1), 0);
+        peers.listen_again(at(10_000));
+
+        assert_eq!(peers.missing(at(11_000)), None);
+    }
+
+    #[test]
+    fn a_ring_that_was_missed_is_told_once() {
+        let mut peers = Peers::default();
+        let cases = [
+            ("new and well", 1, 0, Meaning::Well),
+            ("missed some", 1, 3, Meaning::Missed),
+            ("nothing more", 1, 3, Meaning::Well),
+            ("more", 1, 4, Meaning::Missed),
+            ("a new life that missed some", 2, 1, Meaning::Missed),
+            ("a new life that is well", 3, 0, Meaning::Well),
+        ];
+        for (name, life, missed, want) in cases {
+            assert_eq!(peers.beat(at(0), node(life), missed), want, "{name}");
+        }
+    }
+}

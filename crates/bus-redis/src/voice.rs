@@ -1,0 +1,99 @@
+//! Voice: how this node is heard by others, if it is.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_types::limits::RING_WAIT;
+use redis::RedisError;
+use redis::aio::MultiplexedConnection;
+use tokio::time::timeout;
+
+/// The connection hints go out on. After one that failed or took too long, rings are not even
+/// tried until the node hears itself again: a frozen Redis costs one wait, not one each.
+#[derive(Default)]
+pub(crate) struct Voice {
+    connection: Mutex<Option<MultiplexedConnection>>,
+    is_clear: AtomicBool,
+    missed: AtomicU64,
+}
+
+impl std::fmt::Debug for Voice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Voice")
+    }
+}
+
+/// Why something was not said.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unsaid {
+    /// Redis did not answer in time; it may have been said.
+    #[error("Redis did not answer in time")]
+    Slow,
+    /// There is no connection.
+    #[error("not connected")]
+    Unconnected,
+    /// Redis refused, or the connection is lost.
+    #[error("Redis could not pass it on")]
+    Failed(#[from] RedisError),
+}
+
+impl Voice {
+    /// Speaks over this connection, but rings only once it is known to be heard.
+    pub(crate) fn connect(&self, connection: Option<MultiplexedConnection>) {
+        self.is_clear.store(false, Ordering::Relaxed);
+        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    /// The node heard itself.
+    pub(crate) fn clear(&self) {
+        self.is_clear.store(true, Ordering::Relaxed);
+    }
+
+    /// How often this life could not ring.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    /// Rings. Answers how many heard, if it could be said at all.
+    pub(crate) async fn ring(&self, channel: &str, sealed: &str) -> Option<u64> {
+        if self.is_clear.load(Ordering::Relaxed) {
+            match self.say(channel, sealed, RING_WAIT).await {
+                Ok(heard) => return Some(heard),
+                Err(unsaid) => {
+                    tracing::debug!(error = &unsaid as &dyn Error, "could not ring");
+                }
+            }
+            self.is_clear.store(false, Ordering::Relaxed);
+        }
+        self.missed.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    /// Says something, whether or not anybody is known to hear.
+    pub(crate) async fn say(
+        &self,
+        channel: &str,
+        sealed: &str,
+        wait: Duration,
+    ) -> Result<u64, Unsaid> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut connection = connection.ok_or(Unsaid::Unconnected)?;
+        let mut publish = redis::cmd("PUBLISH");
+        let publish = publish.arg(channel).arg(sealed);
+        let said = timeout(wait, publish.query_async(&mut connection)).await;
+        said.map_err(|_| Unsaid::Slow)?.map_err(Unsaid::Failed)
+    }
+
+    /// Says many things at once, for whoever hears.
+    pub(crate) async fn say_all(&self, notes: &[(String, String)]) -> Result<(), Unsaid> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut connection = connection.ok_or(Unsaid::Unconnected)?;
+        let mut publish = redis::pipe();
+        for (channel, sealed) in notes {
+            publish.cmd("PUBLISH").arg(channel).arg(sealed).ignore();
+        }
+        publish.query_async(&mut connection).await.map_err(Unsaid::Failed)
+    }
+}

@@ -1,0 +1,129 @@
+//! What is rung on one node is heard on another.
+
+use std::collections::BTreeSet;
+
+use nightdesk_bus::{Bell, Heard, Marked, Order, Ring};
+use nightdesk_types::{BotId, RequestId, Seq};
+use uuid::Uuid;
+
+use crate::node::{Node, PATIENCE, agent, entry, gateway, heard, made, until};
+use crate::server::Server;
+
+const BOT: BotId = BotId::from_uuid(Uuid::max());
+
+fn stop(number: u128) -> Ring {
+    Ring::Stop { agent: agent(number), session_key: "s".to_owned(), chat_id: "c".to_owned() }
+}
+
+const fn entry_of(number: u128, seq: i64) -> Ring {
+    Ring::Entry { agent: agent(number), seq: Seq::new(seq) }
+}
+
+#[tokio::test]
+async fn an_entry_is_heard_where_the_line_is_and_nobody_hears_for_nobody() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    assert!(!a.bell.ring(entry_of(1, 7)).await, "nobody has that line");
+
+    let ear = b.line(agent(1), 1).await;
+    assert!(a.bell.ring(entry_of(1, 7)).await);
+    assert_eq!(heard(&ear).await, entry(7));
+    b.ears.close(&ear);
+    until("nobody listens any more", || b.ears.changes().take().is_none()).await;
+    a.stop().await;
+    b.stop().await;
+}
+
+#[tokio::test]
+async fn a_stop_reaches_the_line_it_names_and_no_sibling() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let named = b.line(agent(1), 1).await;
+    let siblings = [b.line(agent(2), 1).await, a.line(agent(3), 1).await];
+
+    assert!(a.bell.ring(stop(1)).await);
+    let order = Order::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned() };
+    assert_eq!(heard(&named).await.orders, [order]);
+    // What was said later is heard later: nothing is on its way to them.
+    for (number, sibling) in [2, 3].into_iter().zip(&siblings) {
+        assert!(a.bell.ring(entry_of(number, 1)).await);
+        assert_eq!(heard(sibling).await, entry(1));
+    }
+    assert_eq!(named.listen(), Heard::default(), "once");
+    assert!(!a.bell.ring(stop(4)).await, "nobody runs that");
+}
+
+#[tokio::test]
+async fn a_revocation_reaches_every_node() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let lines = [a.line(agent(1), 1).await, b.line(agent(2), 1).await];
+
+    assert!(a.bell.ring(Ring::Revoked { gateway: gateway() }).await);
+    for line in &lines {
+        assert_eq!(heard(line).await.orders, [Order::Revoked]);
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_opens_tells_the_older_one_elsewhere() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let old = a.line(agent(1), 1).await;
+    let new = b.line(agent(1), 2).await;
+
+    assert_eq!(heard(&old).await.orders, [Order::Replaced]);
+    assert_eq!(new.listen(), Heard::default());
+}
+
+#[tokio::test]
+async fn a_node_is_asked_and_told_and_a_chat_is_looked_at_from_elsewhere() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let request = RequestId::new("r1").expect("a request");
+    let settled = a.ears.settled().wait((agent(1), request.clone())).expect("room");
+
+    assert!(a.bell.ring(Ring::Asked { node: "b".to_owned(), bot: BOT }).await);
+    let asked = tokio::time::timeout(PATIENCE, b.ears.asked().taken()).await;
+    assert_eq!(asked.expect("b is asked"), Marked::These(BTreeSet::from([BOT])));
+    assert!(b.bell.ring(Ring::Settled { node: "a".to_owned(), agent: agent(1), request }).await);
+    tokio::time::timeout(PATIENCE, settled.rung()).await.expect("a is told");
+    let nobody = Ring::Asked { node: "c".to_owned(), bot: BOT };
+    assert!(!a.bell.ring(nobody).await, "there is no such node");
+
+    let watch = b.ears.chats().watch(BOT, "visitor").expect("room");
+    let chat = Ring::Chat { bot: BOT, chat: "visitor".to_owned() };
+    while !a.bell.ring(chat.clone()).await {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::timeout(PATIENCE, watch.rung()).await.expect("b looks");
+}
+
+#[tokio::test]
+async fn a_node_that_could_not_ring_says_so_and_all_lines_are_looked_at() {
+    let redis = Server::start();
+    let b = Node::whole(&redis.url(), "b").await;
+    drop(b.line(agent(1), 1).await);
+    let (ears, bell) = made(&redis.url(), "a");
+
+    assert!(!bell.ring(entry_of(1, 7)).await, "not connected yet");
+    let _a = Node::run(ears, bell);
+    let doubted = tokio::time::timeout(PATIENCE, b.ears.doubt().taken()).await;
+    assert_eq!(doubted.expect("b looks"), Marked::All);
+}
+
+#[tokio::test]
+async fn a_node_that_dies_puts_lines_in_doubt_and_one_that_goes_does_not() {
+    let redis = Server::start();
+    // First b, so that it hears of the others.
+    let (b, a) = (Node::whole(&redis.url(), "b").await, Node::whole(&redis.url(), "a").await);
+    let c = Node::whole(&redis.url(), "c").await;
+
+    c.stop().await;
+    a.kill().await;
+    let took = b.breaks().await;
+    assert!(took.as_millis() < 2_500, "{took:?}");
+    let _again = Node::whole(&redis.url(), "a").await;
+    // Whole again though c is gone: it said so.
+    b.is_whole().await;
+}

@@ -1,0 +1,120 @@
+//! A node's worth of ears, and its bell.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nightdesk_bus::{Ear, Ears, Heard};
+use nightdesk_bus_redis::{RedisBell, Settings};
+use nightdesk_types::{AgentId, GatewayId, Generation, Seq, SystemClock, TenantId, TenantScope};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Long enough for anything that comes at all.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) const CELL: [u8; 8] = [1; 8];
+pub(crate) const SECRET: [u8; 32] = [7; 32];
+
+pub(crate) struct Node {
+    pub(crate) ears: Arc<Ears>,
+    pub(crate) bell: Arc<RedisBell>,
+    stop: CancellationToken,
+    runs: JoinHandle<()>,
+}
+
+impl Node {
+    /// A node that is whole.
+    pub(crate) async fn whole(url: &str, name: &str) -> Self {
+        let (ears, bell) = made(url, name);
+        let node = Self::run(ears, bell);
+        node.is_whole().await;
+        node
+    }
+
+    pub(crate) fn run(ears: Arc<Ears>, bell: Arc<RedisBell>) -> Self {
+        let stop = CancellationToken::new();
+        let (running, until) = (Arc::clone(&bell), stop.clone());
+        let runs = tokio::spawn(async move { running.run(&until).await });
+        Self { ears, bell, stop, runs }
+    }
+
+    /// Waits until the bell is not broken, and forgets what was in doubt.
+    pub(crate) async fn is_whole(&self) {
+        until("the bell is whole", || !self.ears.doubt().is_broken()).await;
+        drop(tokio::time::timeout(Duration::ZERO, self.ears.doubt().taken()).await);
+    }
+
+    /// Waits until the bell is broken. Answers how long that took.
+    pub(crate) async fn breaks(&self) -> Duration {
+        let began = Instant::now();
+        until("the break is told", || self.ears.doubt().is_broken()).await;
+        began.elapsed()
+    }
+
+    /// Opens an agent's line, and waits until it is listened for.
+    pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<Ear> {
+        let ear = self.ears.open((scope(), agent), gateway(), Generation::new(generation));
+        let doubted = tokio::time::timeout(PATIENCE, self.ears.doubt().taken()).await;
+        drop(doubted.expect("a line that is listened for is looked at once"));
+        ear
+    }
+
+    /// Ends it as if it were killed.
+    pub(crate) async fn kill(self) {
+        self.runs.abort();
+        drop(self.runs.await);
+    }
+
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.runs.await.expect("it ends");
+    }
+}
+
+/// A node's bell that does not run yet.
+pub(crate) fn made(url: &str, name: &str) -> (Arc<Ears>, Arc<RedisBell>) {
+    let ears = Arc::new(Ears::of_node(name));
+    let settings = Settings { url, password: None, node: name, cell: CELL, secret: &SECRET };
+    let bell = RedisBell::new(&settings, Arc::clone(&ears), Arc::new(SystemClock::started()));
+    (ears, Arc::new(bell.expect("a bell")))
+}
+
+/// Waits until a line heard something. Answers what.
+pub(crate) async fn heard(ear: &Ear) -> Heard {
+    let waited = async {
+        loop {
+            let heard = ear.listen();
+            if heard != Heard::default() {
+                return heard;
+            }
+            ear.rung().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waited).await.expect("the line hears it")
+}
+
+/// What an entry's ring is heard as.
+pub(crate) fn entry(seq: i64) -> Heard {
+    Heard { seq: Some(Seq::new(seq)), orders: vec![] }
+}
+
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+pub(crate) const fn agent(number: u128) -> AgentId {
+    AgentId::from_uuid(Uuid::from_u128(number))
+}
+
+pub(crate) const fn gateway() -> GatewayId {
+    GatewayId::from_uuid(Uuid::nil())
+}
+
+fn scope() -> TenantScope {
+    TenantScope::of(TenantId::from_uuid(Uuid::nil()))
+}

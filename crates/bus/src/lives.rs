@@ -1,0 +1,152 @@
+//! Lives: whose hints were heard, so that each is news only once.
+//!
+//! A life numbers what it says. Of each life the highest number is kept, and which of the
+//! [`HINT_WINDOW`] numbers below it were heard: so memory does not grow with what is said.
+
+use std::collections::BTreeMap;
+
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{HINT_AGE_MAX, HINT_WINDOW, LIVES_MAX};
+
+use crate::seal::{Refused, Said};
+
+const WORD_BITS: u64 = u64::BITS as u64;
+const WORDS: usize = (HINT_WINDOW / WORD_BITS) as usize;
+
+/// What was heard of every life.
+#[derive(Debug, Default)]
+pub struct Lives(BTreeMap<u64, Life>);
+
+#[derive(Debug)]
+struct Life {
+    highest: u64,
+    heard: Box<[u64; WORDS]>,
+    /// The newest time it said, by which the one that is longest silent is forgotten.
+    millis: i64,
+}
+
+impl Lives {
+    /// Takes note of what was said, if it is news.
+    pub fn note(&mut self, now: Timestamp, said: &Said<'_>) -> Result<(), Refused> {
+        let age = now.as_millisecond().abs_diff(said.millis);
+        if u128::from(age) > HINT_AGE_MAX.as_millis() {
+            return Err(Refused::Late);
+        }
+        if !self.0.contains_key(&said.life) {
+            self.make_room();
+        }
+        let life = self.0.entry(said.life).or_insert_with(|| Life::begun_with(said));
+        life.millis = life.millis.max(said.millis);
+        life.note(said.number)
+    }
+
+    fn make_room(&mut self) {
+        if self.0.len() < LIVES_MAX {
+            return;
+        }
+        let silent = self.0.iter().min_by_key(|(_, life)| life.millis).map(|(name, _)| *name);
+        if let Some(silent) = silent {
+            self.0.remove(&silent);
+        }
+    }
+}
+
+impl Life {
+    fn begun_with(said: &Said<'_>) -> Self {
+        Self { highest: said.number, heard: Box::new([0; WORDS]), millis: said.millis }
+    }
+
+    fn note(&mut self, number: u64) -> Result<(), Refused> {
+        if self.highest.saturating_sub(number) >= HINT_WINDOW {
+            return Err(Refused::Late);
+        }
+        self.move_to(number);
+        let (word, bit) = place(number);
+        if self.heard[word] & bit != 0 {
+            return Err(Refused::Doubled);
+        }
+        self.heard[word] |= bit;
+        Ok(())
+    }
+
+    /// Forgets the numbers that fall out of the window, whose places the new ones take.
+    fn move_to(&mut self, number: u64) {
+        let steps = number.saturating_sub(self.highest).min(HINT_WINDOW);
+        for step in 1..=steps {
+            let (word, bit) = place(self.highest.wrapping_add(step));
+            self.heard[word] &= !bit;
+        }
+        self.highest = self.highest.max(number);
+    }
+}
+
+const fn place(number: u64) -> (usize, u64) {
+    let at = number % HINT_WINDOW;
+    ((at / WORD_BITS) as usize, 1 << (at % WORD_BITS))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millisecond(millis).unwrap()
+    }
+
+    const fn said(life: u64, number: u64, millis: i64) -> Said<'static> {
+        Said { life, number, millis, words: "" }
+    }
+
+    #[test]
+    fn a_hint_is_news_once_and_while_it_is_young() {
+        let mut lives = Lives::default();
+        let (now, edge) = (100_000, i64::try_from(HINT_AGE_MAX.as_millis()).unwrap());
+        let cases = [
+            ("the first", said(1, 5, now), Ok(())),
+            ("again", said(1, 5, now), Err(Refused::Doubled)),
+            ("an earlier one, overtaken", said(1, 4, now), Ok(())),
+            ("another life's of that number", said(2, 5, now), Ok(())),
+            ("old", said(1, 6, now - edge), Ok(())),
+            ("too old", said(1, 7, now - edge - 1), Err(Refused::Late)),
+            ("of the future", said(1, 8, now + edge + 1), Err(Refused::Late)),
+            ("far ahead", said(1, 5 + HINT_WINDOW, now), Ok(())),
+            ("overtaken by too many", said(1, 3, now), Err(Refused::Late)),
+        ];
+        for (name, said, want) in cases {
+            assert_eq!(lives.note(at(now), &said), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_life_that_is_longest_silent_is_forgotten() {
+        let mut lives = Lives::default();
+        for (life, millis) in (0_u64..).zip(0..=i64::try_from(LIVES_MAX).unwrap()) {
+            lives.note(at(millis), &said(life, 0, millis)).unwrap();
+        }
+
+        assert_eq!(lives.0.len(), LIVES_MAX);
+        assert!(!lives.0.contains_key(&0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_number_is_news_twice(numbers in prop::collection::vec(0..3 * HINT_WINDOW, 0..200)) {
+            let (mut lives, mut heard, mut highest) = (Lives::default(), HashSet::new(), 0);
+            for number in numbers {
+                highest = highest.max(number);
+                let want = if highest - number >= HINT_WINDOW {
+                    Err(Refused::Late)
+                } else if heard.insert(number) {
+                    Ok(())
+                } else {
+                    Err(Refused::Doubled)
+                };
+                prop_assert_eq!(lives.note(at(0), &said(1, number, 0)), want);
+            }
+        }
+    }
+}

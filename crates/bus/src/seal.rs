@@ -1,0 +1,173 @@
+//! Seal: how a hint goes from node to node.
+//!
+//! `mac.life.number.millis.words`. The mac is over all that follows it, by a key that the nodes
+//! of a cell share; life and number name the hint once, so that it is news only once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use aws_lc_rs::rand;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::HINT_BYTES_MAX;
+
+/// Why a hint has no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// No node of this cell said it, or not like this.
+    #[error("forged")]
+    Forged,
+    /// It was said too long ago, or will be said later.
+    #[error("not of this time")]
+    Late,
+    /// It was heard before.
+    #[error("heard before")]
+    Doubled,
+    /// It is in words we do not know: another version's, perhaps.
+    #[error("not understood")]
+    Unreadable,
+}
+
+/// Signs what this life of a node says, and checks what others say.
+pub struct Seal {
+    key: hmac::Key,
+    life: u64,
+    said: AtomicU64,
+}
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Seal({:x})", self.life)
+    }
+}
+
+/// What a node of this cell really said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// Which life of which node.
+    pub life: u64,
+    /// How many it had said before.
+    pub number: u64,
+    /// When, by its clock, in milliseconds.
+    pub millis: i64,
+    /// What.
+    pub words: &'a str,
+}
+
+impl Seal {
+    /// A new life of a node that shares this secret with the others.
+    pub fn new(secret: &[u8; 32]) -> Self {
+        Self { key: hmac::Key::new(HMAC_SHA256, secret), life: random(), said: AtomicU64::new(0) }
+    }
+
+    /// The name of this life.
+    pub const fn life(&self) -> u64 {
+        self.life
+    }
+
+    /// Seals words, if they are not too long. Each call is another hint, also of the same words.
+    pub fn seal(&self, now: Timestamp, words: &str) -> Option<String> {
+        let number = self.said.fetch_add(1, Ordering::Relaxed);
+        let said = format!("{:016x}.{number:x}.{}.{words}", self.life, now.as_millisecond());
+        let mac = URL_SAFE_NO_PAD.encode(hmac::sign(&self.key, said.as_bytes()));
+        let sealed = format!("{mac}.{said}");
+        (sealed.len() <= HINT_BYTES_MAX).then_some(sealed)
+    }
+
+    /// Opens what somebody said.
+    pub fn open<'a>(&self, sealed: &'a [u8]) -> Result<Said<'a>, Refused> {
+        if sealed.len() > HINT_BYTES_MAX {
+            return Err(Refused::Forged);
+        }
+        let sealed = str::from_utf8(sealed).map_err(|_| Refused::Forged)?;
+        let (mac, said) = sealed.split_once('.').ok_or(Refused::Forged)?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| Refused::Forged)?;
+        hmac::verify(&self.key, said.as_bytes(), &mac).map_err(|_| Refused::Forged)?;
+        parse(said).ok_or(Refused::Unreadable)
+    }
+}
+
+fn parse(said: &str) -> Option<Said<'_>> {
+    let mut parts = said.splitn(4, '.');
+    let life = u64::from_str_radix(parts.next()?, 16).ok()?;
+    let number = u64::from_str_radix(parts.next()?, 16).ok()?;
+    let millis = parts.next()?.parse().ok()?;
+    Some(Said { life, number, millis, words: parts.next()? })
+}
+
+#[expect(clippy::expect_used, reason = "two lives of one name would not hear each other")]
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    rand::fill(&mut bytes).expect("the system gives random bytes");
+    u64::from_be_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::{AgentId, Seq};
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::bell::Ring;
+
+    const SECRET: [u8; 32] = [7; 32];
+
+    fn now() -> Timestamp {
+        Timestamp::from_millisecond(1_794_000_000_123).unwrap()
+    }
+
+    #[test]
+    fn a_hint_is_short() {
+        let agent = AgentId::from_uuid(Uuid::max());
+        let ring = Ring::Entry { agent, seq: Seq::new(i64::from(i32::MAX)) };
+        let words = serde_json::to_string(&ring).unwrap();
+
+        let sealed = Seal::new(&SECRET).seal(now(), &words).unwrap();
+        assert!(sealed.len() <= 200, "{} bytes: {sealed}", sealed.len());
+    }
+
+    #[test]
+    fn a_hint_has_a_limit() {
+        let seal = Seal::new(&SECRET);
+        let frame = seal.seal(now(), "").unwrap().len();
+
+        assert!(seal.seal(now(), &"x".repeat(HINT_BYTES_MAX - frame)).is_some());
+        assert_eq!(seal.seal(now(), &"x".repeat(HINT_BYTES_MAX)), None);
+        assert_eq!(seal.open(&[b'x'; HINT_BYTES_MAX + 1]), Err(Refused::Forged));
+    }
+
+    #[test]
+    fn another_cells_hint_is_forged() {
+        let sealed = Seal::new(&[8; 32]).seal(now(), "{}").unwrap();
+
+        assert_eq!(Seal::new(&SECRET).open(sealed.as_bytes()), Err(Refused::Forged));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_sealed_is_what_is_opened(words in ".{0,200}") {
+            let (one, other) = (Seal::new(&SECRET), Seal::new(&SECRET));
+            let sealed = one.seal(now(), &words).unwrap();
+
+            let millis = now().as_millisecond();
+            let want = Said { life: one.life(), number: 0, millis, words: &words };
+            prop_assert_eq!(other.open(sealed.as_bytes()), Ok(want));
+        }
+
+        #[test]
+        fn any_flipped_bit_is_refused(words in ".{0,40}", at: prop::sample::Index, bit in 0..8_u8) {
+            let seal = Seal::new(&SECRET);
+            let mut sealed = seal.seal(now(), &words).unwrap().into_bytes();
+            *at.get_mut(&mut sealed) ^= 1_u8 << bit;
+
+            prop_assert_eq!(seal.open(&sealed), Err(Refused::Forged));
+        }
+
+        #[test]
+        fn noise_is_refused(noise: Vec<u8>) {
+            prop_assert_eq!(Seal::new(&SECRET).open(&noise), Err(Refused::Forged));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The bell of this node: its own ears, or Redis between several nodes.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use nightdesk_bus::{Bell, Ears};
+use nightdesk_bus_redis::{RedisBell, Settings};
+use nightdesk_types::SystemClock;
+use nightdesk_vault::Vault;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, Redis, password};
+
+/// What is rung, and what keeps it ringing.
+#[derive(Clone)]
+pub(crate) struct Ringing {
+    /// Where lines listen.
+    pub(crate) ears: Arc<Ears>,
+    /// The bell between nodes, if there are several.
+    pub(crate) between: Option<Arc<RedisBell>>,
+    runs: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Ringing {
+    /// Begins to ring. Nobody waits for Redis: without it the desk is slower, and no less.
+    pub(crate) fn start(config: &Config, vault: &Vault) -> anyhow::Result<Self> {
+        let ears = Arc::new(Ears::of_node(&config.node.name));
+        let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
+        let Some(redis) = &config.redis else {
+            return Ok(Self { ears, between: None, runs, stop });
+        };
+        let bell = Arc::new(between(config, redis, vault, &ears)?);
+        let (running, until) = (Arc::clone(&bell), stop.clone());
+        runs.spawn(async move { running.run(&until).await });
+        Ok(Self { ears, between: Some(bell), runs, stop })
+    }
+
+    /// What is rung.
+    pub(crate) fn bell(&self) -> Arc<dyn Bell> {
+        match &self.between {
+            Some(bell) => Arc::<RedisBell>::clone(bell),
+            None => Arc::<Ears>::clone(&self.ears),
+        }
+    }
+
+    /// Ends it. The other nodes are told, so that they do not take our silence for a break.
+    pub(crate) async fn stop(&self) {
+        self.stop.cancel();
+        self.runs.close();
+        self.runs.wait().await;
+    }
+}
+
+/// The bell between nodes, not yet running.
+pub(crate) fn between(
+    config: &Config,
+    redis: &Redis,
+    vault: &Vault,
+    ears: &Arc<Ears>,
+) -> anyhow::Result<RedisBell> {
+    let password = password(redis.password_file.as_deref())?;
+    let cell: [u8; 8] = std::array::from_fn({
+        let derived = vault.derive("cell");
+        move |at| derived[at]
+    });
+    let settings = Settings {
+        url: &redis.url,
+        password: password.as_deref(),
+        node: &config.node.name,
+        cell,
+        secret: &vault.derive("bus"),
+    };
+    RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::started()))
+        .context("redis.url is not a URL of Redis")
+}
