@@ -22,8 +22,6 @@ pub struct Settings<'a> {
     pub password: Option<&'a str>,
     /// The name of this node.
     pub node: &'a str,
-    /// The name of the cell, by which its channels are told from another's.
-    pub cell: [u8; 8],
     /// What all nodes of the cell share, and nobody else knows.
     pub secret: &'a [u8; 32],
 }
@@ -68,14 +66,15 @@ impl RedisBell {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConnectError> {
         let client = client(settings.url, settings.password)?;
+        let seal = Seal::new(settings.secret);
         ears.doubt().set_broken(true);
         Ok(Self {
             client,
             node: settings.node.to_owned(),
             ears,
             clock,
-            seal: Seal::new(settings.secret),
-            channels: Channels::of_cell(settings.cell),
+            channels: Channels::of_cell(&seal.cell()),
+            seal,
             voice: Voice::default(),
             metrics: Metrics::default(),
             state: Mutex::default(),

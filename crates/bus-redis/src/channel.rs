@@ -10,8 +10,8 @@ pub(crate) struct Channels {
 
 impl Channels {
     /// The channels of the cell of this name.
-    pub(crate) fn of_cell(name: [u8; 8]) -> Self {
-        Self { prefix: format!("nightdesk:{}", hex::encode(name)) }
+    pub(crate) fn of_cell(name: &str) -> Self {
+        Self { prefix: format!("nightdesk:{name}") }
     }
 
     /// Where an address is heard.
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn every_address_has_a_channel_of_its_own() {
-        let channels = Channels::of_cell([1; 8]);
+        let channels = Channels::of_cell("x");
         let id = "00000000-0000-0000-0000-000000000000";
         let cases = [
             (Address::All, "all".to_owned()),
@@ -47,7 +47,7 @@ mod tests {
             ),
         ];
         for (address, want) in cases {
-            assert_eq!(channels.at(&address), format!("nightdesk:0101010101010101:{want}"));
+            assert_eq!(channels.at(&address), format!("nightdesk:x:{want}"));
         }
     }
 }

@@ -12,6 +12,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::HINT_BYTES_MAX;
 
+/// Bytes of a cell's name: enough that two cells on one Redis have different ones.
+const CELL_BYTES: usize = 9;
+
 /// Why a hint has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -64,6 +67,12 @@ impl Seal {
     /// The name of this life.
     pub const fn life(&self) -> u64 {
         self.life
+    }
+
+    /// A name for all who share the secret, of which it tells nothing.
+    pub fn cell(&self) -> String {
+        // No hint is signed like this: each begins with its life.
+        URL_SAFE_NO_PAD.encode(&hmac::sign(&self.key, b"cell").as_ref()[..CELL_BYTES])
     }
 
     /// Seals words, if they are not too long. Each call is another hint, also of the same words.
@@ -140,8 +149,10 @@ mod tests {
 
     #[test]
     fn another_cells_hint_is_forged() {
-        let sealed = Seal::new(&[8; 32]).seal(now(), "{}").unwrap();
+        let other = Seal::new(&[8; 32]);
+        let sealed = other.seal(now(), "{}").unwrap();
 
+        assert_ne!(other.cell(), Seal::new(&SECRET).cell());
         assert_eq!(Seal::new(&SECRET).open(sealed.as_bytes()), Err(Refused::Forged));
     }
 

@@ -61,15 +61,10 @@ pub(crate) fn between(
     ears: &Arc<Ears>,
 ) -> anyhow::Result<RedisBell> {
     let password = password(redis.password_file.as_deref())?;
-    let cell: [u8; 8] = std::array::from_fn({
-        let derived = vault.derive("cell");
-        move |at| derived[at]
-    });
     let settings = Settings {
         url: &redis.url,
         password: password.as_deref(),
         node: &config.node.name,
-        cell,
         secret: &vault.derive("bus"),
     };
     RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::started()))

@@ -6,7 +6,7 @@ use nightdesk_bus::{Bell, Ring};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{BEAT_MISSED_AFTER, RING_WAIT};
 
-use crate::node::{Node, PATIENCE, agent, entry, heard, until};
+use crate::node::{Node, PATIENCE, agent, channel, entry, heard, until};
 use crate::server::Server;
 
 /// What a busy machine may add.
@@ -96,7 +96,7 @@ async fn a_subscriber_that_was_cut_off_listens_again() {
     drop(b.line(agent(1), 1).await);
     redis.order(&["CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0"]).await;
 
-    redis.order(&["EVAL", CUT, "1", "nightdesk:0101010101010101:node:b"]).await;
+    redis.order(&["EVAL", CUT, "1", &channel("node:b")]).await;
     b.breaks().await;
     flows_again(&a, &b).await;
     b.is_whole().await;

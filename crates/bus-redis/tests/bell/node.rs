@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nightdesk_bus::{Ear, Ears, Heard};
+use nightdesk_bus::{Ear, Ears, Heard, Seal};
 use nightdesk_bus_redis::{RedisBell, Settings};
 use nightdesk_types::{AgentId, GatewayId, Generation, Seq, SystemClock, TenantId, TenantScope};
 use tokio::task::JoinHandle;
@@ -13,7 +13,6 @@ use uuid::Uuid;
 /// Long enough for anything that comes at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-pub(crate) const CELL: [u8; 8] = [1; 8];
 pub(crate) const SECRET: [u8; 32] = [7; 32];
 
 pub(crate) struct Node {
@@ -75,9 +74,14 @@ impl Node {
 /// A node's bell that does not run yet.
 pub(crate) fn made(url: &str, name: &str) -> (Arc<Ears>, Arc<RedisBell>) {
     let ears = Arc::new(Ears::of_node(name));
-    let settings = Settings { url, password: None, node: name, cell: CELL, secret: &SECRET };
+    let settings = Settings { url, password: None, node: name, secret: &SECRET };
     let bell = RedisBell::new(&settings, Arc::clone(&ears), Arc::new(SystemClock::started()));
     (ears, Arc::new(bell.expect("a bell")))
+}
+
+/// Where something is heard in Redis.
+pub(crate) fn channel(place: &str) -> String {
+    format!("nightdesk:{}:{place}", Seal::new(&SECRET).cell())
 }
 
 /// Waits until a line heard something. Answers what.

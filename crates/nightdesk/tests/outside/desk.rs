@@ -29,6 +29,19 @@ impl Desk {
         Self { folder, port, serving: None }
     }
 
+    /// Another node of the same cell, in a folder of its own. This one's configuration names it.
+    pub(crate) fn beside(&self, own: &str, other: &str) -> Self {
+        let (folder, port) = (tempfile::tempdir().expect("a folder"), free_port());
+        let config = std::fs::read_to_string(self.folder().join("desk.toml")).expect("it is there");
+        let config = config
+            .replace(&format!("127.0.0.1:{}", self.port), &format!("127.0.0.1:{port}"))
+            .replace(&format!("name = \"{own}\""), &format!("name = \"{other}\""));
+        std::fs::write(folder.path().join("desk.toml"), config).expect("write the configuration");
+        let key = self.folder().join("vault.key");
+        std::fs::copy(key, folder.path().join("vault.key")).expect("copy the key");
+        Self { folder, port, serving: None }
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

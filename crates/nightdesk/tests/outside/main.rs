@@ -7,5 +7,6 @@ mod docs;
 mod enrolment;
 mod health;
 mod readme;
+mod redis;
 mod trace;
 mod webchat;

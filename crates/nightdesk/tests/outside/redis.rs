@@ -1,0 +1,74 @@
+//! Two nodes and a Redis between them, with it and without.
+
+use std::time::{Duration, Instant};
+
+use nightdesk_sdk::{Agent, Settings};
+use nightdesk_servers::Redis;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::desk::{Desk, free_port, get, wait_until};
+use crate::docs::entered_on;
+use crate::webchat::{opened, written};
+
+/// What a broken bell may add, and what a busy machine may.
+const ADDED: Duration = Duration::from_millis(2_500);
+const SLACK: Duration = Duration::from_millis(1_000);
+
+/// Whether the node whose numbers are here counts this.
+fn counts(metrics: u16, number: &str) -> bool {
+    get(metrics, "/metrics").lines().any(|line| line == number)
+}
+
+#[test]
+fn what_comes_to_one_node_reaches_a_line_on_another_with_redis_and_without() {
+    let (mut redis, metrics) = (Redis::start().expect("Redis starts"), free_port());
+    let (mut here, mut entered) = entered_on(&format!(
+        "[redis]\nurl = \"{}\"\n[node]\nname = \"here\"\n[metrics]\naddress = \"127.0.0.1:{metrics}\"\n",
+        redis.url()
+    ));
+    let path = opened(&here, &mut entered);
+    let mut there = here.beside("here", "there");
+    there.run(&format!("sed -i /:{metrics}/d desk.toml"), &[]);
+    there.serve();
+    let runtime = Runtime::new().expect("a runtime");
+    let _inside = runtime.enter();
+    let (took, mut taken) = mpsc::channel(8);
+    let url = format!("http://127.0.0.1:{}", there.port);
+    let agent = Agent::connect(Settings::new(url, "gw-helper", entered.get("SECRET")), move |_| {
+        let took = took.clone();
+        async move { took.send(()).await }
+    });
+    let agent = agent.expect("good settings");
+    runtime.block_on(agent.handshake()).expect("a line");
+    let mut arrives = |desk: &Desk, text| {
+        let sent = written(desk, &path, text);
+        assert!(sent.contains("200 OK"), "{sent}");
+        let began = Instant::now();
+        let came = runtime.block_on(async { timeout(Duration::from_secs(20), taken.recv()).await });
+        came.expect("it arrives").expect("the agent runs");
+        began.elapsed()
+    };
+
+    wait_until("the bell is whole", || counts(metrics, "nightdesk_bell_broken 0"));
+    arrives(&here, "with");
+    let heard = r#"nightdesk_bell_rings_total{outcome="heard"} 1"#;
+    assert!(counts(metrics, heard), "the other node heard the bell: {}", get(metrics, "/metrics"));
+
+    redis.stop().expect("Redis stops");
+    wait_until("the break is seen", || counts(metrics, "nightdesk_bell_broken 1"));
+    for text in ["without", "still without"] {
+        let took = arrives(&here, text);
+        assert!(took < ADDED + SLACK, "{took:?}");
+    }
+    assert!(here.get("/readyz").contains("200 OK"), "Redis holds no truth");
+    assert!(here.log().contains("the bell between nodes is broken"), "{}", here.log());
+
+    redis.start_again().expect("Redis starts again");
+    wait_until("the bell is whole again", || counts(metrics, "nightdesk_bell_broken 0"));
+    arrives(&here, "with again");
+    runtime.block_on(agent.go_idle());
+    there.stop();
+    here.stop();
+}
