@@ -60,6 +60,11 @@ idle-lines *ARGS: _proofs
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
 
+# Measure what it costs when a hint between two desks is lost and nobody notices.
+lost-hint *ARGS:
+    cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}
+
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 

@@ -117,9 +117,12 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     while !drain.is_cancelled() && !is_planted(Bug::BodiesOnTheBell) {
         let began = Instant::now();
         let shares = ears.count().div_ceil(SWEEP_LINES_MAX).max(1);
-        let share = ears.agents_after(last, SWEEP_LINES_MAX);
+        let mut share = ears.agents_after(last, SWEEP_LINES_MAX);
+        if share.is_empty() {
+            share = ears.agents_after(None, SWEEP_LINES_MAX);
+        }
         told("look at inboxes", look(desk, ears, &share).await);
-        last = share.last().filter(|_| share.len() == SWEEP_LINES_MAX).map(|(_, agent)| *agent);
+        last = share.last().map(|(_, agent)| *agent);
         let span = SWEEP_EVERY / u32::try_from(shares).unwrap_or(u32::MAX);
         pause(span.saturating_sub(began.elapsed()), drain).await;
     }

@@ -1,5 +1,6 @@
 //! Stage: everything a proof needs, up and running.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,16 +43,36 @@ impl Stage {
     pub fn set(binary: &Path, size: Size, connections: u64) -> Result<Self> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let desk = settings.start()?;
+        let posted_to = desk.address();
+        Self::around(cluster, cast, desk, (posted_to, connections))
+    }
+
+    /// The same with two desks that have nothing but the database between them: the platform
+    /// posts to one, and the lines are on the other.
+    pub fn set_apart(binary: &Path, size: Size, connections: u64) -> Result<(Self, Desk)> {
+        let cluster = Cluster::start()?;
+        let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let (desk, other) = (settings.start()?, settings.beside("desk-2")?.start()?);
+        let posted_to = other.address();
+        Ok((Self::around(cluster, cast, desk, (posted_to, connections))?, other))
+    }
+
+    fn around(
+        cluster: Cluster,
+        cast: Cast,
+        desk: Desk,
+        (posted_to, connections): (SocketAddr, u64),
+    ) -> Result<Self> {
         let file = cluster.folder().join("cast.json");
         cast.save(&file)?;
-        let desk = settings.start()?;
-        let (address, file) = (desk.address().to_string(), file.display().to_string());
-        let connections = connections.to_string();
-        let known = ["--desk", &address, "--cast", &file];
-        let gateways = Worker::start(cluster.folder(), &[&["gateways"], &known[..]].concat())?;
-        let posts = ["--connections", &connections];
+        let (lines, posts) = (desk.address().to_string(), posted_to.to_string());
+        let (file, connections) = (file.display().to_string(), connections.to_string());
+        let gateways = ["gateways", "--desk", &lines, "--cast", &file];
+        let gateways = Worker::start(cluster.folder(), &gateways)?;
         let platform =
-            Worker::start(cluster.folder(), &[&["platform"], &known[..], &posts].concat())?;
+            ["platform", "--desk", &posts, "--cast", &file, "--connections", &connections];
+        let platform = Worker::start(cluster.folder(), &platform)?;
         Ok(Self { platform, gateways, desk, cast, cluster })
     }
 
@@ -75,7 +96,12 @@ impl Stage {
 
     /// Waits until so many entries were acked in all, and checks that every line is open.
     pub fn arrived(&mut self, told: u64) -> Result<()> {
-        let deadline = Instant::now() + ARRIVED_WITHIN;
+        self.arrived_within(told, ARRIVED_WITHIN)
+    }
+
+    /// The same, for as long as that.
+    pub fn arrived_within(&mut self, told: u64, span: Duration) -> Result<()> {
+        let deadline = Instant::now() + span;
         loop {
             let standing = self.standing()?;
             self.all_open(&standing)?;

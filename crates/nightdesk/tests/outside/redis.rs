@@ -1,5 +1,8 @@
 //! Two nodes and a Redis between them, with it and without.
 
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nightdesk_sdk::{Agent, Settings};
@@ -9,12 +12,40 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::desk::{Desk, free_port, get, wait_until};
-use crate::docs::entered_on;
+use crate::docs::{README, blocks, entered_on};
 use crate::webchat::{opened, written};
 
 /// What a broken bell may add, and what a busy machine may.
 const ADDED: Duration = Duration::from_millis(2_500);
 const SLACK: Duration = Duration::from_millis(1_000);
+
+/// A Redis that speaks TLS alone, with a certificate in this folder.
+struct TlsRedis(Child);
+
+impl TlsRedis {
+    fn start(folder: &Path, port: u16) -> Self {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a key");
+        std::fs::write(folder.join("cert.pem"), made.cert.pem()).expect("write it");
+        std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).expect("write it");
+        let port = port.to_string();
+        let redis = Command::new("redis-server")
+            .args(["--port", "0", "--tls-port", &port, "--bind", "127.0.0.1", "--save", ""])
+            .args(["--tls-cert-file", "cert.pem", "--tls-key-file", "key.pem"])
+            .args(["--tls-ca-cert-file", "cert.pem", "--tls-auth-clients", "no"])
+            .args(["--requirepass", "s3cret"])
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .spawn();
+        Self(redis.expect("Redis runs"))
+    }
+}
+
+impl Drop for TlsRedis {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
 
 /// Whether the node whose numbers are here counts this.
 fn counts(metrics: u16, number: &str) -> bool {
@@ -71,4 +102,27 @@ fn what_comes_to_one_node_reaches_a_line_on_another_with_redis_and_without() {
     runtime.block_on(agent.go_idle());
     there.stop();
     here.stop();
+}
+
+#[test]
+fn a_redis_over_tls_with_a_password_answers_and_a_wrong_one_is_told() {
+    let port = free_port();
+    let more = format!("[redis]\nurl = \"rediss://127.0.0.1:{port}\"\npassword_file = \"pass\"\n");
+    let config = [blocks(README, "toml")[0], &more].concat();
+    let desk = Desk::configured(&config);
+    let _redis = TlsRedis::start(desk.folder(), port);
+    desk.run(
+        "nightdesk key new > vault.key && echo s3cret > pass && chmod 400 vault.key pass",
+        &[],
+    );
+    desk.run("nightdesk migrate", &[]);
+
+    let trusting = "SSL_CERT_FILE=cert.pem nightdesk config check";
+    wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    assert!(desk.run(trusting, &[]).contains("ok      Redis answers"));
+    let said = desk.fails("nightdesk config check");
+    assert!(said.contains("FAILED  Redis answers: could not reach Redis"), "{said}");
+    desk.run("chmod 600 pass && echo wrong > pass", &[]);
+    let said = desk.fails(trusting);
+    assert!(said.contains("FAILED  Redis answers") && !said.contains("wrong"), "{said}");
 }
