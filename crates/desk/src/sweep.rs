@@ -29,12 +29,27 @@ pub async fn run(
     tokio::join!(
         every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
         every(REVOCATION_SWEEP_EVERY, "find revoked gateways", drain, || revoked(&desk, &ears)),
-        every(SEND_SWEEP_EVERY, "find forgotten sends", drain, || sends(&desk)),
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
         lines(&desk, &ears, drain),
         doubts(&desk, &ears, drain),
     );
+}
+
+/// Makes the sends that wait for the bots of this node. It goes on while lines leave, until this
+/// node is about to give its bots back.
+pub async fn serve(desk: Arc<Desk>, ears: Arc<Ears>, until: CancellationToken) {
+    let until = &until;
+    tokio::join!(
+        every(SEND_SWEEP_EVERY, "find forgotten sends", until, || sends(&desk)),
+        asked(&desk, &ears, until),
+    );
+}
+
+async fn asked(desk: &Desk, ears: &Ears, until: &CancellationToken) {
+    while until.run_until_cancelled(ears.asked().taken()).await.is_some() {
+        told("serve other nodes", desk.egress.serve().await.map(drop));
+    }
 }
 
 /// Does something again and again until this node stops. A failure is told, and the next round

@@ -6,29 +6,32 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use nightdesk_bus::Ring;
 use nightdesk_lease::{Owned, Resource};
-use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     GIVEN_UP_SENDS_MAX, OWNERLESS_BOTS_MAX, SEND_DONE_WITHIN, SEND_LOOKED_AT_EVERY,
     WAITING_SENDS_MAX,
 };
-use tokio::time::{Instant, sleep_until};
+use nightdesk_types::{AgentId, RequestId, StoreError};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::Settled;
 use crate::stop::{Egress, Errand, SendTurn};
-use crate::store::{Asked, SendKey, Waiting};
+use crate::store::{Asked, GivenUp, SendKey, Waiting};
 
 impl Egress {
-    /// Has a send made by the owner of its bot: this node, or another, for which it waits.
+    /// Has a send made by the owner of its bot: this node, or another, which is rung for. Who waits
+    /// holds the send's place in its lane, also if the bot becomes this node's meanwhile.
     pub(crate) async fn by_owner(
         &self,
         key: &SendKey,
         errand: &Errand,
     ) -> Result<Settled, StoreError> {
+        let settled = self.settled.wait((key.agent, key.request.clone())).ok();
         loop {
             // Whoever dies or is cut off here leaves a row, which the owner finds.
-            if let Some(settled) = self.made_here(key, errand).await.ok().flatten() {
-                return Ok(settled);
+            if let Some(made) = self.made_here(key, errand).await.ok().flatten() {
+                return Ok(made);
             }
             if let Ok(Asked::Settled(settled)) = self.store.look(key).await {
                 return Ok(settled);
@@ -37,23 +40,33 @@ impl Egress {
             if now >= errand.until {
                 return self.too_late(key).await;
             }
-            sleep_until(errand.until.min(now + SEND_LOOKED_AT_EVERY)).await;
+            let next = errand.until.min(now + SEND_LOOKED_AT_EVERY);
+            match &settled {
+                // Either way it is time to look again.
+                Some(settled) => drop(timeout_at(next, settled.rung()).await),
+                None => sleep_until(next).await,
+            }
         }
     }
 
-    /// Makes a send if this node owns its bot. Who waits for it holds its place in the lane, also
-    /// if the bot becomes this node's meanwhile.
+    /// Makes a send if this node owns its bot, and rings for the owner if not.
     async fn made_here(
         &self,
         key: &SendKey,
         errand: &Errand,
     ) -> Result<Option<Settled>, StoreError> {
-        let bot = Resource::Bot(errand.account.bot.id);
-        let Owned::Here(epoch) = self.owners.of(bot).await? else { return Ok(None) };
+        let bot = errand.account.bot.id;
+        let epoch = match self.owners.of(Resource::Bot(bot)).await? {
+            Owned::Here(epoch) => epoch,
+            Owned::By(node) => {
+                self.bell.ring(Ring::Asked { node, bot }).await;
+                return Ok(None);
+            }
+        };
         let made = self.make(key, errand, epoch).await?;
         if made.is_none() {
             // It was taken over, or somebody who owned it before is at it.
-            self.owners.forget(bot);
+            self.owners.forget(Resource::Bot(bot));
         }
         Ok(made)
     }
@@ -79,6 +92,9 @@ impl Egress {
             drop(self.owners.of(Resource::Bot(bot)).await?);
         }
         let given_up = self.store.give_up(GIVEN_UP_SENDS_MAX).await?;
+        for GivenUp { agent, request, asked_on } in &given_up {
+            self.tell(asked_on.as_deref(), *agent, request).await;
+        }
         Ok(given_up.len() + self.serve().await?)
     }
 
@@ -116,12 +132,21 @@ impl Egress {
     }
 
     async fn make_waiting(&self, waiting: &Waiting, turn: &SendTurn) -> Result<(), StoreError> {
-        let Waiting { key, bot, send, .. } = waiting;
+        let Waiting { key, bot, send, asked_on, .. } = waiting;
         match self.errand(*bot, send, turn.until()).await? {
             Ok(errand) => drop(self.made_here(key, &errand).await?),
             Err(unsayable) => drop(self.store.retract(key, self.node(), &unsayable).await?),
         }
+        self.tell(asked_on.as_deref(), key.agent, &key.request).await;
         Ok(())
+    }
+
+    /// Rings for the node that waits for a send.
+    async fn tell(&self, node: Option<&str>, agent: AgentId, request: &RequestId) {
+        if let Some(node) = node.filter(|node| *node != self.node().name) {
+            let (node, request) = (node.to_owned(), request.clone());
+            self.bell.ring(Ring::Settled { node, agent, request }).await;
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_bus::{Bell, Settlements};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, Receipt};
@@ -55,6 +56,8 @@ pub struct Egress {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) accounts: Arc<dyn Accounts>,
     pub(crate) owners: Owners,
+    pub(crate) bell: Arc<dyn Bell>,
+    pub(crate) settled: Settlements,
     pub(crate) in_hand: InHand,
     /// What is made for other nodes, by its own tasks.
     pub(crate) tasks: TaskTracker,
@@ -80,17 +83,21 @@ impl std::fmt::Debug for Egress {
 }
 
 impl Egress {
-    /// The way out of this node, in this life of it.
+    /// The way out of this node, in this life of it. The bell rings for owners elsewhere, and who
+    /// waits for them waits at the settlements.
     pub fn new(
         store: Arc<dyn Store>,
         accounts: Arc<dyn Accounts>,
         owners: Owners,
+        (bell, settled): (Arc<dyn Bell>, Settlements),
         tasks: TaskTracker,
     ) -> Self {
         Self {
             store,
             accounts,
             owners,
+            bell,
+            settled,
             tasks,
             in_hand: InHand::default(),
             lanes: Lanes::default(),

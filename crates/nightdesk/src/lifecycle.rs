@@ -25,6 +25,10 @@ pub(crate) struct Lifecycle {
     pub(crate) drain: CancellationToken,
     /// Listeners, connections, lines and sweeps. They stop by themselves.
     pub(crate) street: TaskTracker,
+    /// Cancelled when the lines are gone.
+    pub(crate) leave: CancellationToken,
+    /// What is done for other nodes as long as anything is owned here.
+    pub(crate) rooms: TaskTracker,
     /// Work that nobody waits for: requests and sends that were begun. It comes to its end.
     pub(crate) work: TaskTracker,
     /// The inbox's writers. They stop when nobody can ask them any more.
@@ -35,14 +39,17 @@ impl Lifecycle {
     /// Stops what runs, the street side first.
     pub(crate) async fn stop(&self) {
         self.drain.cancel();
-        self.street.close();
-        self.work.close();
         let stopped = async {
+            self.street.close();
             self.street.wait().await;
+            self.leave.cancel();
+            self.rooms.close();
+            self.rooms.wait().await;
+            self.work.close();
             self.work.wait().await;
         };
         if tokio::time::timeout(STOP_WAIT, stopped).await.is_err() {
-            let left = self.street.len() + self.work.len();
+            let left = self.street.len() + self.rooms.len() + self.work.len();
             tracing::warn!("stopped with {left} tasks still running");
         }
     }

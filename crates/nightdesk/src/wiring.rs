@@ -73,6 +73,11 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
+        life.rooms.spawn(sweep::serve(
+            Arc::clone(&desk),
+            Arc::clone(&ringing.ears),
+            life.leave.clone(),
+        ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
         let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
@@ -166,6 +171,7 @@ fn desk(
             Arc::<Pg>::clone(pg),
             Arc::<Accounts>::clone(&accounts),
             owners,
+            (ringing.bell(), ringing.ears.settled().clone()),
             life.work.clone(),
         )),
         accounts,

@@ -312,6 +312,7 @@ fn desk(
             Arc::new(store.clone()),
             Arc::<Accounts>::clone(&accounts),
             owners,
+            (Arc::<Ears>::clone(ears), ears.settled().clone()),
             work.clone(),
         )),
         accounts,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_bus::Ears;
 use nightdesk_egress::{Account, Accounts, Egress, Settled};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
 use nightdesk_lease::{Lease, Owner, Owners, Resource, Store as _};
@@ -144,7 +145,10 @@ impl Stage {
         let lease = Lease::begun(self.node(name).await, Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), Arc::new(self.store.clone()));
         let (store, accounts) = (Arc::new(self.store.clone()), Arc::new(Everybodys(account)));
-        Arc::new(Egress::new(store, accounts, owners, self.tasks.clone()))
+        // Nobody hears the bell: every test here shows that it is not needed.
+        let ears = Arc::new(Ears::default());
+        let bell = (Arc::<Ears>::clone(&ears) as _, ears.settled().clone());
+        Arc::new(Egress::new(store, accounts, owners, bell, self.tasks.clone()))
     }
 
     /// Begins a node's next life.

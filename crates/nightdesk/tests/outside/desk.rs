@@ -63,6 +63,13 @@ impl Desk {
         String::from_utf8(said).expect("text")
     }
 
+    /// What its database answers to a question.
+    pub(crate) fn sql(&self, question: &str) -> String {
+        let config = std::fs::read_to_string(self.folder().join("desk.toml")).expect("it is there");
+        let database = config.split("/outside_").nth(1).and_then(|rest| rest.split('"').next());
+        psql(&format!("outside_{}", database.expect("a database in its URL")), question)
+    }
+
     /// Begins to serve, and waits until it answers.
     pub(crate) fn serve(&mut self) {
         let log = std::fs::File::create(self.log_file()).expect("a log");
@@ -85,13 +92,23 @@ impl Desk {
         get(self.port, path)
     }
 
+    /// Sends its process a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.serving.as_ref().expect("it serves").id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
+    }
+
+    /// Waits until its process has ended. Answers whether all was well.
+    pub(crate) fn ended(&mut self) -> bool {
+        let mut serving = self.serving.take().expect("it serves");
+        wait_until("the desk ends", || serving.try_wait().expect("its state").is_some());
+        serving.wait().expect("its end").success()
+    }
+
     /// Tells it to stop, and waits until it did.
     pub(crate) fn stop(&mut self) {
-        let mut serving = self.serving.take().expect("it serves");
-        let pid = serving.id().to_string();
-        assert!(Command::new("kill").arg(&pid).status().expect("kill runs").success());
-        wait_until("the desk stops", || serving.try_wait().expect("its state").is_some());
-        assert!(serving.wait().expect("its end").success(), "told to stop, it stops cleanly");
+        self.signal("-TERM");
+        assert!(self.ended(), "told to stop, it stops cleanly");
     }
 }
 
@@ -136,20 +153,33 @@ pub(crate) fn value<'a>(output: &'a str, name: &str) -> &'a str {
     found.expect("the answer has that line")
 }
 
-#[expect(clippy::disallowed_methods, reason = "where the test server is")]
 fn new_database() -> (String, String) {
     static MADE: AtomicU32 = AtomicU32::new(0);
-    let url = std::env::var("NIGHTDESK_TEST_PG_ADMIN_URL")
-        .expect("run this with `just test`: it starts the server this needs");
-    let bin = std::env::var("NIGHTDESK_TEST_PG_BIN").expect("where psql is");
     let made = MADE.fetch_add(1, Ordering::Relaxed);
     let database = format!("outside_{}_{made}", std::process::id());
-    let created = Command::new(Path::new(&bin).join("psql"))
-        .args(["-q", "-d", &url, "-c", &format!("create database {database}")])
-        .status();
-    assert!(created.expect("psql runs").success());
+    psql("postgres", &format!("create database {database}"));
+    let url = admin_url();
     let server = url.split('@').nth(1).and_then(|rest| rest.split('/').next());
     (server.expect("a server in the URL").to_owned(), database)
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn admin_url() -> String {
+    std::env::var("NIGHTDESK_TEST_PG_ADMIN_URL")
+        .expect("run this with `just test`: it starts the server this needs")
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn psql(database: &str, question: &str) -> String {
+    let bin = std::env::var("NIGHTDESK_TEST_PG_BIN").expect("where psql is");
+    let url = admin_url();
+    let (server, _) = url.rsplit_once('/').expect("a database in the URL");
+    let asked = Command::new(Path::new(&bin).join("psql"))
+        .args(["-qAt", "-d", &format!("{server}/{database}"), "-c", question])
+        .output()
+        .expect("psql runs");
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8(asked.stdout).expect("text").trim().to_owned()
 }
 
 fn shell(folder: &Path, line: &str, variables: &[(&str, String)]) -> Command {

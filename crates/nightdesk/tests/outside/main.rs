@@ -6,6 +6,7 @@ mod dev;
 mod docs;
 mod enrolment;
 mod health;
+mod nodes;
 mod readme;
 mod redis;
 mod trace;

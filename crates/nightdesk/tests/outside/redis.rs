@@ -17,7 +17,7 @@ use crate::webchat::{opened, written};
 
 /// What a broken bell may add, and what a busy machine may.
 const ADDED: Duration = Duration::from_millis(2_500);
-const SLACK: Duration = Duration::from_millis(1_000);
+const SLACK: Duration = Duration::from_secs(1);
 
 /// A Redis that speaks TLS alone, with a certificate in this folder.
 struct TlsRedis(Child);
