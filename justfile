@@ -65,6 +65,11 @@ lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}
 
+# Measure how long the judge takes over a long history, and how much memory.
+judge-rate *ARGS:
+    cargo build --locked --release -p nightdesk-judge
+    "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
+
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 
