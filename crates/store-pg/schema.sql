@@ -776,7 +776,7 @@ CREATE FUNCTION public.node_is_gone(p_node text, p_epoch bigint) RETURNS boolean
     AS $$
     select not exists (
         select from nodes n
-        where n.node = p_node and n.epoch = p_epoch and n.expires_at > '-infinity'
+        where n.node = p_node and n.epoch = p_epoch and not n.is_over
     )
 $$;
 
@@ -1153,7 +1153,8 @@ CREATE TABLE public.nodes (
     node text NOT NULL,
     epoch bigint NOT NULL,
     started_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL
+    expires_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    is_over boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE public.nodes OWNER TO nightdesk_owner;

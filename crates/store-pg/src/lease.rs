@@ -17,7 +17,7 @@ impl Store for Pg {
                 let epoch = sqlx::query_scalar!(
                     "insert into nodes as n (node, epoch, started_at, expires_at)
                      values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
-                     on conflict (node) do update set epoch = n.epoch + 1,
+                     on conflict (node) do update set epoch = n.epoch + 1, is_over = false,
                          started_at = excluded.started_at, expires_at = excluded.expires_at
                      returning epoch",
                     name,
@@ -38,7 +38,7 @@ impl Store for Pg {
                 let renewed = sqlx::query!(
                     "update nodes
                      set expires_at = clock_timestamp() + make_interval(secs => $3)
-                     where node = $1 and epoch = $2 and expires_at > '-infinity'",
+                     where node = $1 and epoch = $2 and not is_over",
                     node.name,
                     node.epoch.get(),
                     lasts.as_secs_f64()
@@ -56,7 +56,9 @@ impl Store for Pg {
         self.single("end a lease", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "update nodes set expires_at = '-infinity' where node = $1 and epoch = $2",
+                    "update nodes
+                     set is_over = true, expires_at = least(expires_at, clock_timestamp())
+                     where node = $1 and epoch = $2",
                     node.name,
                     node.epoch.get()
                 )
@@ -72,9 +74,9 @@ impl Store for Pg {
         self.single("look for dead nodes", move |connection| {
             Box::pin(async move {
                 let buried = sqlx::query!(
-                    "update nodes set expires_at = '-infinity'
+                    "update nodes set is_over = true
                      where expires_at < clock_timestamp() - make_interval(secs => $1)
-                       and expires_at > '-infinity'
+                       and not is_over
                      returning node, epoch",
                     late.as_secs_f64()
                 )
