@@ -1,6 +1,7 @@
 //! What is rung on one node is heard on another.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use nightdesk_bus::{Bell, Heard, Marked, Order, Ring};
 use nightdesk_types::{BotId, RequestId, Seq};
@@ -51,6 +52,23 @@ async fn a_stop_reaches_the_line_it_names_and_no_sibling() {
     }
     assert_eq!(named.listen(), Heard::default(), "once");
     assert!(!a.bell.ring(stop(4)).await, "nobody runs that");
+}
+
+#[tokio::test]
+async fn a_stop_crosses_within_half_a_second() {
+    let redis = Server::start();
+    let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let ear = b.line(agent(1), 1).await;
+
+    let mut took = Vec::new();
+    for _ in 0..200 {
+        let began = Instant::now();
+        assert!(a.bell.ring(stop(1)).await);
+        heard(&ear).await;
+        took.push(began.elapsed());
+    }
+    took.sort_unstable();
+    assert!(took[197] < Duration::from_millis(500), "{took:?}");
 }
 
 #[tokio::test]
@@ -110,6 +128,21 @@ async fn a_node_that_could_not_ring_says_so_and_all_lines_are_looked_at() {
     let _a = Node::run(ears, bell);
     let doubted = tokio::time::timeout(PATIENCE, b.ears.doubt().taken()).await;
     assert_eq!(doubted.expect("b looks"), Marked::All);
+}
+
+#[tokio::test]
+async fn a_user_of_redis_with_few_rights_is_enough() {
+    let redis = Server::start();
+    let rights =
+        "on nopass resetchannels &nightdesk:* -@all +@connection +publish +subscribe +unsubscribe";
+    let order = ["ACL", "SETUSER", "desk"].into_iter().chain(rights.split(' '));
+    redis.order(&order.collect::<Vec<_>>()).await;
+
+    let url = redis.url().replace("redis://", "redis://desk@");
+    let (a, b) = (Node::whole(&url, "a").await, Node::whole(&url, "b").await);
+    let ear = b.line(agent(1), 1).await;
+    assert!(a.bell.ring(entry_of(1, 7)).await);
+    assert_eq!(heard(&ear).await, entry(7));
 }
 
 #[tokio::test]

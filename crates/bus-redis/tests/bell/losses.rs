@@ -12,7 +12,7 @@ use crate::server::Server;
 /// What a busy machine may add.
 const SLACK: Duration = Duration::from_millis(900);
 
-const CUT: &str = "for i = 1, 200 do redis.call('publish', KEYS[1], string.rep('x', 100000)) end";
+const CUT: &str = "for i = 1, 40 do redis.call('publish', KEYS[1], string.rep('x', 100000)) end";
 
 async fn two(redis: &Server) -> (Node, Node) {
     (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await)

@@ -3,7 +3,10 @@
 use std::process::Command;
 
 use nightdesk_servers::Redis;
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
+
+use crate::node::PATIENCE;
 
 /// A Redis that goes on when it is dropped, so that it can end.
 pub(crate) struct Server(pub(crate) Redis);
@@ -25,7 +28,10 @@ impl Server {
     /// Somebody else who may do anything there.
     pub(crate) async fn client(&self) -> MultiplexedConnection {
         let client = redis::Client::open(self.url()).expect("a URL");
-        client.get_multiplexed_async_connection().await.expect("Redis answers")
+        // A busy machine may take its time.
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
+        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+        connected.expect("Redis answers")
     }
 
     /// Has Redis do something.
