@@ -1,0 +1,34 @@
+//! Refused: a URL or an address that is not called, and what to mend.
+
+use crate::address::Special;
+
+/// Why a URL is not called. Its words are for whoever named the URL.
+///
+/// It holds no address: what a name stands for inside our network is not for tenants to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It cannot be read as a URL, or only by guessing.
+    #[error("this is not a URL; write it like https://host.example/path")]
+    Unreadable,
+    /// It is longer than we keep.
+    #[error("the URL is longer than 2048 bytes; shorten it")]
+    TooLong,
+    /// It is not https.
+    #[error("only https is called; write https:// before the host")]
+    NotHttps,
+    /// It has a name or a password in it.
+    #[error("take the name and password out of the URL, and give the secret separately")]
+    UserInfo,
+    /// It has a port that is not allowed.
+    #[error("port {0} is not called; serve https on port 443, or ask the operator to allow it")]
+    Port(u16),
+    /// Its host is not a full name.
+    #[error("write the host as a full name, with a dot inside and none at its end")]
+    NotAFullName,
+    /// Its host is, or stands for, an address that is not public.
+    #[error("the host is at an address of {0}; use a public one, or ask the operator to allow it")]
+    NotPublic(Special),
+    /// Its host is, or stands for, an address of ours.
+    #[error("the host is at an address of this desk itself; use that of the agent")]
+    Ourselves,
+}
