@@ -1,11 +1,22 @@
-//! Client: the way of a call, from its URL to its reply.
+//! Client: the way of a call on one page, from its URL to its reply.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::StatusCode;
 use nightdesk_types::TenantId;
+use nightdesk_types::limits::{OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsConnector;
 
 use crate::call::{Call, CallError, Reply};
+use crate::dial::Dialler;
+use crate::exchange::exchange;
+use crate::names::Names;
+use crate::pace::Pace;
 use crate::rules::Rules;
+use crate::tls;
 
 /// Calls URLs that tenants named. Clones share everything.
 #[derive(Clone, Debug)]
@@ -14,16 +25,41 @@ pub struct Outside(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     rules: Rules,
+    pace: Pace,
+    names: Names,
+    connector: Connector,
 }
 
 /// Why no client can be made of the operator's rules.
 #[derive(Debug, thiserror::Error)]
-pub enum SetUpError {}
+pub enum SetUpError {
+    /// A host in the rules would never be met in a URL.
+    #[error("outside: no URL has the host {0:?}; write it in lower case, without port or path")]
+    Host(String),
+    /// The file with the operator's roots cannot be used.
+    #[error("outside.root_certificate_file: could not read certificates (PEM) from {}", .0.display())]
+    Roots(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Nobody says which name server to ask.
+    #[error("could not read /etc/resolv.conf; mend it, or set outside.nameserver")]
+    NameServers(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
 
 impl Outside {
     /// Reads roots and name servers, once.
     pub fn new(rules: Rules) -> Result<Self, SetUpError> {
-        Ok(Self(Arc::new(Inner { rules })))
+        rules.check_names()?;
+        let file = rules.root_certificate_file.as_deref();
+        let roots = tls::roots(file).map_err(|error| {
+            SetUpError::Roots(file.map(Into::into).unwrap_or_default(), error.into())
+        })?;
+        let names = Names::new(rules.nameserver);
+        let inner = Inner {
+            pace: Pace::new(&rules.rates),
+            names: names.map_err(|error| SetUpError::NameServers(error.into()))?,
+            connector: Connector(tls::connector(roots)),
+            rules,
+        };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// What the operator allows.
@@ -32,8 +68,40 @@ impl Outside {
     }
 
     /// Makes one call for a tenant, if it may be made now.
-    pub async fn call(&self, _tenant: TenantId, request: Call<'_>) -> Result<Reply, CallError> {
+    ///
+    /// It is made at most once: whoever wants another try calls again. Dropping the future ends it.
+    pub async fn call(&self, tenant: TenantId, request: Call<'_>) -> Result<Reply, CallError> {
+        let began = Instant::now();
         request.url.check(&self.0.rules)?;
-        Err(CallError::TimedOut)
+        let place = self.0.pace.enter(tenant, &request.url.host().to_string());
+        let _place = place.map_err(|retry_after| CallError::Busy { retry_after })?;
+        let made = timeout(OUTSIDE_CALL_WAIT, self.make(&request)).await;
+        let (status, body) = made.map_err(|_| CallError::TimedOut)??;
+        Ok(Reply { status: status.as_u16(), body, took: began.elapsed() })
+    }
+
+    async fn make(&self, request: &Call<'_>) -> Result<(StatusCode, Bytes), CallError> {
+        let Inner { rules, pace, names, connector } = &*self.0;
+        let url = request.url;
+        let dialler = Dialler { rules, names, pace };
+        let addresses = dialler.addresses(url.host()).await?;
+        let connect_by = Instant::now() + OUTSIDE_CONNECT_WAIT;
+        let connected = timeout_at(connect_by, dialler.connect(url, &addresses)).await;
+        let stream = connected.map_err(|_| CallError::TimedOut)??;
+        if !url.is_https() {
+            return exchange(stream, request).await;
+        }
+        let secured = timeout_at(connect_by, tls::shake_hands(&connector.0, url.host(), stream));
+        let stream = secured.await.map_err(|_| CallError::TimedOut)??;
+        exchange(stream, request).await
+    }
+}
+
+/// Prints nothing of what is inside.
+struct Connector(TlsConnector);
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
     }
 }

@@ -18,6 +18,12 @@ mod refused;
 mod tenant_url;
 mod call;
 mod client;
+mod pace;
+mod places;
+mod names;
+mod dial;
+mod tls;
+mod exchange;
 
 pub use address::Special;
 pub use call::{Call, CallError, Method, Reply};

@@ -31,4 +31,7 @@ pub enum Refused {
     /// Its host is, or stands for, an address of ours.
     #[error("the host is at an address of this desk itself; use that of the agent")]
     Ourselves,
+    /// Its bearer token does not fit into a header.
+    #[error("the bearer token has signs that no header can carry; set another")]
+    Bearer,
 }

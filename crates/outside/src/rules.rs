@@ -11,6 +11,7 @@ use nightdesk_types::planted::{Bug, is_planted};
 use serde::Deserialize;
 
 use crate::address;
+use crate::client::SetUpError;
 use crate::refused::Refused;
 use crate::tenant_url::Host;
 
@@ -53,6 +54,14 @@ pub struct HostRate {
 }
 
 impl Rules {
+    /// Finds hosts that are not written as they stand in a URL, and so would never be met.
+    pub(crate) fn check_names(&self) -> Result<(), SetUpError> {
+        let mut hosts = self.hosts.iter().chain(self.rates.keys());
+        let strange =
+            hosts.find(|host| Host::parse(host).is_none_or(|read| read.to_string() != **host));
+        strange.map_or(Ok(()), |host| Err(SetUpError::Host(host.clone())))
+    }
+
     pub(crate) fn check_port(&self, port: u16) -> Result<(), Refused> {
         let usual = port == 443 || (self.http && port == 80);
         if usual || self.ports.contains(&port) { Ok(()) } else { Err(Refused::Port(port)) }

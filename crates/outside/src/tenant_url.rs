@@ -104,11 +104,23 @@ impl fmt::Debug for TenantUrl {
 }
 
 impl Host {
+    /// Reads a host as rules name it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let literal = text.parse().ok().map(Self::Literal);
+        literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
+    }
+
     fn of(url: &Url) -> Option<Self> {
-        match url.host()? {
-            url::Host::Ipv4(v4) => Some(Self::Literal(IpAddr::V4(v4))),
-            url::Host::Ipv6(v6) => Some(Self::Literal(IpAddr::V6(v6))),
-            url::Host::Domain(name) => Some(Self::Name(name.to_owned())),
+        url.host().map(|host| Self::from(host.to_owned()))
+    }
+}
+
+impl From<url::Host> for Host {
+    fn from(host: url::Host) -> Self {
+        match host {
+            url::Host::Ipv4(v4) => Self::Literal(IpAddr::V4(v4)),
+            url::Host::Ipv6(v6) => Self::Literal(IpAddr::V6(v6)),
+            url::Host::Domain(name) => Self::Name(name),
         }
     }
 }

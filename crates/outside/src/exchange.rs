@@ -1,0 +1,101 @@
+//! Exchange: one request and its answer over a connection that stands.
+
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper_util::rt::TokioIo;
+use nightdesk_types::limits::{
+    OUTSIDE_BODY_BYTES_MAX, OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX,
+};
+use secrecy::ExposeSecret;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::call::{Call, CallError, Method};
+use crate::dial::unreachable;
+use crate::refused::Refused;
+
+const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
+const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+/// Says what the call says and reads the answer: its status, and its body as it came.
+pub(crate) async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin,
+    call: &Call<'_>,
+) -> Result<(StatusCode, Bytes), CallError> {
+    let request = request(call)?;
+    let mut http = Builder::new();
+    http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
+    let (sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(unreachable)?;
+    let mut connection = std::pin::pin!(connection);
+    let mut ask = std::pin::pin!(ask(sender, request));
+    tokio::select! {
+        answer = &mut ask => answer,
+        // However the connection ended, what was read of it is still to be judged.
+        _ = &mut connection => ask.await,
+    }
+}
+
+async fn ask(
+    mut sender: SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
+) -> Result<(StatusCode, Bytes), CallError> {
+    let answer = sender.send_request(request).await.map_err(unreachable)?;
+    let status = answer.status();
+    if status.is_redirection() {
+        return Err(CallError::Redirected(status.as_u16()));
+    }
+    Ok((status, read(answer.into_body()).await?))
+}
+
+/// Reads the whole body, unless it is too long.
+async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
+    let mut read = BytesMut::new();
+    if body.size_hint().lower() > OUTSIDE_BODY_BYTES_MAX as u64 {
+        return Err(CallError::TooLong);
+    }
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(unreachable)?.into_data() else {
+            continue;
+        };
+        if read.len() + data.len() > OUTSIDE_BODY_BYTES_MAX {
+            return Err(CallError::TooLong);
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok(read.freeze())
+}
+
+fn request(call: &Call<'_>) -> Result<Request<Full<Bytes>>, CallError> {
+    let mut request = Request::new(Full::new(call.body.clone().unwrap_or_default()));
+    *request.method_mut() = match call.method {
+        Method::Get => http::Method::GET,
+        Method::Post => http::Method::POST,
+    };
+    *request.uri_mut() = call.url.target().clone().into();
+    *request.headers_mut() = headers(call)?;
+    Ok(request)
+}
+
+fn headers(call: &Call<'_>) -> Result<HeaderMap, Refused> {
+    let host = HeaderValue::from_str(call.url.authority()).map_err(|_| Refused::Unreadable)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(HOST, host);
+    headers.insert(USER_AGENT, US);
+    headers.insert(ACCEPT, ANYTHING);
+    headers.insert(CONNECTION, CLOSE);
+    if call.body.is_some() {
+        headers.insert(CONTENT_TYPE, JSON);
+    }
+    if let Some(bearer) = call.bearer {
+        let value = format!("Bearer {}", bearer.expose_secret());
+        let mut value = HeaderValue::try_from(value).map_err(|_| Refused::Bearer)?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,92 @@
+//! Places: how many calls are under way, of a tenant and in all.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nightdesk_types::TenantId;
+use nightdesk_types::limits::OUTSIDE_AT_ONCE_MAX;
+
+/// Whose calls are counted together: a tenant's, but for hosts that the operator gave a rate.
+pub(crate) type Whose = (TenantId, Option<String>);
+
+/// Calls under way. Who has none is not kept.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    taken: Mutex<HashMap<Whose, u32>>,
+}
+
+/// The right to have one call under way; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    whose: Whose,
+}
+
+impl Places {
+    /// Takes a place, if fewer than `max` of these and not too many in all are taken.
+    pub(crate) fn take(self: &Arc<Self>, whose: Whose, max: u32) -> Option<Place> {
+        let mut taken = self.lock();
+        let all: u32 = taken.values().sum();
+        let of_these = taken.get(&whose).copied().unwrap_or_default();
+        if of_these >= max || all >= OUTSIDE_AT_ONCE_MAX {
+            return None;
+        }
+        taken.insert(whose.clone(), of_these + 1);
+        Some(Place { places: Arc::clone(self), whose })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Whose, u32>> {
+        // Nothing can panic between taking and giving back.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.places.lock();
+        match taken.get_mut(&self.whose) {
+            Some(count) if *count > 1 => *count -= 1,
+            Some(_) | None => drop(taken.remove(&self.whose)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn tenant(number: u128) -> Whose {
+        (TenantId::from_uuid(Uuid::from_u128(number)), None)
+    }
+
+    #[test]
+    fn a_tenant_has_so_many_and_another_its_own() {
+        let places = Arc::<Places>::default();
+        let held: Vec<_> = (0..4).map_while(|_| places.take(tenant(1), 4)).collect();
+
+        assert_eq!(held.len(), 4);
+        assert!(places.take(tenant(1), 4).is_none());
+        assert!(places.take(tenant(2), 4).is_some());
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again_and_leaves_nothing() {
+        let places = Arc::<Places>::default();
+        let held: Vec<_> = (0..2).map_while(|_| places.take(tenant(1), 2)).collect();
+        drop(held);
+
+        assert!(places.lock().is_empty());
+        assert!(places.take(tenant(1), 2).is_some());
+    }
+
+    #[test]
+    fn a_node_has_so_many() {
+        let places = Arc::<Places>::default();
+        let tenants = (0..).map(tenant);
+        let held: Vec<_> = tenants.map_while(|tenant| places.take(tenant, 4)).collect();
+
+        assert_eq!(held.len(), OUTSIDE_AT_ONCE_MAX as usize);
+    }
+}
