@@ -143,3 +143,8 @@ const SPECIAL_V6: [(Ipv6Net, &str); 21] = [
     (v6([0xfec0, 0, 0, 0], 10), "site-local"),
     (v6([0xff00, 0, 0, 0], 8), "multicast"),
 ];
+
+#[cfg(test)]
+mod second_opinion;
+#[cfg(test)]
+mod tests;

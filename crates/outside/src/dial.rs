@@ -22,16 +22,13 @@ pub(crate) struct Dialler<'a> {
 }
 
 impl Dialler<'_> {
-    /// Every address the host stands for, each of which may be called; one that may not
-    /// spoils them all, since whoever answers for the name chose to give it.
+    /// Every address the host stands for, all of which may be called.
     pub(crate) async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, CallError> {
         let addresses = match host {
             Host::Literal(address) => vec![*address],
             Host::Name(name) => self.names.look_up(name).await.map_err(unreachable)?,
         };
-        for address in &addresses {
-            self.rules.check_address(host, *address)?;
-        }
+        self.rules.check_addresses(host, &addresses)?;
         Ok(addresses)
     }
 
@@ -80,13 +77,13 @@ impl Dialler<'_> {
     ) -> Result<(), CallError> {
         let peer = stream.peer_addr().map_err(unreachable)?.ip();
         self.rules.check_address(host, peer)?;
-        if peer == dialled { Ok(()) } else { Err(Refused::Ourselves.into()) }
+        if peer == dialled { Ok(()) } else { Err(unreachable("the connection leads elsewhere")) }
     }
 
     /// Refuses this machine's own addresses, unless the operator named them.
     fn check_not_ours(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        let named = self.rules.names(host, address);
-        if !named && is_ours(address) { Err(Refused::Ourselves) } else { Ok(()) }
+        let allowed = self.rules.names(host, address) || !host.is_guarded();
+        if !allowed && is_ours(address) { Err(Refused::Ourselves) } else { Ok(()) }
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use ipnet::IpNet;
 use nightdesk_types::limits::OUTSIDE_TENANT_AT_ONCE_MAX;
-use nightdesk_types::planted::{Bug, is_planted};
 use serde::Deserialize;
 
 use crate::address;
@@ -79,9 +78,15 @@ impl Rules {
         }
     }
 
-    /// Looks at an address to which the host led, or which it is.
+    /// Looks at all addresses to which the host led. One that may not be called spoils them all:
+    /// whoever answers for the name chose to give it.
+    pub(crate) fn check_addresses(&self, host: &Host, all: &[IpAddr]) -> Result<(), Refused> {
+        all.iter().try_for_each(|address| self.check_address(host, *address))
+    }
+
+    /// Looks at one address to which the host led, or which it is.
     pub(crate) fn check_address(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        if matches!(host, Host::Literal(_)) && is_planted(Bug::ResolverOnly) {
+        if !host.is_guarded() {
             return Ok(());
         }
         if self.own.contains(&address.to_canonical()) {
@@ -125,3 +130,6 @@ impl HostRate {
         NonZeroU32::new(OUTSIDE_TENANT_AT_ONCE_MAX).expect("the usual bound is not zero")
     }
 }
+
+#[cfg(test)]
+mod tests;

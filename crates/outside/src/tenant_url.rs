@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use http::uri::PathAndQuery;
 use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
+use nightdesk_types::planted::{Bug, is_planted};
 use url::{Position, Url};
 
 use crate::refused::Refused;
@@ -110,6 +111,11 @@ impl Host {
         literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
     }
 
+    /// Whether its addresses are looked at: always, but for a planted bug.
+    pub(crate) fn is_guarded(&self) -> bool {
+        !(matches!(self, Self::Literal(_)) && is_planted(Bug::ResolverOnly))
+    }
+
     fn of(url: &Url) -> Option<Self> {
         url.host().map(|host| Self::from(host.to_owned()))
     }
@@ -141,3 +147,6 @@ fn read(text: &str) -> Option<Url> {
     url.set_fragment(None);
     Some(url)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! A desk is no cannon: many agents behind one host are called no more often than one.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use nightdesk_outside::{CallError, Outside, TenantUrl};
+use nightdesk_types::TenantId;
+use uuid::Uuid;
+
+use crate::host::{Host, Script};
+use crate::name_server::{Answer, NameServer};
+use crate::stage::{Authority, LOOPBACK, NAME, get_for, named};
+
+/// Keeps stopped time from leaping ahead while a socket is waited for: tokio does not leap while
+/// a blocking task runs. Time passes only as the test says.
+fn stand_still() -> mpsc::Sender<()> {
+    let (held, dropped) = mpsc::channel::<()>();
+    drop(tokio::task::spawn_blocking(move || dropped.recv()));
+    held
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_agents_behind_one_host_get_sixty_calls_a_minute() {
+    let _held = stand_still();
+    let authority = Authority::new();
+    let fine = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec();
+    let host = Host::secured(authority.issue(named(NAME)), Script::Say(fine)).await;
+    let names = NameServer::answering(|_, _| Answer::Addresses(vec![LOOPBACK])).await;
+    let outside = Outside::new(authority.rules(&names, &[host.port])).expect("good rules");
+    let text = format!("https://{NAME}:{}/wake", host.port);
+    let url = TenantUrl::parse(&text, outside.rules()).expect("may be called");
+
+    for _half_second in 0..120 {
+        for agent in 0..1_000 {
+            let tenant = TenantId::from_uuid(Uuid::from_u128(agent / 10));
+            let result = get_for(tenant, &outside, &url).await;
+            assert!(matches!(result, Ok(_) | Err(CallError::Busy { .. })), "{result:?}");
+        }
+        tokio::time::advance(Duration::from_millis(500)).await;
+    }
+    assert_eq!(host.heard().len(), 60);
+}

@@ -1,0 +1,101 @@
+//! A client, a name server, an issuer of certificates, and hosts.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+use nightdesk_outside::{Call, CallError, HostRate, Method, Outside, Reply, Rules, TenantUrl};
+use nightdesk_types::TenantId;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use tempfile::NamedTempFile;
+use uuid::Uuid;
+
+use crate::host::{Certificate, Host, Script};
+use crate::name_server::{Answer, NameServer};
+
+/// What every host here is called, unless a test says otherwise.
+pub(crate) const NAME: &str = "agents.test";
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+pub(crate) const TENANT: TenantId = TenantId::from_uuid(Uuid::from_u128(1));
+
+/// Somebody the client trusts.
+pub(crate) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    file: NamedTempFile,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new([]).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let root = params.self_signed(&key).expect("a certificate");
+        let file = NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), root.pem()).expect("is writable");
+        Self { issuer: Issuer::new(params, key), file }
+    }
+
+    pub(crate) fn issue(&self, params: CertificateParams) -> Certificate {
+        Certificate::issued(params, &self.issuer)
+    }
+
+    /// Rules that trust it, ask this name server, and allow loopback and these ports.
+    pub(crate) fn rules(&self, names: &NameServer, ports: &[u16]) -> Rules {
+        Rules {
+            ranges: vec!["127.0.0.0/8".parse().expect("a range")],
+            ports: ports.to_vec(),
+            root_certificate_file: Some(self.file.path().to_owned()),
+            nameserver: Some(names.address),
+            ..Rules::default()
+        }
+    }
+}
+
+pub(crate) fn named(name: &str) -> CertificateParams {
+    CertificateParams::new([name.to_owned()]).expect("a name")
+}
+
+/// One host that is trusted, and a client that may call it as often as it likes.
+pub(crate) struct Stage {
+    pub(crate) host: Host,
+    pub(crate) outside: Outside,
+    pub(crate) names: NameServer,
+    _authority: Authority,
+}
+
+impl Stage {
+    pub(crate) async fn with(script: Script) -> Self {
+        let authority = Authority::new();
+        let host = Host::secured(authority.issue(named(NAME)), script).await;
+        let names = NameServer::answering(|_, _| Answer::Addresses(vec![LOOPBACK])).await;
+        let mut rules = authority.rules(&names, &[host.port]);
+        rules.rates.insert(NAME.to_owned(), often());
+        let outside = Outside::new(rules).expect("good rules");
+        Self { host, outside, names, _authority: authority }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> TenantUrl {
+        let text = format!("https://{NAME}:{}{path}", self.host.port);
+        TenantUrl::parse(&text, self.outside.rules()).expect("may be called")
+    }
+
+    pub(crate) async fn get(&self) -> Result<Reply, CallError> {
+        get(&self.outside, &self.url("/wake")).await
+    }
+}
+
+pub(crate) fn often() -> HostRate {
+    let often = NonZeroU32::new(1_000).expect("is not zero");
+    HostRate { per_second: often, at_once: often }
+}
+
+pub(crate) async fn get(outside: &Outside, url: &TenantUrl) -> Result<Reply, CallError> {
+    get_for(TENANT, outside, url).await
+}
+
+pub(crate) async fn get_for(
+    tenant: TenantId,
+    outside: &Outside,
+    url: &TenantUrl,
+) -> Result<Reply, CallError> {
+    outside.call(tenant, Call { url, method: Method::Get, bearer: None, body: None }).await
+}

@@ -1,0 +1,135 @@
+//! A world in which every address answers: whoever is called there by mistake is seen.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+#[path = "calls/name_server.rs"]
+mod name_server;
+#[path = "honeypots/world.rs"]
+mod world;
+#[path = "honeypots/hostile.rs"]
+mod hostile;
+
+use std::net::IpAddr;
+
+use nightdesk_outside::{Call, CallError, Method, Outside, Refused, Reply, Rules, TenantUrl};
+use nightdesk_types::TenantId;
+use uuid::Uuid;
+
+use crate::name_server::{Answer, NameServer};
+use crate::world::World;
+
+/// A public address. Here it is ours, as any other.
+const PUBLIC: &str = "93.184.216.34";
+
+/// Each call is somebody else's, so that no rate stands before the guard.
+async fn call(outside: &Outside, url: &TenantUrl, number: usize) -> Result<Reply, CallError> {
+    let tenant = TenantId::from_uuid(Uuid::from_u128(number as u128));
+    outside.call(tenant, Call { url, method: Method::Get, bearer: None, body: None }).await
+}
+
+/// Rules under which every URL can be read, so that the call itself has to refuse.
+fn anything() -> Rules {
+    let everywhere = ["0.0.0.0/0", "::/0"].map(|range| range.parse().expect("a range"));
+    Rules { ranges: everywhere.into(), http: true, ports: world::PORTS.into(), ..Rules::default() }
+}
+
+/// All that is not about addresses is allowed.
+fn lax(names: &NameServer) -> Rules {
+    let ports = world::PORTS.into();
+    Rules { http: true, ports, nameserver: Some(names.address), ..Rules::default() }
+}
+
+fn is_refused(result: &Result<Reply, CallError>) -> bool {
+    matches!(result, Err(CallError::Refused(_)))
+}
+
+#[test]
+fn no_address_in_a_url_reaches_a_honeypot() {
+    world::enter("no_address_in_a_url_reaches_a_honeypot", async |world: World| {
+        let names = NameServer::answering(|_, _| Answer::NoSuchName).await;
+        let outside = Outside::new(lax(&names)).expect("good rules");
+        let urls = hostile::urls();
+        assert!(urls.len() >= 500, "{} URLs", urls.len());
+        for (number, text) in urls.iter().enumerate() {
+            // What cannot be read under any rules cannot be called either.
+            let Ok(url) = TenantUrl::parse(text, &anything()) else { continue };
+            assert!(TenantUrl::parse(text, outside.rules()).is_err(), "{text}");
+            let result = call(&outside, &url, number).await;
+            assert!(is_refused(&result), "{text}: {result:?}");
+        }
+        assert_eq!(world.visits(), []);
+    });
+}
+
+#[test]
+fn no_name_reaches_a_honeypot() {
+    world::enter("no_name_reaches_a_honeypot", async |world: World| {
+        let names = NameServer::answering(|name, _| hostile::answer(name)).await;
+        let outside = Outside::new(lax(&names)).expect("good rules");
+        let hosts = hostile::names();
+        assert!(hosts.len() >= 200, "{} names", hosts.len());
+        for (number, host) in hosts.iter().enumerate() {
+            let url = TenantUrl::parse(&format!("http://{host}/"), outside.rules());
+            let result = call(&outside, &url.expect("a name"), number).await;
+            assert!(is_refused(&result), "{host}: {result:?}");
+        }
+        assert_eq!(world.visits(), []);
+    });
+}
+
+/// Without this, a world that never answers would prove everything.
+#[test]
+fn a_public_address_is_reached_and_pinned() {
+    world::enter("a_public_address_is_reached_and_pinned", async |world: World| {
+        let names = NameServer::answering(|_, before| {
+            let address = if before == 0 { PUBLIC } else { "127.0.0.1" };
+            Answer::Addresses(vec![address.parse().expect("an address")])
+        })
+        .await;
+        let rules = Rules { nameserver: Some(names.address), ..Rules::default() };
+        let outside = Outside::new(rules).expect("good rules");
+        let parse = |text: &str| TenantUrl::parse(text, outside.rules()).expect("may be called");
+
+        // Honeypots hang up at once, so none of these gets an answer.
+        let by_address = call(&outside, &parse("https://93.184.216.34/"), 1).await;
+        assert!(matches!(by_address, Err(CallError::Unreachable(_))), "{by_address:?}");
+        let by_name = call(&outside, &parse("https://flips.example/"), 2).await;
+        assert!(matches!(by_name, Err(CallError::Unreachable(_))), "{by_name:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(1_001)).await;
+        let flipped = call(&outside, &parse("https://flips.example/"), 3).await;
+        assert!(is_refused(&flipped), "{flipped:?}");
+        let by_v6 = call(&outside, &parse("https://[2606:4700::1]/"), 4).await;
+        assert!(matches!(by_v6, Err(CallError::Unreachable(_))), "{by_v6:?}");
+
+        let v6: IpAddr = "2606:4700::1".parse().expect("an address");
+        let public: IpAddr = PUBLIC.parse().expect("an address");
+        assert_eq!(world.visits(), [public, public, v6]);
+    });
+}
+
+#[test]
+fn an_address_of_this_machine_is_refused_though_it_is_public() {
+    world::enter(
+        "an_address_of_this_machine_is_refused_though_it_is_public",
+        async |world: World| {
+            let names = NameServer::answering(|_, _| {
+                let ours = [PUBLIC, world::OURS_V4].map(|text| text.parse().expect("an address"));
+                Answer::Addresses(ours.into())
+            })
+            .await;
+            let rules = Rules { nameserver: Some(names.address), ..Rules::default() };
+            let outside = Outside::new(rules).expect("good rules");
+            let urls = [
+                format!("https://{}/", world::OURS_V4),
+                format!("https://[{}]/", world::OURS_V6),
+                "https://agents.example/".to_owned(),
+            ];
+            for (number, text) in urls.iter().enumerate() {
+                let url = TenantUrl::parse(text, outside.rules()).expect("is public");
+                let result = call(&outside, &url, number).await;
+                let ours = matches!(result, Err(CallError::Refused(Refused::Ourselves)));
+                assert!(ours, "{text}: {result:?}");
+            }
+            assert_eq!(world.visits(), []);
+        },
+    );
+}

@@ -1,0 +1,86 @@
+//! A network of its own, in which every address there is, of both kinds, is answered by us.
+//!
+//! A test starts itself again inside it: `unshare` makes the network, and it is gone with the
+//! process. A proxy is set in the environment there; it is a honeypot too.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// Where honeypots listen, at every address.
+pub(crate) const PORTS: [u16; 5] = [443, 80, 8443, 3128, 6379];
+
+/// Public addresses of this machine.
+pub(crate) const OURS_V4: &str = "93.184.216.77";
+pub(crate) const OURS_V6: &str = "2606:4700::77";
+
+/// Is set inside.
+const INSIDE: &str = "NIGHTDESK_TEST_WORLD";
+
+/// Lets every address lead to this machine, without being its own: it has others to call from.
+const MAKE: &str = "
+    set -e
+    ip link set lo up
+    for own in 192.0.2.77/32 93.184.216.77/32 2001:db8::77/128 2606:4700::77/128; do
+        ip address add $own dev lo
+    done
+    ip route add local default dev lo src 192.0.2.77
+    ip -6 route add local default dev lo src 2001:db8::77
+    exec \"$0\" \"$@\"
+";
+
+/// Runs what a test does in a world of its own.
+pub(crate) fn enter(test: &str, story: impl AsyncFnOnce(World)) {
+    if std::env::var_os(INSIDE).is_none() {
+        return start_again(test);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async { story(World::new().await).await });
+}
+
+fn start_again(test: &str) {
+    let this = std::env::current_exe().expect("a test has a file");
+    let mut inside = Command::new("unshare");
+    inside.args(["--map-root-user", "--net", "sh", "-c", MAKE]).arg(this);
+    inside.args(["--exact", test, "--nocapture"]).env(INSIDE, "yes");
+    for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"] {
+        inside.env(proxy, "http://203.0.113.9:3128");
+    }
+    let ended = inside.status().expect("unshare (util-linux) and ip (iproute2) are installed");
+    assert!(ended.success(), "inside, {test} ended with {ended}");
+}
+
+/// The honeypots, and who was called by mistake.
+pub(crate) struct World {
+    visits: Arc<Mutex<Vec<IpAddr>>>,
+    _listening: JoinSet<()>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let visits = Arc::<Mutex<Vec<IpAddr>>>::default();
+        let mut listening = JoinSet::new();
+        for port in PORTS {
+            // It hears both kinds.
+            let any = (Ipv6Addr::UNSPECIFIED, port);
+            let listener = TcpListener::bind(any).await.expect("a world of our own");
+            listening.spawn(note(listener, Arc::clone(&visits)));
+        }
+        Self { visits, _listening: listening }
+    }
+
+    /// The addresses that were called, in order.
+    pub(crate) fn visits(&self) -> Vec<IpAddr> {
+        self.visits.lock().expect("nobody panicked").clone()
+    }
+}
+
+async fn note(listener: TcpListener, visits: Arc<Mutex<Vec<IpAddr>>>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let called = stream.local_addr().expect("it is connected").ip().to_canonical();
+        visits.lock().expect("nobody panicked").push(called);
+    }
+}
