@@ -1,7 +1,7 @@
 //! Address: which ones are public, and which have a purpose of their own.
 //!
 //! The tables are those of IANA's registries of special-purpose addresses, whole: also of what
-//! the registry calls reachable, nothing is somebody's server. In IPv6 only 2000::/3 is given out at
+//! the registry calls reachable, nothing is somebody's server. In IPv6 only `2000::/3` is given out at
 //! all, so everything else is refused whether or not it has a name.
 
 use std::fmt;

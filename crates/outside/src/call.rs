@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
+use nightdesk_types::limits::{OUTSIDE_BODY_BYTES_MAX, OUTSIDE_CALL_WAIT};
 use secrecy::SecretString;
 
 use crate::refused::Refused;
@@ -58,13 +59,13 @@ pub enum CallError {
     #[error("the host cannot be reached; see that its name and its server are up")]
     Unreachable(#[source] Box<dyn Error + Send + Sync>),
     /// It took too long.
-    #[error("no answer within five seconds; answer first, then do the work")]
+    #[error("no answer within {} s; answer first, then do the work", OUTSIDE_CALL_WAIT.as_secs())]
     TimedOut,
     /// It could not show that it is who the URL names.
     #[error("no trust in the host's certificate; it must be valid for the URL's host")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
     /// The answer is longer than is read.
-    #[error("the answer is longer than 4 KiB; answer with less")]
+    #[error("the answer is longer than {OUTSIDE_BODY_BYTES_MAX} bytes; answer with less")]
     TooLong,
     /// It points elsewhere, and nobody goes there.
     #[error("the host redirects (status {0}); name the URL it redirects to instead")]

@@ -107,6 +107,7 @@ impl Clock for RuntimeClock {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn wait(until: NotUntil<Instant>) -> Duration {
     until.wait_time_from(RuntimeClock.now())
 }

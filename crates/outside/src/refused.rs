@@ -1,5 +1,7 @@
 //! Refused: a URL or an address that is not called, and what to mend.
 
+use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
+
 use crate::address::Special;
 
 /// Why a URL is not called. Its words are for whoever named the URL.
@@ -11,7 +13,7 @@ pub enum Refused {
     #[error("this is not a URL; write it like https://host.example/path")]
     Unreadable,
     /// It is longer than we keep.
-    #[error("the URL is longer than 2048 bytes; shorten it")]
+    #[error("the URL is longer than {OUTSIDE_URL_BYTES_MAX} bytes; shorten it")]
     TooLong,
     /// It is not https.
     #[error("only https is called; write https:// before the host")]
@@ -34,4 +36,25 @@ pub enum Refused {
     /// Its bearer token does not fit into a header.
     #[error("the bearer token has signs that no header can carry; set another")]
     Bearer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_to_mend() {
+        let private = crate::address::special([10, 0, 0, 1].into()).expect("is private");
+        let cases = [
+            (Refused::TooLong, "the URL is longer than 2048 bytes; shorten it"),
+            (
+                Refused::NotPublic(private),
+                "the host is at an address of 10.0.0.0/8 (private use); use a public one, or ask the \
+                 operator to allow it",
+            ),
+        ];
+        for (refused, want) in cases {
+            assert_eq!(refused.to_string(), want);
+        }
+    }
 }

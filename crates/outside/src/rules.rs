@@ -127,7 +127,8 @@ impl Rules {
 
 impl HostRate {
     const fn usual_at_once() -> NonZeroU32 {
-        NonZeroU32::new(OUTSIDE_TENANT_AT_ONCE_MAX).expect("the usual bound is not zero")
+        const USUAL: NonZeroU32 = NonZeroU32::new(OUTSIDE_TENANT_AT_ONCE_MAX).unwrap();
+        USUAL
     }
 }
 

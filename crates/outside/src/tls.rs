@@ -59,6 +59,8 @@ pub(crate) async fn shake_hands(
 }
 
 fn why(error: io::Error) -> CallError {
-    let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
-    if is_tls { CallError::Tls(error.into()) } else { unreachable(error) }
+    match error.downcast::<rustls::Error>() {
+        Ok(error) => CallError::Tls(error.into()),
+        Err(error) => unreachable(error),
+    }
 }

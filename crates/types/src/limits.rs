@@ -493,6 +493,7 @@ const _: () = assert!(
 const _: () = assert!(
     CLOCK_DIFFERENCE_MAX.as_secs() * 2 < HINT_AGE_MAX.as_secs(),
     "two nodes whose clocks are good enough understand each other",
+);
 
 // What is called for tenants, outside.
 

@@ -21,7 +21,7 @@ fn is_not_public(result: Result<(), Refused>) -> bool {
 }
 
 #[test]
-fn each_allowance_allows_what_it_names_and_no_more() {
+fn http_and_ports_allow_what_they_name_and_no_more() {
     let http = r#"{"http": true}"#;
     assert_eq!(parse("http://agents.example/", http), Ok(()));
     assert_eq!(parse("https://agents.example/", http), Ok(()));
@@ -33,7 +33,10 @@ fn each_allowance_allows_what_it_names_and_no_more() {
     assert_eq!(parse("https://agents.example:443/", ports), Ok(()));
     assert_eq!(parse("https://agents.example:8444/", ports), Err(Refused::Port(8444)));
     assert_eq!(parse("http://agents.example:8443/", ports), Err(Refused::NotHttps));
+}
 
+#[test]
+fn ranges_and_hosts_allow_what_they_name_and_no_more() {
     let ranges = r#"{"ranges": ["192.168.1.0/24", "fd00::/64"]}"#;
     assert_eq!(parse("https://192.168.1.20/", ranges), Ok(()));
     assert_eq!(parse("https://[fd00::20]/", ranges), Ok(()));

@@ -33,25 +33,25 @@ fn expired() -> CertificateParams {
 async fn a_certificate_must_be_valid_for_the_host_and_issued_by_somebody_trusted() {
     let authority = Authority::new();
     let cases = [
-        ("of a stranger", Authority::new().issue(named(NAME))),
-        ("of its own", Certificate::self_signed(named(NAME))),
-        ("for another name", authority.issue(named("other.test"))),
-        ("for its address", authority.issue(named("127.0.0.1"))),
-        ("that ran out", authority.issue(expired())),
+        ("of a stranger", Authority::new().issue(&named(NAME))),
+        ("of its own", Certificate::self_signed(&named(NAME))),
+        ("for another name", authority.issue(&named("other.test"))),
+        ("for its address", authority.issue(&named("127.0.0.1"))),
+        ("that ran out", authority.issue(&expired())),
     ];
     for (name, certificate) in cases {
         let (host, status) = call(&authority, certificate).await;
         assert!(matches!(status, Err(CallError::Tls(_))), "{name}: {status:?}");
         assert_eq!(host.heard(), [""; 0], "{name}: was told something");
     }
-    let (_, status) = call(&authority, authority.issue(named(NAME))).await;
+    let (_, status) = call(&authority, authority.issue(&named(NAME))).await;
     assert_eq!(status.expect("is trusted"), 200);
 }
 
 #[tokio::test]
 async fn an_address_in_a_url_is_the_name_on_the_certificate() {
     let authority = Authority::new();
-    let host = Host::secured(authority.issue(named("127.0.0.1")), fine()).await;
+    let host = Host::secured(authority.issue(&named("127.0.0.1")), fine()).await;
     let names = NameServer::answering(|_, _| Answer::NoSuchName).await;
     let outside = Outside::new(authority.rules(&names, &[host.port])).expect("good rules");
     let text = format!("https://127.0.0.1:{}/", host.port);

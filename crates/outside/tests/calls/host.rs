@@ -37,14 +37,14 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     /// Signed by this issuer.
-    pub(crate) fn issued(params: CertificateParams, issuer: &Issuer<'static, KeyPair>) -> Self {
+    pub(crate) fn issued(params: &CertificateParams, issuer: &Issuer<'static, KeyPair>) -> Self {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, issuer).expect("a certificate");
         Self::new(certificate.der().clone(), &key)
     }
 
     /// Signed by itself.
-    pub(crate) fn self_signed(params: CertificateParams) -> Self {
+    pub(crate) fn self_signed(params: &CertificateParams) -> Self {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("a certificate");
         Self::new(certificate.der().clone(), &key)
@@ -128,12 +128,11 @@ impl Guest {
         if matches!(self.script, Script::HangBeforeTls) {
             pending::<()>().await;
         }
-        match acceptor {
-            None => self.serve(stream).await,
-            Some(acceptor) => match acceptor.accept(stream).await {
-                Ok(stream) => self.serve(stream).await,
-                Err(_) => {}
-            },
+        let Some(acceptor) = acceptor else {
+            return self.serve(stream).await;
+        };
+        if let Ok(stream) = acceptor.accept(stream).await {
+            self.serve(stream).await;
         }
     }
 

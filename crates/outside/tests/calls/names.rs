@@ -1,6 +1,6 @@
 //! Names that lead elsewhere: now, the second time, or for one of several addresses.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
 use nightdesk_outside::{CallError, Outside, Refused, TenantUrl};
@@ -22,7 +22,7 @@ fn address(text: &str) -> IpAddr {
 async fn stage(names: &NameServer) -> (Host, Outside, TenantUrl, Authority) {
     let authority = Authority::new();
     let fine = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec();
-    let host = Host::secured(authority.issue(named(NAME)), Script::Say(fine)).await;
+    let host = Host::secured(authority.issue(&named(NAME)), Script::Say(fine)).await;
     let mut rules = authority.rules(names, &[host.port]);
     rules.rates.insert(NAME.to_owned(), often());
     let outside = Outside::new(rules).expect("good rules");
@@ -143,10 +143,8 @@ async fn a_name_of_our_own_domain_is_not_found_by_its_first_part() {
 fn answers() -> impl Strategy<Value = Vec<IpAddr>> {
     let good = (1_u8..=254).prop_map(|last| IpAddr::from([127, 0, 0, last]));
     let private = any::<[u8; 3]>().prop_map(|[b, c, d]| IpAddr::from([10, b, c, d]));
-    let local = any::<[u16; 7]>().prop_map(|rest| {
-        let [b, c, d, e, f, g, h] = rest;
-        IpAddr::from([0xfd00, b, c, d, e, f, g, h])
-    });
+    let local = any::<u64>()
+        .prop_map(|low| IpAddr::V6(Ipv6Addr::from_bits((0xfd00 << 112) | u128::from(low))));
     prop::collection::vec(prop_oneof![6 => good, 1 => private, 1 => local], 1..8)
 }
 

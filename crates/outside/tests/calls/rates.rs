@@ -24,7 +24,7 @@ async fn a_thousand_agents_behind_one_host_get_sixty_calls_a_minute() {
     let _held = stand_still();
     let authority = Authority::new();
     let fine = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec();
-    let host = Host::secured(authority.issue(named(NAME)), Script::Say(fine)).await;
+    let host = Host::secured(authority.issue(&named(NAME)), Script::Say(fine)).await;
     let names = NameServer::answering(|_, _| Answer::Addresses(vec![LOOPBACK])).await;
     let outside = Outside::new(authority.rules(&names, &[host.port])).expect("good rules");
     let text = format!("https://{NAME}:{}/wake", host.port);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use nightdesk_outside::{Call, CallError, Method};
+use nightdesk_outside::{Call, CallError, Method, Rules, TenantUrl};
 use nightdesk_types::limits::OUTSIDE_BODY_BYTES_MAX;
 use secrecy::SecretString;
 
@@ -145,4 +145,16 @@ async fn no_error_tells_the_query_or_the_bearer() {
     let error = stage.outside.call(TENANT, call).await.expect_err("is no answer");
     let told = format!("{error} {error:?} {shown} {:?}", stage.outside);
     assert!(!told.contains("canary"), "{told}");
+}
+
+#[tokio::test]
+async fn what_was_read_under_other_rules_is_judged_by_these() {
+    let stage = Stage::with(say("200 OK", b"")).await;
+    let others = Rules { http: true, ports: vec![81], ..Rules::default() };
+    for text in ["http://agents.test/", "https://agents.test:81/"] {
+        let url = TenantUrl::parse(text, &others).expect("those allow it");
+        let call = Call { url: &url, method: Method::Get, bearer: None, body: None };
+        let error = stage.outside.call(TENANT, call).await.expect_err("these do not");
+        assert!(matches!(error, CallError::Refused(_)), "{text}: {error:?}");
+    }
 }

@@ -34,7 +34,7 @@ impl Authority {
         Self { issuer: Issuer::new(params, key), file }
     }
 
-    pub(crate) fn issue(&self, params: CertificateParams) -> Certificate {
+    pub(crate) fn issue(&self, params: &CertificateParams) -> Certificate {
         Certificate::issued(params, &self.issuer)
     }
 
@@ -58,19 +58,19 @@ pub(crate) fn named(name: &str) -> CertificateParams {
 pub(crate) struct Stage {
     pub(crate) host: Host,
     pub(crate) outside: Outside,
-    pub(crate) names: NameServer,
+    _names: NameServer,
     _authority: Authority,
 }
 
 impl Stage {
     pub(crate) async fn with(script: Script) -> Self {
         let authority = Authority::new();
-        let host = Host::secured(authority.issue(named(NAME)), script).await;
+        let host = Host::secured(authority.issue(&named(NAME)), script).await;
         let names = NameServer::answering(|_, _| Answer::Addresses(vec![LOOPBACK])).await;
         let mut rules = authority.rules(&names, &[host.port]);
         rules.rates.insert(NAME.to_owned(), often());
         let outside = Outside::new(rules).expect("good rules");
-        Self { host, outside, names, _authority: authority }
+        Self { host, outside, _names: names, _authority: authority }
     }
 
     pub(crate) fn url(&self, path: &str) -> TenantUrl {

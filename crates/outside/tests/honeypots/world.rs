@@ -3,10 +3,13 @@
 //! A test starts itself again inside it: `unshare` makes the network, and it is gone with the
 //! process. A proxy is set in the environment there; it is a honeypot too.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use nightdesk_outside::HostRate;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -32,6 +35,12 @@ const MAKE: &str = "
     exec \"$0\" \"$@\"
 ";
 
+/// Rates that let these hosts be called again at once.
+pub(crate) fn often(hosts: &[&str]) -> BTreeMap<String, HostRate> {
+    let often = HostRate { per_second: NonZeroU32::MAX, at_once: NonZeroU32::MAX };
+    hosts.iter().map(|&host| (host.to_owned(), often)).collect()
+}
+
 /// Runs what a test does in a world of its own.
 pub(crate) fn enter(test: &str, story: impl AsyncFnOnce(World)) {
     if std::env::var_os(INSIDE).is_none() {
@@ -49,8 +58,11 @@ fn start_again(test: &str) {
     for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"] {
         inside.env(proxy, "http://203.0.113.9:3128");
     }
-    let ended = inside.status().expect("unshare (util-linux) and ip (iproute2) are installed");
-    assert!(ended.success(), "inside, {test} ended with {ended}");
+    let ended = inside.output().expect("unshare (util-linux) is installed");
+    let said = [ended.stdout, ended.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    // Also that it ran: no test of that name would be no failure.
+    let ran = ended.status.success() && said[0].contains("1 passed");
+    assert!(ran, "inside, with unshare and ip (iproute2): {}", said.concat());
 }
 
 /// The honeypots, and who was called by mistake.
