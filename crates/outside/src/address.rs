@@ -30,8 +30,17 @@ pub(crate) fn special(address: IpAddr) -> Option<Special> {
     }
 }
 
-/// The IPv4 addresses inside an IPv6 one: where a packet to it may really go.
-pub(crate) fn embedded(v6: Ipv6Addr) -> Vec<Ipv4Addr> {
+/// The address itself, and those inside it: where a packet to it may really go.
+pub(crate) fn reached(address: IpAddr) -> Vec<IpAddr> {
+    let inside = match address {
+        IpAddr::V6(v6) => embedded(v6),
+        IpAddr::V4(_) => Vec::new(),
+    };
+    std::iter::once(address).chain(inside.into_iter().map(IpAddr::V4)).collect()
+}
+
+/// The IPv4 addresses inside an IPv6 one.
+fn embedded(v6: Ipv6Addr) -> Vec<Ipv4Addr> {
     let bits = v6.to_bits();
     let at = |shift: u32| Ipv4Addr::from_bits(low_32(bits >> shift));
     let is_in = |net: Ipv6Net| net.contains(&v6);

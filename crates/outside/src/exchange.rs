@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
 use nightdesk_types::limits::{
@@ -55,9 +55,6 @@ async fn ask(
 /// Reads the whole body, unless it is too long.
 async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
     let mut read = BytesMut::new();
-    if body.size_hint().lower() > OUTSIDE_BODY_BYTES_MAX as u64 {
-        return Err(CallError::TooLong);
-    }
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(unreachable)?.into_data() else {
             continue;

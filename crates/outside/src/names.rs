@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts};
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::Name;
+use hickory_resolver::{ResolverBuilder, TokioResolver};
 use nightdesk_types::limits::{
     OUTSIDE_LOOK_UP_WAIT, OUTSIDE_NAME_KEPT_FOR, OUTSIDE_NAMES_KEPT_MAX,
 };
@@ -17,12 +18,18 @@ pub(crate) struct Names(TokioResolver);
 impl Names {
     /// With this name server, or with those of the machine.
     pub(crate) fn new(nameserver: Option<SocketAddr>) -> Result<Self, NetError> {
-        let mut builder = match nameserver {
-            Some(address) => {
-                TokioResolver::builder_with_config(only(address), TokioRuntimeProvider::default())
-            }
-            None => TokioResolver::builder_tokio()?,
-        };
+        match nameserver {
+            Some(address) => Self::with(asking(address, Vec::new())),
+            None => Self::build(TokioResolver::builder_tokio()?),
+        }
+    }
+
+    fn with(config: ResolverConfig) -> Result<Self, NetError> {
+        let provider = TokioRuntimeProvider::default();
+        Self::build(TokioResolver::builder_with_config(config, provider))
+    }
+
+    fn build(mut builder: ResolverBuilder<TokioRuntimeProvider>) -> Result<Self, NetError> {
         bound(builder.options_mut());
         builder.build().map(Self)
     }
@@ -39,12 +46,13 @@ impl Names {
     }
 }
 
-fn only(address: SocketAddr) -> ResolverConfig {
+/// Asks this name server; names without a dot at their end may be of these domains.
+fn asking(address: SocketAddr, domains: Vec<Name>) -> ResolverConfig {
     let mut server = NameServerConfig::udp_and_tcp(address.ip());
     for connection in &mut server.connections {
         connection.port = address.port();
     }
-    ResolverConfig::from_parts(None, Vec::new(), vec![server])
+    ResolverConfig::from_parts(None, domains, vec![server])
 }
 
 fn bound(options: &mut ResolverOpts) {
@@ -54,4 +62,39 @@ fn bound(options: &mut ResolverOpts) {
     options.cache_size = OUTSIDE_NAMES_KEPT_MAX;
     options.positive_max_ttl = Some(OUTSIDE_NAME_KEPT_FOR);
     options.negative_max_ttl = Some(OUTSIDE_NAME_KEPT_FOR);
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_resolver::proto::op::{Message, ResponseCode};
+    use tokio::net::UdpSocket;
+
+    use super::*;
+
+    /// Says of every name that it is not there, and notes which were asked for.
+    async fn deny(socket: UdpSocket, asked: &mut Vec<String>) {
+        let mut datagram = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut datagram).await {
+            let mut message = Message::from_vec(&datagram[..length]).expect("a question");
+            asked.extend(message.queries.iter().map(|query| query.name.to_lowercase().to_ascii()));
+            message.metadata.response_code = ResponseCode::NXDomain;
+            let reply = message.into_response().to_vec().expect("a message");
+            socket.send_to(&reply, from).await.expect("somebody waits");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_is_not_looked_for_in_the_machines_own_domain() {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a free port");
+        let domain = Name::from_ascii("inside.example.").expect("a name");
+        let config = asking(socket.local_addr().expect("a bound port"), vec![domain]);
+        let names = Names::with(config).expect("a name server");
+        let mut asked = Vec::new();
+
+        tokio::select! {
+            found = names.look_up("agents.test") => assert!(found.is_err(), "{found:?}"),
+            () = deny(socket, &mut asked) => {}
+        }
+        assert!(asked.len() >= 2 && asked.iter().all(|name| name == "agents.test."), "{asked:?}");
+    }
 }

@@ -89,18 +89,14 @@ impl Rules {
         if !host.is_guarded() {
             return Ok(());
         }
-        if self.own.contains(&address.to_canonical()) {
+        let reached = address::reached(address);
+        if reached.iter().any(|address| self.own.contains(address)) {
             return Err(Refused::Ourselves);
         }
         if self.vouches_for(host) {
             return Ok(());
         }
-        let inside = match address {
-            IpAddr::V6(v6) => address::embedded(v6),
-            IpAddr::V4(_) => Vec::new(),
-        };
-        let mut all = std::iter::once(address).chain(inside.into_iter().map(IpAddr::V4));
-        all.try_for_each(|address| self.check_public(address))
+        reached.into_iter().try_for_each(|address| self.check_public(address))
     }
 
     /// Whether the operator named this host, or the range its address is in.

@@ -127,7 +127,7 @@ fn addresses() -> impl Strategy<Value = IpAddr> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn both_agree_on_any_address(address in addresses()) {

@@ -60,6 +60,7 @@ fn own_addresses_stay_closed_whatever_else_is_allowed() {
     assert_eq!(led_to("a.example", "10.0.0.5", own), Err(Refused::Ourselves));
     assert_eq!(led_to("a.example", "93.184.216.34", own), Err(Refused::Ourselves));
     assert_eq!(led_to("a.example", "::ffff:10.0.0.5", own), Err(Refused::Ourselves));
+    assert_eq!(led_to("a.example", "64:ff9b::10.0.0.5", own), Err(Refused::Ourselves));
     assert_eq!(led_to("nas", "10.0.0.5", own), Err(Refused::Ourselves));
 }
 

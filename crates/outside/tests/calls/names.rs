@@ -126,19 +126,6 @@ async fn only_the_first_few_addresses_are_tried() {
     assert_eq!(host.accepted(), 0);
 }
 
-#[tokio::test]
-async fn a_name_of_our_own_domain_is_not_found_by_its_first_part() {
-    let names = NameServer::answering(|name, _| {
-        assert_eq!(name, NAME, "asked for as it stands in the URL");
-        Answer::NoSuchName
-    })
-    .await;
-    let (_host, outside, url, _authority) = stage(&names).await;
-
-    assert!(get(&outside, &url).await.is_err());
-    assert!(names.questions() > 0);
-}
-
 /// Answers of a name server, by numbers: good ones on loopback, bad ones anywhere private.
 fn answers() -> impl Strategy<Value = Vec<IpAddr>> {
     let good = (1_u8..=254).prop_map(|last| IpAddr::from([127, 0, 0, last]));

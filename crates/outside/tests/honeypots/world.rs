@@ -27,9 +27,10 @@ const INSIDE: &str = "NIGHTDESK_TEST_WORLD";
 const MAKE: &str = "
     set -e
     ip link set lo up
-    for own in 192.0.2.77/32 93.184.216.77/32 2001:db8::77/128 2606:4700::77/128; do
-        ip address add $own dev lo
-    done
+    ip address add 192.0.2.77/32 dev lo
+    ip address add 93.184.216.77/32 dev lo
+    ip address add 2001:db8::77/128 dev lo nodad
+    ip address add 2606:4700::77/128 dev lo nodad
     ip route add local default dev lo src 192.0.2.77
     ip -6 route add local default dev lo src 2001:db8::77
     exec \"$0\" \"$@\"
