@@ -9,15 +9,15 @@
 //! however it is spelled, whatever the name service answers, and wherever a reply points. A call ends
 //! within five seconds, reads at most 4 KiB, and is one of few: by host, by address and by tenant.
 //!
-//! Begin with [`client.rs`](client), which is the way of a call on one page. What may be called is
+//! Begin with `client.rs`, which is the way of a call on one page. What may be called is
 //! decided in `address.rs` (what is public) and `rules.rs` (what the operator allows besides).
 
-mod address;
-mod rules;
-mod refused;
-mod tenant_url;
 mod call;
 mod client;
+mod tenant_url;
+mod refused;
+mod rules;
+mod address;
 mod pace;
 mod places;
 mod names;
