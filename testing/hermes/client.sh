@@ -1,7 +1,7 @@
 # Has the stock Hermes client at hand and runs a module of ours with its Python. To be sourced.
 #
-# The client goes into a private environment, made once and used again. PostgreSQL comes from
-# `cargo xtask with-servers`: run under it, or we call it ourselves.
+# The client goes into a private environment, made once and used again. PostgreSQL and
+# Redis come from `cargo xtask with-servers`: run under it, or we call it ourselves.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -32,7 +32,7 @@ drive() {
     local run=("$venv/bin/python" -m "$@")
     if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ] && [[ ! " $* " =~ \ (--list|--help)\  ]]; then
         cd "$repo"
-        run=(cargo xtask with-servers -- "${run[@]}")
+        run=(cargo xtask with-servers --redis -- "${run[@]}")
     fi
     exec "${run[@]}"
 }

@@ -26,7 +26,7 @@ class Stage(props.stage.Stage):
     async def client(self, **options: Any) -> Client:
         """Starts a client that does not dial yet."""
         how = Options(
-            url=f"http://127.0.0.1:{self.desk.port}",
+            url=f"http://127.0.0.1:{self.desk.back.port}",
             platform=self.platform.name,
             bot=self.platform.handle,
             gateway=self.gateway.name,

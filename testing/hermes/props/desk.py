@@ -2,18 +2,13 @@
 
 import asyncio
 import json
-import signal
-from asyncio.subprocess import Process
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from props.judge import until
+from props.node import Node, shared_settings
 from props.postgres import Cluster
-from props.process import end, environment, free_port, output, spawn, tell
-
-START_SECS = 30
-STOP_SECS = 30
+from props.process import environment, output
 
 
 @dataclass(frozen=True)
@@ -25,19 +20,20 @@ class Gateway:
 
 
 class Desk:
-    """One desk on one database. Its port and its data stay when it is killed."""
+    """One desk of two nodes on one database."""
 
     def __init__(self, binary: Path, folder: Path, cluster: Cluster, database: str) -> None:
-        self.port = free_port()
         self.tenant = ""
         self.agent = ""
         self.bot = ""
         self._binary = binary
         self._folder = folder
         self._env = environment(folder, RUST_BACKTRACE="1")
-        self._config = folder / "nightdesk.toml"
-        self._config.write_text(config(folder, self.port, cluster, database))
-        self._process: Process | None = None
+        settings = shared_settings(folder, cluster, database)
+        # Platforms come to the one, gateways to the other.
+        self.front = Node(binary, folder, "front", self._env, settings)
+        self.back = Node(binary, folder, "back", self._env, settings)
+        self.nodes = (self.front, self.back)
 
     def plant(self, bug: str) -> None:
         """Makes the desk wrong in one way, on purpose, from its next start on."""
@@ -106,72 +102,22 @@ class Desk:
         return json.loads(await self._run(*words, "--json"))
 
     async def start(self) -> None:
-        """Starts serving; returns when the port is open."""
-        words = [str(self._binary), "serve", "--config", str(self._config)]
-        with (self._folder / "desk.log").open("ab") as log:
-            self._process = await spawn(words, self._folder, self._env, log)
-        await self._listening(self._process)
+        """Starts every node; returns when all their ports are open."""
+        await asyncio.gather(*(node.start() for node in self.nodes))
 
     def kill(self) -> None:
-        """Ends it as a crash would, now."""
-        assert self._process is not None
-        end(self._process)
+        """Ends every node as a crash would, now."""
+        for node in self.nodes:
+            node.kill()
 
     async def killed(self) -> None:
-        """Ends it as a crash would; returns when it is gone."""
-        self.kill()
-        assert self._process is not None
-        await self._process.wait()
+        """Ends every node as a crash would; returns when they are gone."""
+        await asyncio.gather(*(node.killed() for node in self.nodes))
 
     async def stop(self) -> None:
-        """Asks it to end; kills it when it does not."""
-        if self._process is None or self._process.returncode is not None:
-            return
-        tell(self._process, signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self._process.wait(), STOP_SECS)
-        finally:
-            end(self._process)
+        """Asks every node to end."""
+        await asyncio.gather(*(node.stop() for node in self.nodes))
 
     async def _run(self, *words: str) -> str:
-        words = (str(self._binary), *words, "--config", str(self._config))
+        words = (str(self._binary), *words, "--config", str(self.front.config))
         return await output(list(words), self._folder, self._env)
-
-    async def _listening(self, process: Process) -> None:
-        seen = asyncio.Event()
-
-        async def knock() -> None:
-            while not seen.is_set():
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-                    writer.close()
-                    seen.set()
-                except OSError:
-                    await asyncio.sleep(0.02)
-
-        knocking = asyncio.create_task(knock())
-        try:
-            await until(
-                "the desk listens",
-                lambda: seen.is_set() or process.returncode is not None,
-                START_SECS,
-            )
-            if process.returncode is not None:
-                raise ChildProcessError(f"the desk ended with {process.returncode}")
-        finally:
-            knocking.cancel()
-
-
-def config(folder: Path, port: int, cluster: Cluster, database: str) -> str:
-    """The desk's configuration."""
-    return f"""
-[listen]
-address = "127.0.0.1:{port}"
-[database]
-url = "{cluster.url(database, "nightdesk_app")}"
-migrate_url = "{cluster.url(database)}"
-[vault]
-key_file = "{folder / "vault.key"}"
-[node]
-name = "n1"
-"""

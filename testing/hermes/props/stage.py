@@ -68,7 +68,7 @@ class Stage:
         deliver_url = await self.platform.open()
         platform = self.platform
         path = await self.desk.register_bot(platform.name, platform.handle, BOT_KEY, deliver_url)
-        platform.hook_url = f"http://127.0.0.1:{self.desk.port}/hooks/{path}"
+        platform.hook_url = f"http://127.0.0.1:{self.desk.front.port}/hooks/{path}"
 
 
 def binary() -> Path:

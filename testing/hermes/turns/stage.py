@@ -44,7 +44,7 @@ class Stage(props.stage.Stage):
         await self.desk.let_anyone_in()
         model_url = await self.model.open()
         self._ends.push_async_callback(self.model.close)
-        self.tap = Tap(self.desk.port, self.folder / "tap.jsonl")
+        self.tap = Tap(self.desk.back.port, self.folder / "tap.jsonl")
         await self.tap.open()
         self._ends.push_async_callback(self.tap.close)
         platform = self.platform

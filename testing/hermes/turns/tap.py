@@ -88,6 +88,10 @@ class Tap:
         assert self._server is not None
         self._server.close()
 
+    def lead_to(self, desk_port: int) -> None:
+        """Dials another node from now on, as what stands before several does."""
+        self._desk_port = desk_port
+
     def handed(self) -> list[str]:
         """The entries handed over, on all lines."""
         return [entry for line in self.lines for entry in line.handed()]

@@ -118,6 +118,32 @@ async def kill_with_unacked(stage: Stage, client: Client) -> None:
     await client.online_after(line)
 
 
+@scenario(secs=30)
+async def each_node_killed_in_turn(stage: Stage) -> None:
+    """The node of the platform is killed while messages come; the platform goes to the other. Then
+    the node of the line is killed, and what comes meanwhile waits. Everything arrives, in order."""
+    client = await stage.connected()
+    front, back = stage.desk.nodes
+    said = await stage.platform.say_many(3)
+    await until("three are acked", lambda: len(client.acks()) == 3)
+    await front.killed()
+    hook_url = stage.platform.hook_url
+    stage.platform.hook_url = hook_url.replace(f":{front.port}/", f":{back.port}/")
+    said += await stage.platform.say_many(5)
+    await arrive(client.took, said)
+
+    await front.start()
+    stage.platform.hook_url = hook_url
+    line = client.line()
+    await back.killed()
+    said += await stage.platform.say_many(5)
+    await back.start()
+    await client.online_after(line)
+    await arrive(client.took, said, LOST_AFTER_SECS)
+    in_order(client.handed(), said)
+    one_entry_each(client)
+
+
 @scenario(secs=15)
 async def desk_stopped_with_entries_in_flight(stage: Stage) -> None:
     """The desk is asked to stop while the client holds a message and has more on the way. It says

@@ -47,6 +47,30 @@ async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
     await stage.talk("killed")
 
 
+@scenario(secs=60)
+async def node_of_the_line_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
+    """The node that holds the line, and has said what was said so far, is killed while the model
+    thinks. The gateway dials the other node, which takes the bot over; the answer arrives, once, and
+    so does what was written meanwhile."""
+    await stage.talk("node")
+    thinking = asyncio.Event()
+    word, other = stage.model.word(Plan(think_until=thinking)), stage.model.word()
+    await stage.asks("node", word)
+    await stage.model_thinks(word)
+    await stage.all_acked()
+
+    lines = len(stage.tap.lines)
+    await stage.desk.back.killed()
+    stage.tap.lead_to(stage.desk.front.port)
+    await stage.asks("node-too", other)
+    await stage.online_after(lines)
+    thinking.set()
+    await stage.is_answered("node", word)
+    await stage.is_answered("node-too", other)
+    await stage.just_once("node", word)
+    await stage.just_once("node-too", other)
+
+
 @scenario(secs=60, own_cluster=True)
 async def postgres_restart_in_the_middle(stage: Stage) -> None:
     """PostgreSQL crashes and comes back while the model thinks. What is written meanwhile is taken

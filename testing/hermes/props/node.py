@@ -1,0 +1,104 @@
+"""A node of the desk: the real binary, as a process of its own."""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import Process
+from pathlib import Path
+
+from props.judge import until
+from props.postgres import Cluster
+from props.process import end, free_port, spawn, tell
+
+START_SECS = 30
+STOP_SECS = 30
+
+
+class Node:
+    """One node. Its port and its name stay when it is killed."""
+
+    def __init__(
+        self, binary: Path, folder: Path, name: str, env: dict[str, str], settings: str
+    ) -> None:
+        self.port = free_port()
+        self.config = folder / f"{name}.toml"
+        self.config.write_text(own_settings(name, self.port) + settings)
+        self._words = [str(binary), "serve", "--config", str(self.config)]
+        self._folder = folder
+        self._log = folder / f"{name}.log"
+        self._env = env
+        self._process: Process | None = None
+
+    async def start(self) -> None:
+        """Starts serving; returns when the port is open."""
+        with self._log.open("ab") as log:
+            self._process = await spawn(self._words, self._folder, self._env, log)
+        await self._listening(self._process)
+
+    def kill(self) -> None:
+        """Ends it as a crash would, now."""
+        assert self._process is not None
+        end(self._process)
+
+    async def killed(self) -> None:
+        """Ends it as a crash would; returns when it is gone."""
+        self.kill()
+        assert self._process is not None
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        """Asks it to end; kills it when it does not."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        tell(self._process, signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECS)
+        finally:
+            end(self._process)
+
+    async def _listening(self, process: Process) -> None:
+        seen = asyncio.Event()
+
+        async def knock() -> None:
+            while not seen.is_set():
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    writer.close()
+                    seen.set()
+                except OSError:
+                    await asyncio.sleep(0.02)
+
+        knocking = asyncio.create_task(knock())
+        try:
+            await until(
+                "the desk listens",
+                lambda: seen.is_set() or process.returncode is not None,
+                START_SECS,
+            )
+            if process.returncode is not None:
+                raise ChildProcessError(f"the desk ended with {process.returncode}")
+        finally:
+            knocking.cancel()
+
+
+def own_settings(name: str, port: int) -> str:
+    """What is a node's own."""
+    return f"""
+[listen]
+address = "127.0.0.1:{port}"
+[node]
+name = "{name}"
+"""
+
+
+def shared_settings(folder: Path, cluster: Cluster, database: str) -> str:
+    """What all nodes of a desk have."""
+    return f"""
+[database]
+url = "{cluster.url(database, "nightdesk_app")}"
+migrate_url = "{cluster.url(database)}"
+[vault]
+key_file = "{folder / "vault.key"}"
+[redis]
+url = "{os.environ["NIGHTDESK_TEST_REDIS_URL"]}"
+"""
