@@ -65,7 +65,7 @@ pub(crate) struct Database {
     pub(crate) migrate_password_file: Option<PathBuf>,
 }
 
-/// Where nodes ring for each other. Since 0.2.
+/// Where nodes ring for each other. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Redis {
