@@ -5,9 +5,15 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::tests::{SEED, at, descriptor, ended, entry, hello};
+use super::tests::{SEED, at, descriptor, ended, entry, heard, hello};
 use super::*;
 use crate::limits::TURNS_MAX;
+use crate::status::End;
+
+/// Short, so that a list of happenings is long enough to sleep in.
+const SLEEP_AFTER: Duration = Duration::from_secs(15);
+
+const ASLEEP: Effect = Effect::Show(Status::Over(End::Asleep));
 
 /// One thing that may happen.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +31,10 @@ enum Happens {
     DialFailed,
     Greeted,
     Lost(u16),
+    /// The desk knows that the agent goes idle.
+    IdleAcked,
+    /// A sleeping agent is started again.
+    Wake,
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happens>> {
@@ -40,6 +50,8 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
         1 => Just(Happens::DialFailed),
         4 => Just(Happens::Greeted),
         1 => prop_oneof![Just(1006), Just(1012), Just(1011)].prop_map(Happens::Lost),
+        3 => Just(Happens::IdleAcked),
+        2 => Just(Happens::Wake),
     ];
     prop::collection::vec(one, 0..150)
 }
@@ -56,6 +68,7 @@ struct Kept {
 /// The desk, the socket and the turns around a session.
 struct World {
     session: Session,
+    processes: u8,
     now: Duration,
     entries: Vec<Kept>,
     /// How many of the entries this line was given.
@@ -75,7 +88,8 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            session: Session::new(at(Duration::ZERO), vec![hello()], SEED),
+            session: process(Duration::ZERO, 0),
+            processes: 1,
             now: Duration::ZERO,
             entries: Vec::new(),
             given: 0,
@@ -92,7 +106,11 @@ impl World {
     }
 
     fn step(&mut self, input: Input) {
-        for effect in self.session.step(at(self.now), input) {
+        let effects = self.session.step(at(self.now), input);
+        if effects.contains(&ASLEEP) {
+            self.has_nothing_in_hand();
+        }
+        for effect in effects {
             match effect {
                 Effect::Dial => self.dialling = true,
                 Effect::Say(frame) => self.said(frame.as_str()),
@@ -105,6 +123,23 @@ impl World {
             }
         }
         assert!(self.turns.len() <= TURNS_MAX);
+    }
+
+    /// What an agent that falls asleep leaves behind.
+    fn has_nothing_in_hand(&self) {
+        assert!(self.turns.is_empty(), "a turn is under way");
+        assert_eq!(self.answered.len() as u64, self.asked, "somebody waits for an answer");
+        let given = &self.entries[..self.given];
+        assert!(given.iter().all(|kept| kept.acked), "something is unacked");
+    }
+
+    /// Another process goes on where a sleeping one stopped.
+    fn wake(&mut self) {
+        if self.session.is_over() {
+            self.session = process(self.now, self.processes);
+            self.processes += 1;
+            self.step(Input::Tick);
+        }
     }
 
     fn said(&mut self, frame: &str) {
@@ -201,6 +236,8 @@ impl World {
                     self.step(Input::Heard(answer));
                 }
             }
+            Happens::IdleAcked if self.open => self.step(heard(r#"{"type":"going_idle_ack"}"#)),
+            Happens::Wake => self.wake(),
             Happens::Dialled if self.dialling => {
                 (self.dialling, self.open) = (false, true);
                 self.step(Input::Dialled);
@@ -218,12 +255,17 @@ impl World {
                 self.line_ended();
                 self.step(ended(code));
             }
-            Happens::Dialled | Happens::DialFailed | Happens::Greeted | Happens::Lost(_) => {}
+            Happens::Dialled
+            | Happens::DialFailed
+            | Happens::Greeted
+            | Happens::Lost(_)
+            | Happens::IdleAcked => {}
         }
     }
 
     /// From here on everything goes well: then nothing may be left.
     fn finish(&mut self) {
+        self.wake();
         // A turn that failed has its entry come again on a new line only.
         for _ in 0..2 {
             self.happens(Happens::Lost(1006));
@@ -241,6 +283,12 @@ impl World {
         self.step(Input::Disconnect);
         assert_eq!(self.answered.len() as u64, self.asked, "everybody is answered");
     }
+}
+
+/// A process, by its number: no two have the same names for their requests.
+fn process(now: Duration, nth: u8) -> Session {
+    let seed = Seed { requests: [nth; 16], ..SEED };
+    Session::new(at(now), vec![hello()], seed).sleeping_after(SLEEP_AFTER)
 }
 
 proptest! {
