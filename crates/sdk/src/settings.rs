@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_before_it_dials() {
-        let (tick, sleepy) = (Duration::from_nanos(1), |after| settings().sleep_after(after));
+        let sleepy = |secs| settings().sleep_after(Duration::from_secs(secs));
+        let (soon, late) = (SLEEP_AFTER_MIN.as_secs(), SLEEP_AFTER_MAX.as_secs());
         let bots = |count| (0..count).fold(settings(), |all, _| all.speaking_for("discord", ""));
         let cases = [
             ("good", settings(), None),
@@ -193,10 +194,10 @@ mod tests {
             ("a colon", Settings::new("http://desk", "a:b", SECRET), Some(BadSettings::Gateway)),
             ("no secret", Settings::new("http://desk", "gw-1", ""), Some(BadSettings::Secret)),
             ("not PEM", settings().trusting("no certificate"), Some(BadSettings::Certificates)),
-            ("sleeps at once", sleepy(SLEEP_AFTER_MIN - tick), Some(BadSettings::SleepAfter)),
-            ("sleeps soon", sleepy(SLEEP_AFTER_MIN), None),
-            ("sleeps late", sleepy(SLEEP_AFTER_MAX), None),
-            ("sleeps never", sleepy(SLEEP_AFTER_MAX + tick), Some(BadSettings::SleepAfter)),
+            ("sleeps at once", sleepy(soon - 1), Some(BadSettings::SleepAfter)),
+            ("sleeps soon", sleepy(soon), None),
+            ("sleeps late", sleepy(late), None),
+            ("sleeps never", sleepy(late + 1), Some(BadSettings::SleepAfter)),
             ("at the limit", bots(HELLOS_MAX), None),
             ("past the limit", bots(HELLOS_MAX + 1), Some(BadSettings::TooManyBots)),
         ];

@@ -11,7 +11,7 @@ use crate::limits::TURNS_MAX;
 use crate::status::End;
 
 /// Short, so that a list of happenings is long enough to sleep in.
-const SLEEP_AFTER: Duration = Duration::from_secs(15);
+const SLEEP_AFTER: Duration = Duration::from_secs(3);
 
 const ASLEEP: Effect = Effect::Show(Status::Over(End::Asleep));
 
@@ -37,11 +37,12 @@ enum Happens {
     Wake,
 }
 
-fn happenings() -> impl Strategy<Value = Vec<Happens>> {
+/// What happens, with so many messages in it.
+fn happenings(messages: u32) -> impl Strategy<Value = Vec<Happens>> {
     let how = prop_oneof![4 => Just(Turned::Well), 1 => Just(Turned::Badly)];
     let one = prop_oneof![
         4 => (0_u64..12).prop_map(Happens::Pass),
-        8 => (0_usize..3).prop_map(Happens::Give),
+        messages => (0_usize..3).prop_map(Happens::Give),
         6 => (0_usize..TURNS_MAX, how).prop_map(|(nth, how)| Happens::Turn(nth, how)),
         1 => (0_usize..TURNS_MAX).prop_map(Happens::Take),
         2 => Just(Happens::Ask),
@@ -202,7 +203,7 @@ impl World {
                 }
             }
             Happens::Turn(nth, how) => {
-                if nth < self.turns.len() {
+                if let Some(nth) = nth.checked_rem(self.turns.len()) {
                     let (ticket, n) = self.turns.remove(nth);
                     self.entries[n].owned |= how == Turned::Well;
                     self.step(Input::Handled(ticket, how));
@@ -215,18 +216,9 @@ impl World {
                 }
             }
             Happens::Ask => {
-                let key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
-                let follow_up = nightdesk_protocol::action::FollowUp {
-                    session_key: key,
-                    kind: "discord.interaction_token".to_owned(),
-                    content: String::new(),
-                    metadata: serde_json::Map::default(),
-                };
-                let action = Action::FollowUp(follow_up);
-                let tagged = Tagged { action, platform: None, bot_handle: None };
                 let ask = AskId(self.asked);
                 self.asked += 1;
-                self.step(Input::Asked(ask, Wish::Outbound(Box::new(tagged))));
+                self.step(Input::Asked(ask, wish()));
             }
             Happens::Answer(nth) => {
                 if let Some(request) = self.requests.get(nth).filter(|_| self.open) {
@@ -263,6 +255,14 @@ impl World {
         }
     }
 
+    fn lives_through(mut self, happenings: Vec<Happens>) {
+        self.step(Input::Tick);
+        for happens in happenings {
+            self.happens(happens);
+        }
+        self.finish();
+    }
+
     /// From here on everything goes well: then nothing may be left.
     fn finish(&mut self) {
         self.wake();
@@ -285,6 +285,17 @@ impl World {
     }
 }
 
+fn wish() -> Wish {
+    let follow_up = nightdesk_protocol::action::FollowUp {
+        session_key: SessionKey::new("agent:main:discord:dm:c1").unwrap(),
+        kind: "discord.interaction_token".to_owned(),
+        content: String::new(),
+        metadata: serde_json::Map::default(),
+    };
+    let action = Action::FollowUp(follow_up);
+    Wish::Outbound(Box::new(Tagged { action, platform: None, bot_handle: None }))
+}
+
 /// A process, by its number: no two have the same names for their requests.
 fn process(now: Duration, nth: u8) -> Session {
     let seed = Seed { requests: [nth; 16], ..SEED };
@@ -295,12 +306,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn every_entry_is_acked_once_handled_and_never_before(happenings in happenings()) {
-        let mut world = World::new();
-        world.step(Input::Tick);
-        for happens in happenings {
-            world.happens(happens);
-        }
-        world.finish();
+    fn every_entry_is_acked_once_handled_and_never_before(happenings in happenings(8)) {
+        World::new().lives_through(happenings);
+    }
+
+    #[test]
+    fn no_agent_sleeps_with_work_in_hand(happenings in happenings(1)) {
+        World::new().lives_through(happenings);
     }
 }

@@ -44,6 +44,7 @@ impl Calls {
     /// Somebody called.
     pub(super) fn called(&self) {
         self.with(Heard::called);
+        // It rings on for who looked just before and does not wait yet.
         self.bell.notify_one();
     }
 

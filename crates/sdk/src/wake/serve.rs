@@ -41,6 +41,7 @@ impl Door {
 }
 
 /// Serves until it is dropped.
+#[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
 pub(super) async fn serve(listener: TcpListener, door: Arc<Door>) -> Infallible {
     let mut callers = Callers::default();
     loop {

@@ -67,7 +67,7 @@ async fn nothing_else_is_found_and_nobody_is_woken() {
     let listener = listener().await;
     let asked = |line: &str| format!("{line} HTTP/1.1\r\nhost: agent\r\n\r\n");
     let with = |headers: String| good().replace("host: agent\r\n", &headers);
-    let many = (0..=CALL_HEADERS_MAX).map(|n| format!("h{n}: a\r\n")).collect::<String>();
+    let many = "a: b\r\n".repeat(CALL_HEADERS_MAX + 1);
     let cases = [
         ("another secret", asked("GET /wake/canary-0123456780"), "404"),
         ("half of it", asked("GET /wake/canary-012345678"), "404"),

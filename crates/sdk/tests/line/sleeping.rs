@@ -150,12 +150,11 @@ async fn who_is_busy_stays_awake() {
     };
     let busy = Agent::connect(settings(&street.ann), echo).expect("good settings");
     busy.handshake().await.expect("a line");
-    let (work, more) = (busy.desk().busy(), busy.desk().busy());
+    let (_work, more) = (busy.desk().busy(), busy.desk().busy());
     drop(more);
 
     let quiet = Agent::connect(settings(&bob), echo).expect("good settings");
-    assert_eq!(quiet.ended().await, Ok(End::Asleep));
+    drop(quiet.desk().busy());
+    assert_eq!(quiet.ended().await, Ok(End::Asleep), "nobody is busy any more");
     assert_eq!(busy.status(), Status::Live, "it would have slept before the other");
-    drop(work);
-    assert_eq!(busy.ended().await, Ok(End::Asleep));
 }

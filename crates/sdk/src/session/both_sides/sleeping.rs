@@ -26,7 +26,7 @@ impl Between {
     /// Lets time pass until the agent is quiet for long enough, and no further.
     fn until_quiet(&mut self) {
         self.pass(SLEEP_AFTER / 2);
-        self.now += SLEEP_AFTER - SLEEP_AFTER / 2;
+        self.now += SLEEP_AFTER / 2;
     }
 
     /// Every turn ends well, also those that begin because of it.

@@ -65,10 +65,11 @@ fn a_desk_that_does_not_answer_is_not_waited_for() {
 fn quiet_begins_when_the_line_is_live() {
     let mut session = Session::new(at(secs(0)), vec![hello()], SEED).sleeping_after(secs(20));
     open(&mut session, at(secs(0)));
-    session.step(at(secs(15)), descriptor("discord"));
+    assert!(!is_quiet_at(&mut session, at(secs(25))), "nobody could have said anything");
 
-    assert!(!is_quiet_at(&mut session, at(secs(34))));
-    assert!(is_quiet_at(&mut session, at(secs(35))));
+    session.step(at(secs(25)), descriptor("discord"));
+    assert!(!is_quiet_at(&mut session, at(secs(44))));
+    assert!(is_quiet_at(&mut session, at(secs(45))));
 }
 
 #[test]
