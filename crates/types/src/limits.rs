@@ -1,6 +1,10 @@
-//! Limits: every bound the desk keeps, in one file, checked against each other.
+//! Limits: every bound the desk keeps, in one place, checked against each other.
 
 use std::time::Duration;
+
+mod waking;
+
+pub use waking::*;
 
 /// Entries an agent may hold unacknowledged on one line.
 pub const WINDOW_ENTRIES_MAX: usize = 12;
