@@ -3,6 +3,7 @@
 //! Each line is a stop; each hands the next a value only it can make. The source is told
 //! "ok" when this returns, and not before.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
@@ -51,7 +52,7 @@ pub enum TakeError {
 /// Takes what came to a bot's path, if the bot has that entrance: a page's limits could be walked
 /// around by a webhook.
 pub async fn take(
-    desk: &Desk,
+    desk: &Arc<Desk>,
     (entrance, path): (Entrance, &str),
     request: &SignedRequest<'_>,
 ) -> Result<Answer, TakeError> {
@@ -82,7 +83,11 @@ enum Placed {
 }
 
 /// Puts a verified event into the inboxes of all who may see it.
-async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Placed, StoreError> {
+async fn put(
+    desk: &Arc<Desk>,
+    event: Verified<Event>,
+    began: Instant,
+) -> Result<Placed, StoreError> {
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
@@ -96,9 +101,8 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
                 trail::stored(trail::TAKE, &stored, began.elapsed());
-                if !ring(desk, &stored).await {
-                    waking::tell(desk, &event);
-                }
+                waking::wake(desk, &event, &stored);
+                ring(desk, &stored).await;
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
@@ -109,13 +113,11 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
 }
 
-/// Answers whether anybody heard, or nobody is to.
-async fn ring(desk: &Desk, stored: &[Stored]) -> bool {
-    let mut heard = false;
-    for Stored { agent, seq, parked, .. } in stored.iter().copied() {
-        heard |= desk.bell.0.ring(Ring::Entry { agent, seq }).await || parked;
+async fn ring(desk: &Desk, stored: &[Stored]) {
+    for Stored { agent, seq, .. } in stored.iter().copied() {
+        // Whether anybody heard is not asked: the store knows who was up.
+        desk.bell.0.ring(Ring::Entry { agent, seq }).await;
     }
-    heard
 }
 
 fn refused(event: &Verified<Event>, refusal: Refusal) -> RefusalNote {

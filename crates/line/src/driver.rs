@@ -230,6 +230,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             }
             Effect::Send(outbound) => self.send(*outbound),
             Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
+            Effect::Suspect => {
+                if let Some((_, line)) = &self.taken {
+                    self.room.desk.suspect(line).await;
+                }
+            }
             Effect::Close(close) => drop(self.socket.close(close).await),
             Effect::End(end) => self.end(end).await,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::{Entry, Waiting};
 use nightdesk_line::session as desk;
-use nightdesk_line::{End as DeskEnd, Taken};
+use nightdesk_line::{End as DeskEnd, Parting, Taken};
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
@@ -208,6 +208,7 @@ impl Between {
                 let chat_id = String::new();
                 Next::AtTheDesk(desk::Input::Stop { session_key, chat_id })
             }
+            desk::Effect::Suspect => return,
             desk::Effect::Close(close) => {
                 let reason = close.reason().to_owned();
                 Next::AtTheAgent(Input::Ended(Ended { code: close.code(), reason }))
@@ -302,7 +303,7 @@ fn both_sides_talk_from_hello_to_goodbye() {
     assert_eq!(both.handled, ["one", "two", "three"]);
     assert_eq!(both.acked, BTreeSet::from([1, 2, 3]), "acked before the line was closed");
     assert_eq!(both.shown.last(), Some(&Status::Over(End::Idle(Idle::Settled))));
-    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None }));
+    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None, parting: Parting::Idle }));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn both_sides_talk_until_the_agent_sleeps() {
     both.pass(secs(0));
 
     assert!(both.is_asleep());
-    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None }));
+    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, parting: Parting::Idle, tried: None }));
     both.says("late", "c1");
     both.pass(SLEEP_AFTER);
     assert_eq!(both.texts_of_turns(), [""; 0], "it does not come back by itself");
