@@ -12,6 +12,7 @@ use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use crate::{Desk, waking};
@@ -88,6 +89,7 @@ async fn put(
     event: Verified<Event>,
     began: Instant,
 ) -> Result<Placed, StoreError> {
+    crash_point("K1");
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
@@ -100,9 +102,11 @@ async fn put(
         };
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
+                crash_point("K5");
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;
+                crash_point("K6");
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
