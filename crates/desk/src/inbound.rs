@@ -11,6 +11,7 @@ use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use crate::{Desk, waking};
@@ -83,6 +84,7 @@ enum Placed {
 
 /// Puts a verified event into the inboxes of all who may see it.
 async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Placed, StoreError> {
+    crash_point("K1");
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
@@ -95,10 +97,12 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
         };
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
+                crash_point("K5");
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 if !ring(desk, &stored).await {
                     waking::tell(desk, &event);
                 }
+                crash_point("K6");
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
