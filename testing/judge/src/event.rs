@@ -1,7 +1,9 @@
 //! Events: one line of a history each.
 //!
 //! All processes of a run are on one machine and read one monotonic clock, so that their times
-//! can be compared.
+//! can be compared. What a process does it notes before it does it, and what it sees when it saw
+//! it: an ack is noted and then sent, a fault is noted and then made, its end is noted once it is
+//! over. So no observer seems to have acted later than it did.
 
 #![expect(missing_docs, reason = "the name of a field says what it is")]
 
@@ -27,7 +29,8 @@ pub struct Record {
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Event {
     // the platforms
-    /// A platform sends an event to the desk, for these agents.
+    /// A platform sends an event to the desk, for these agents. Where the source has an order of
+    /// its own (a socket, a poll, a transaction), `order` rises with it.
     PlatSend {
         id: String,
         bot: String,
@@ -35,14 +38,16 @@ pub enum Event {
         user: String,
         nonce: String,
         expect: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        order: Option<u64>,
     },
     /// The desk answered one attempt to send it. 0: it did not answer.
     PlatAck { id: String, attempt: u32, status: u16 },
     /// Before it noted an ack, the platform looked the event up in the database.
     PlatLook { id: String, found: bool },
     /// A bot's socket at the platform was opened, resumed, identified or closed.
-    PlatSock { bot: String, shard: String, what: Sock },
-    /// The desk called the platform.
+    PlatSock { bot: String, shard: String, socket: String, what: Sock },
+    /// The desk called the platform, which did as it was asked.
     PlatEgress { bot: String, chat: String, nonce: String, request: Option<String> },
     /// The desk showed something that passes: typing, or that an agent is being woken.
     PlatShown { bot: String, chat: String, text: String },
@@ -87,11 +92,14 @@ pub enum Event {
     BadSecret { gateway: String },
     /// Somebody asks for a turn to be stopped; the agent that runs it, if any.
     StopReq { id: String, chat: String, agent: Option<String> },
+    /// An agent can be called, and must be while entries wait for it.
+    Wakeable { agent: String },
     /// A parking reason that this run will cause, for this nonce.
     MayPark { nonce: String, reason: String },
     /// An operator put a parked entry in again: it gets a second id.
     Resubmitted { nonce: String },
-    /// A fault begins. Its path says whom it is between.
+    /// A fault begins. Its target is one place, or the two ends of a path: `node-1/postgres`.
+    /// Places begin with what they are: node, postgres, redis, gateway, platform, target.
     FaultOn { id: String, fault: String, target: String },
     /// It ends.
     FaultOff { id: String },
@@ -99,6 +107,10 @@ pub enum Event {
     Quiesce,
     /// A canary secret was found where no secret may be.
     Canary { place: String },
+    /// A process that writes a history is about to be started: its file must be there.
+    Started { proc: String },
+    /// It was killed on purpose and is gone: its file has this many lines, and no end.
+    Killed { proc: String, records: u64 },
 
     // the database, looked at from outside
     /// An entry as the tables have it.
@@ -115,6 +127,10 @@ pub enum Event {
     OwnLost { resource: String, epoch: u64 },
     /// A node committed something as an owner.
     Commit { resource: String, epoch: u64 },
+
+    // every process
+    /// It sees nothing more. Without this, a history is not whole.
+    End,
 }
 
 /// What happened to a bot's socket.

@@ -4,5 +4,7 @@
 //! desk's own nodes and its database say explains, and never excuses.
 
 mod event;
+mod recorder;
 
-pub use event::{Event, Record};
+pub use event::{EntryState, Event, GatewayState, OutResult, Record, Sock};
+pub use recorder::{Recorder, monotonic_ns};
