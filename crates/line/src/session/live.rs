@@ -10,6 +10,7 @@ use nightdesk_types::limits::{
     DEAD_LINE, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
     WINDOW_BYTES_MAX,
 };
+use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
 
 use super::window::Window;
@@ -156,7 +157,7 @@ impl Live {
     /// Only an entry in flight on this very line can be acked.
     fn acked(&mut self, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
-            Ok(entry) if entry.agent == self.client.agent => self.window.acked(entry.seq),
+            Ok(entry) if entry.agent == self.client.agent => self.window.acked(meant(entry.seq)),
             _ => Vec::new(),
         }
     }
@@ -199,7 +200,7 @@ impl Live {
             return;
         };
         self.window.hold(entry, json.kind(), entry_bytes(entry), now);
-        effects.push(Effect::Say(Frame::entry(entry.id(self.client.agent), json)));
+        effects.push(Effect::Say(Frame::entry(named(entry.id(self.client.agent), now), json)));
         if !self.client.acks {
             effects.extend(self.window.settle_newest().map(Effect::Ack));
         }
@@ -211,6 +212,9 @@ impl Live {
     }
 
     fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if is_planted(Bug::DropOnFullWindow) && self.window.room() == 0 {
+            self.window.skip_to(self.known);
+        }
         if !self.wants_to_read() || self.is_held_back(now) {
             return;
         }
@@ -266,4 +270,21 @@ impl Live {
 
 fn entry_bytes(entry: &Entry) -> usize {
     entry.json.as_deref().map_or(0, EntryJson::frame_len_bytes)
+}
+
+/// The planted bug X7 puts the time above the entry's number.
+const TIME_SHIFT: u32 = 40;
+
+/// By which name an entry is handed over: always the same.
+fn named(entry: EntryId, now: Now) -> EntryId {
+    if !is_planted(Bug::NewIdPerTry) {
+        return entry;
+    }
+    let time = now.wall.as_second() % (1 << (i64::BITS - 1 - TIME_SHIFT));
+    EntryId { seq: Seq::new(entry.seq.get() | (time << TIME_SHIFT)), ..entry }
+}
+
+/// Which number a name means.
+fn meant(seq: Seq) -> Seq {
+    if is_planted(Bug::NewIdPerTry) { Seq::new(seq.get() % (1 << TIME_SHIFT)) } else { seq }
 }
