@@ -39,7 +39,7 @@ pub struct Stage {
 
 impl Stage {
     /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
-    pub fn set(binary: &Path, size: Size, connections: u64) -> Result<Self> {
+    pub fn set(binary: &Path, size: &Size, connections: u64) -> Result<Self> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let file = cluster.folder().join("cast.json");
@@ -120,9 +120,9 @@ pub fn seeded(
     binary: &Path,
     cluster: &Cluster,
     database: &str,
-    size: Size,
+    size: &Size,
 ) -> Result<(Settings, Cast)> {
-    let Size { tenants, agents } = size;
+    let Size { tenants, agents, .. } = size;
     ui::say(&format!("entering {agents} agents of {tenants} tenants into {database}"));
     cluster.create(database)?;
     let settings = Settings::write(binary, cluster, database)?;
