@@ -60,6 +60,11 @@ idle-lines *ARGS: _proofs
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
 
+# Measure how long the judge takes over a long history, and how much memory.
+judge-rate *ARGS:
+    cargo build --locked --release -p nightdesk-judge
+    "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
+
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 

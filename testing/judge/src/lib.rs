@@ -5,6 +5,17 @@
 
 mod event;
 mod recorder;
+mod read;
+mod names;
+mod history;
+mod check;
+mod verdict;
 
+#[cfg(test)]
+mod tale;
+
+pub use check::Invariant;
 pub use event::{EntryState, Event, GatewayState, OutResult, Record, Sock};
+pub use read::ReadError;
 pub use recorder::{Recorder, monotonic_ns};
+pub use verdict::{Verdict, Violation, judge};

@@ -1,0 +1,71 @@
+//! Judges a run by what was seen of it.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use nightdesk_judge::{Verdict, Violation, judge};
+
+/// Judges a run by what was seen of it.
+///
+/// Reads all `*.jsonl` files of a folder, one of each process, and says which promises were not
+/// kept. Exits with 0 if all were kept, 1 if one was not, and 2 if the history is not whole.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Example:\n  judge target/chaos/run-7\n  judge --json target/chaos/run-7 | jq .counts"
+)]
+struct Arguments {
+    /// The folder with the histories of the run.
+    folder: PathBuf,
+
+    /// Says it as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The history cannot be judged.
+const NOT_WHOLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match judge(&arguments.folder) {
+        Ok(verdict) => tell(&verdict, arguments.json),
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(NOT_WHOLE)
+        }
+    }
+}
+
+fn tell(verdict: &Verdict, json: bool) -> ExitCode {
+    if json {
+        put(&serde_json::json!(verdict).to_string());
+    } else {
+        verdict.violations.iter().for_each(tell_violation);
+        put(&verdict.summary());
+    }
+    if verdict.counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn tell_violation(violation: &Violation) {
+    put(&format!("{} {}", violation.invariant, violation.what));
+    for record in &violation.history {
+        put(&format!("    {}", serde_json::json!(record)));
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the one place that puts out what was found")]
+fn put(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "the one place that says what went wrong")]
+fn complain(error: &dyn Error) {
+    eprintln!("judge: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  because {error}");
+        cause = error.source();
+    }
+}

@@ -1,0 +1,170 @@
+//! I4: nothing is handed over again after its ack.
+//!
+//! In a run without faults nothing is handed over twice at all. With faults an ack may be lost:
+//! then the line that carried it ended, or something on its way was broken, within two seconds.
+
+use super::{Findings, Invariant};
+use crate::history::{History, Mark, Receipt};
+
+/// How soon after an ack something must have broken to excuse that it was lost.
+const ACK_LOST_MS: u64 = 2_000;
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    for same in history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce)) {
+        // Nearly all are handed over once.
+        for at in 1..same.len() {
+            check_again(history, findings, &same[..at], &same[at]);
+        }
+    }
+}
+
+/// Checks a receipt against those before it.
+fn check_again(history: &History, findings: &mut Findings, before: &[Receipt], again: &Receipt) {
+    let resubmitted = history.times_resubmitted(again.nonce) > 0;
+    // What an operator put in again is another entry.
+    let is_same = |first: &&Receipt| !resubmitted || first.buffer == again.buffer;
+    for first in before.iter().filter(is_same) {
+        if let Some(why) = wrong(history, first, again) {
+            return findings.add(Invariant::NoDuplicate, evidence(history, first, again), || {
+                let (nonce, agent) = (history.text(again.nonce), history.text(again.agent));
+                format!("{agent} was handed {nonce} again {why}")
+            });
+        }
+    }
+}
+
+/// Why a second receipt is not allowed, if it is not.
+fn wrong(history: &History, first: &Receipt, again: &Receipt) -> Option<&'static str> {
+    if !history.faulty {
+        return Some("though nothing was broken");
+    }
+    if first.conn == again.conn {
+        return Some("on the same line");
+    }
+    if first.done.is_some_and(|ack| ack < again.mark && !may_be_lost(history, first, ack)) {
+        return Some("after an ack that nothing can have lost");
+    }
+    was_stored(history, again).then_some("after its ack was seen in the tables")
+}
+
+fn may_be_lost(history: &History, first: &Receipt, ack: Mark) -> bool {
+    let until = ack.plus_ms(ACK_LOST_MS);
+    let Some(line) = history.line(first.conn) else { return false };
+    line.closed.is_some_and(|close| close.mark.at_ns <= until.at_ns)
+        || history.faults.iter().any(|f| f.was_on(ack, until) && f.is_on_path_of(line))
+}
+
+/// Whether the tables had its ack before the line that carried it again was even opened. When the
+/// frame was really sent nobody outside can know.
+fn was_stored(history: &History, again: &Receipt) -> bool {
+    let acked = history.entry(again.buffer).and_then(|entry| entry.acked);
+    let opened = history.line(again.conn).map(|line| line.opened);
+    acked.zip(opened).is_some_and(|(acked, opened)| acked < opened)
+}
+
+fn evidence(history: &History, first: &Receipt, again: &Receipt) -> Vec<Mark> {
+    let mut marks: Vec<Mark> =
+        history.send(again.nonce).map(|send| send.mark).into_iter().collect();
+    for receipt in [first, again] {
+        marks.push(receipt.mark);
+        marks.extend(receipt.done);
+        marks.extend(history.line(receipt.conn).map(|line| line.opened));
+        marks.extend(
+            history.line(receipt.conn).and_then(|line| line.closed).map(|close| close.mark),
+        );
+    }
+    marks.extend(history.entry(again.buffer).and_then(|entry| entry.acked));
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{EntryState, Event};
+    use crate::tale::Tale;
+
+    /// Said, handed over and acked on a line that ends so long after the ack.
+    fn acked_on_a_line_that_ends(after_ms: u64) -> Tale {
+        let mut tale = Tale::with_faults();
+        tale.opened("c8", "carol").said("n8", &["carol"]);
+        tale.handed("c8", "carol", "n8").acked("c8", "carol", "n8");
+        tale.wait_ms(after_ms).closed("c8", 1006).opened("c9", "carol");
+        tale
+    }
+
+    #[test]
+    fn without_faults_nothing_comes_twice() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n9", &["carol"]);
+        tale.handed("c9", "carol", "n9").closed("c9", 1006);
+        tale.opened("c10", "carol").handed("c10", "carol", "n9").acked("c10", "carol", "n9");
+
+        assert_eq!(tale.broken(), ["I4"]);
+    }
+
+    #[test]
+    fn with_faults_the_unacked_tail_of_a_broken_line_comes_again() {
+        let mut tale = Tale::with_faults();
+        tale.opened("c9", "carol").said("n9", &["carol"]);
+        tale.handed("c9", "carol", "n9").wait_ms(9_000).closed("c9", 1006);
+        tale.opened("c10", "carol").handed("c10", "carol", "n9").acked("c10", "carol", "n9");
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn an_ack_is_lost_only_if_its_line_ends_within_two_seconds() {
+        // The close itself takes a millisecond.
+        for (after_ms, want) in [(0, &[][..]), (ACK_LOST_MS - 1, &[]), (ACK_LOST_MS, &["I4"])] {
+            let mut tale = acked_on_a_line_that_ends(after_ms);
+            tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
+
+            assert_eq!(tale.broken(), want, "{after_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_fault_on_the_way_of_the_ack_excuses_and_one_elsewhere_does_not() {
+        for (target, want) in [("node-1", &[][..]), ("gateway:g-carol", &[]), ("redis", &["I4"])] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c8", "carol").said("n8", &["carol"]).fault_on("f9", target);
+            tale.handed("c8", "carol", "n8").acked("c8", "carol", "n8").fault_off("f9");
+            tale.wait_ms(9_000).closed("c8", 1006).opened("c9", "carol");
+            tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
+
+            assert_eq!(tale.broken(), want, "{target}");
+        }
+    }
+
+    #[test]
+    fn an_ack_that_the_tables_have_is_not_lost() {
+        let mut tale = acked_on_a_line_that_ends(0);
+        tale.inbox("carol", 1, "n8", EntryState::Acked);
+        tale.opened("c10", "carol").handed("c10", "carol", "n8").acked("c10", "carol", "n8");
+
+        assert_eq!(tale.broken(), ["I4"]);
+    }
+
+    #[test]
+    fn one_line_never_carries_an_entry_twice() {
+        let mut tale = Tale::with_faults();
+        tale.opened("c9", "carol").said("n9", &["carol"]).handed("c9", "carol", "n9");
+        tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+
+        assert_eq!(tale.broken(), ["I4"]);
+    }
+
+    #[test]
+    fn what_an_operator_put_in_again_is_another_entry() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n9", &["carol"]).handed("c9", "carol", "n9");
+        tale.note(Event::Resubmitted { nonce: "n9".to_owned() });
+        tale.handed_as("c9", "carol", "n9", "carol-n9-again").acked_as(
+            "c9",
+            "carol",
+            "carol-n9-again",
+        );
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+}

@@ -1,0 +1,131 @@
+//! I6: entries come in order.
+//!
+//! What an agent receives for the first time comes by rising number; on one line everything does;
+//! and where a platform has an order of its own, a chat's events keep it.
+
+use std::collections::BTreeMap;
+
+use super::{Findings, Invariant};
+use crate::history::{History, Receipt};
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    let mut late = Late::default();
+    let mut firsts = firsts(history);
+    firsts.sort_unstable_by_key(|receipt| (receipt.agent, receipt.mark));
+    for same in firsts.chunk_by(|a, b| a.agent == b.agent) {
+        late.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
+    }
+    late.find_in_chats(history, firsts);
+    let mut all: Vec<&Receipt> = history.receipts.iter().collect();
+    all.sort_unstable_by_key(|receipt| (receipt.conn, receipt.mark));
+    for same in all.chunk_by(|a, b| a.conn == b.conn) {
+        late.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
+    }
+    late.tell(history, findings);
+}
+
+/// The first receipt of each entry.
+fn firsts(history: &History) -> Vec<&Receipt> {
+    let same = history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce));
+    same.flat_map(|same| {
+        let is_first = |at: usize| same[..at].iter().all(|before| before.buffer != same[at].buffer);
+        (0..same.len()).filter(move |&at| is_first(at)).map(move |at| &same[at])
+    })
+    .collect()
+}
+
+/// Receipts that came after one that should have come later, by record: each is told once.
+#[derive(Default)]
+struct Late<'a>(BTreeMap<u32, (&'a Receipt, &'a Receipt)>);
+
+impl<'a> Late<'a> {
+    /// Finds what does not come by rising number, among what has one.
+    fn find(&mut self, receipts: &[&'a Receipt], number: impl Fn(&Receipt) -> Option<u64>) {
+        let mut highest: Option<(u64, &Receipt)> = None;
+        for &receipt in receipts {
+            let Some(number) = number(receipt) else { continue };
+            match highest {
+                // The same entry twice is not out of order; others look at that.
+                Some((high, before)) if number < high => {
+                    self.0.entry(receipt.mark.record).or_insert((before, receipt));
+                }
+                Some(_) | None => highest = Some((number, receipt)),
+            }
+        }
+    }
+
+    fn find_in_chats(&mut self, history: &History, firsts: Vec<&'a Receipt>) {
+        let chat = |receipt: &Receipt| {
+            let send = history.send(receipt.nonce)?;
+            // What was put in again has lost its place.
+            let again = history.times_resubmitted(receipt.nonce) > 0;
+            send.order.filter(|_| !again).map(|order| ((receipt.agent, send.bot, send.chat), order))
+        };
+        let mut ordered: Vec<_> =
+            firsts.into_iter().filter_map(|receipt| Some((chat(receipt)?, receipt))).collect();
+        ordered.sort_unstable_by_key(|((chat, _), receipt)| (*chat, receipt.mark));
+        for same in ordered.chunk_by(|((a, _), _), ((b, _), _)| a == b) {
+            let receipts: Vec<&Receipt> = same.iter().map(|(_, receipt)| *receipt).collect();
+            self.find(&receipts, |receipt| chat(receipt).map(|(_, order)| order));
+        }
+    }
+
+    fn tell(self, history: &History, findings: &mut Findings) {
+        for (before, receipt) in self.0.into_values() {
+            let sends = [before, receipt].map(|r| history.send(r.nonce).map(|send| send.mark));
+            let looks = [before, receipt].map(|r| history.entry(r.buffer).map(|entry| entry.last));
+            let marks = sends.into_iter().chain(looks).flatten();
+            findings.add(Invariant::Order, marks.chain([before.mark, receipt.mark]), || {
+                let (nonce, agent) = (history.text(receipt.nonce), history.text(receipt.agent));
+                let before = history.text(before.nonce);
+                format!("{agent} was handed {nonce} after {before}, which comes later")
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::EntryState::Acked;
+    use crate::tale::Tale;
+
+    #[test]
+    fn a_later_number_first_is_found() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n8", &["carol"]).said("n9", &["carol"]);
+        tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9").closed("c9", 1000);
+        tale.opened("c10", "carol").handed("c10", "carol", "n8").acked("c10", "carol", "n8");
+        tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
+
+        assert_eq!(tale.broken(), ["I6"]);
+    }
+
+    #[test]
+    fn on_one_line_also_what_comes_again_comes_in_order() {
+        let mut tale = Tale::with_faults();
+        tale.opened("c9", "carol").said("n8", &["carol"]).said("n9", &["carol"]);
+        tale.handed("c9", "carol", "n8").handed("c9", "carol", "n9").closed("c9", 1006);
+        tale.opened("c10", "carol").handed("c10", "carol", "n9").handed("c10", "carol", "n8");
+        tale.acked("c10", "carol", "n9").acked("c10", "carol", "n8");
+        tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
+
+        assert_eq!(tale.broken(), ["I6"]);
+    }
+
+    #[test]
+    fn a_platforms_order_is_kept_where_it_has_one() {
+        for (orders, want) in [([Some(1), Some(2)], &["I6"][..]), ([None, None], &[])] {
+            let mut tale = Tale::clean();
+            tale.opened("c9", "carol");
+            tale.said_in_order("n8", &["carol"], orders[0]).said_in_order(
+                "n9",
+                &["carol"],
+                orders[1],
+            );
+            for nonce in ["n9", "n8"] {
+                tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
+            }
+            assert_eq!(tale.broken(), want, "{orders:?}");
+        }
+    }
+}

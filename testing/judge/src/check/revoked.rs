@@ -1,0 +1,138 @@
+//! I15 and I16: who was revoked gets nothing more, and nobody else is told that they were.
+
+use super::{Findings, Invariant};
+use crate::event::OutResult;
+use crate::history::{About, Close, History, Kind, Line, Mark};
+use crate::names::Name;
+
+/// How soon a revocation holds on every node.
+const REVOKED_MS: u64 = 2_000;
+
+/// And without the bell.
+const REVOKED_WITHOUT_BELL_MS: u64 = 15_000;
+
+/// A line may be closed before its driver hears that the revocation is done, by so much.
+const DRIVER_BEHIND_MS: u64 = 10_000;
+
+/// What the stock client takes for final.
+const REVOKED_CODE: u16 = 4401;
+
+/// But not with this reason.
+const EXPIRED: &str = "expired";
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    if !history.revoked.is_empty() {
+        served(history, findings);
+    }
+    let closed = history.lines.iter().filter_map(|line| Some((line, line.closed?)));
+    for (line, close) in closed.filter(|(_, close)| close.code == REVOKED_CODE) {
+        if history.text(close.reason) != EXPIRED && !is_proven(history, line, close) {
+            findings.add(Invariant::NoWrongRevocation, [line.opened, close.mark], || {
+                let gateway = history.text(line.gateway);
+                format!("{gateway} was told that it is revoked, and is not")
+            });
+        }
+    }
+}
+
+/// I15: what a gateway got on a line that is older than its revocation.
+fn served(history: &History, findings: &mut Findings) {
+    let receipts = history.receipts.iter().map(|receipt| (receipt.conn, receipt.mark));
+    let stops = history.stops.iter().filter_map(|stop| Some((stop.conn?, stop.mark)));
+    let done = history.answers.iter().filter(|answer| answer.result == OutResult::Done);
+    for (conn, mark) in receipts.chain(stops).chain(done.map(|answer| (answer.conn, answer.mark))) {
+        if let Some((line, revoked)) = revoked(history, conn, mark) {
+            findings.add(Invariant::Revoked, [line.opened, revoked.mark, mark], || {
+                let (gateway, conn) = (history.text(line.gateway), history.text(conn));
+                format!("{gateway} was still served on line {conn} after it was revoked")
+            });
+        }
+    }
+}
+
+/// The revocation that this should have come before.
+fn revoked(history: &History, conn: Name, mark: Mark) -> Option<(&Line, &About)> {
+    let line = history.line(conn)?;
+    let is_over = |revoked: &&About| {
+        revoked.name == line.gateway
+            && line.opened < revoked.mark
+            && mark.at_ns > until(history, revoked.mark).at_ns
+    };
+    history.revoked.iter().find(is_over).map(|revoked| (line, revoked))
+}
+
+fn until(history: &History, revoked: Mark) -> Mark {
+    let soon = revoked.plus_ms(REVOKED_MS);
+    let rings = history.faults.iter().all(|f| !f.touches(Kind::Redis) || !f.was_on(revoked, soon));
+    if rings { soon } else { revoked.plus_ms(REVOKED_WITHOUT_BELL_MS) }
+}
+
+fn is_proven(history: &History, line: &Line, close: Close) -> bool {
+    let until = close.mark.plus_ms(DRIVER_BEHIND_MS);
+    let mut proofs = history.revoked.iter().chain(&history.bad_secrets);
+    proofs.any(|proof| proof.name == line.gateway && proof.mark.at_ns <= until.at_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+    use crate::tale::Tale;
+
+    fn revoked() -> Event {
+        Event::Revoked { gateway: "g-carol".to_owned() }
+    }
+
+    #[test]
+    fn who_was_revoked_is_served_for_two_seconds_at_most() {
+        for (late_ms, want) in [(REVOKED_MS - 10, &[][..]), (REVOKED_MS + 10, &["I15"])] {
+            let mut tale = Tale::clean();
+            tale.opened("c9", "carol").said("n9", &["carol"]).note(revoked()).wait_ms(late_ms);
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn without_the_bell_it_may_take_longer() {
+        for (late_ms, want) in [(14_000, &[][..]), (16_000, &["I15"])] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c9", "carol").said("n9", &["carol"]).fault_on("f9", "redis");
+            tale.note(revoked()).wait_ms(late_ms).fault_off("f9");
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_new_secret_opens_new_lines() {
+        let mut tale = Tale::clean();
+        tale.said("n9", &["carol"]).note(revoked()).wait_ms(9_000).opened("c9", "carol");
+        tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn only_who_was_revoked_is_told_so() {
+        let bad_secret = || Event::BadSecret { gateway: "g-carol".to_owned() };
+        let close = |reason: &str| Event::GwClose {
+            conn: "c9".to_owned(),
+            code: REVOKED_CODE,
+            reason: reason.to_owned(),
+        };
+        let cases = [
+            ("without proof", vec![close("revoked")], &["I16"][..]),
+            ("an expired token", vec![close("expired")], &[]),
+            ("revoked", vec![revoked(), close("revoked")], &[]),
+            ("the driver hears of it a moment later", vec![close("revoked"), revoked()], &[]),
+            ("a wrong secret", vec![bad_secret(), close("unauthorized")], &[]),
+        ];
+        for (name, events, want) in cases {
+            let mut tale = Tale::clean();
+            tale.opened("c9", "carol");
+            tale.note_all(events);
+            assert_eq!(tale.broken(), want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! I13: a stop reaches the turn it names, once, and nobody else.
+
+use std::collections::BTreeMap;
+
+use super::{Findings, Invariant};
+use crate::history::{History, Mark};
+use crate::names::Name;
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    // What was asked for and has not come yet, by chat and agent.
+    let mut asked: BTreeMap<(Name, Name), Vec<Mark>> = BTreeMap::new();
+    let mut both: Vec<_> = history.stops_asked.iter().chain(&history.stops).collect();
+    both.sort_unstable_by_key(|stop| stop.mark);
+    for stop in both {
+        // Nobody runs a turn there: the stop is for nobody.
+        let Some(agent) = stop.agent else { continue };
+        let waiting = asked.entry((stop.chat, agent)).or_default();
+        let Some(_reached) = stop.conn else {
+            waiting.push(stop.mark);
+            continue;
+        };
+        if waiting.pop().is_none() {
+            let requests = history.stops_asked.iter().filter(|asked| asked.chat == stop.chat);
+            findings.add(Invariant::Stop, requests.map(|r| r.mark).chain([stop.mark]), || {
+                let (agent, chat) = (history.text(agent), history.text(stop.chat));
+                format!("{agent} was told to stop in {chat}, which nobody had asked of them")
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::Event;
+    use crate::tale::Tale;
+
+    fn asked(agent: Option<&str>) -> Event {
+        let agent = agent.map(str::to_owned);
+        Event::StopReq { id: "s".to_owned(), chat: "chat".to_owned(), agent }
+    }
+
+    fn reached(agent: &str) -> Event {
+        Event::StopRecv {
+            conn: format!("c-{agent}"),
+            agent: agent.to_owned(),
+            session: "session".to_owned(),
+            chat: "chat".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_stop_reaches_whom_it_is_for_and_once() {
+        let cases = [
+            ("it reaches them", vec![asked(Some("alice")), reached("alice")], &[][..]),
+            ("it does not arrive", vec![asked(Some("alice"))], &[]),
+            ("it reaches another", vec![asked(Some("alice")), reached("bob")], &["I13"]),
+            (
+                "it comes twice",
+                vec![asked(Some("alice")), reached("alice"), reached("alice")],
+                &["I13"],
+            ),
+            ("it comes first", vec![reached("alice"), asked(Some("alice"))], &["I13"]),
+            ("it is for nobody", vec![asked(None), reached("alice")], &["I13"]),
+        ];
+        for (name, events, want) in cases {
+            let mut tale = Tale::clean();
+            tale.note_all(events);
+            assert_eq!(tale.broken(), want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! I7 and I8: what the tables say agrees with what gateways saw.
+
+use super::{Findings, Invariant};
+use crate::history::{Entry, History, Mark};
+use crate::names::{ByName, Name};
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    if history.quiesced.is_some() {
+        holes(history, findings);
+    }
+    ungated(history, findings);
+}
+
+/// I7: an agent's numbers go from 1 up, and none is missing.
+fn holes(history: &History, findings: &mut Findings) {
+    let entries = history.entries.iter().map(|entry| (entry.agent, entry.seq, entry.last));
+    let parks = history.parks.iter().map(|park| (park.agent, park.seq, park.mark));
+    let mut numbers: Vec<(Name, u64, Mark)> = entries.chain(parks).collect();
+    numbers.sort_unstable();
+    numbers.dedup_by_key(|(agent, seq, _)| (*agent, *seq));
+    for same in numbers.chunk_by(|a, b| a.0 == b.0) {
+        let missing = same.iter().zip(1..).find(|((_, seq, _), want)| seq != want);
+        if let Some(((agent, seq, mark), want)) = missing {
+            findings.add(Invariant::NoHoles, [*mark], || {
+                format!("{} has no entry {want}, and has {seq}", history.text(*agent))
+            });
+        }
+    }
+}
+
+/// I8: no entry is acked without its gateway.
+fn ungated(history: &History, findings: &mut Findings) {
+    // Of each entry, the receipt that was done first.
+    let mut done = ByName::default();
+    for (row, receipt) in history.receipts.iter().enumerate().filter(|(_, r)| r.done.is_some()) {
+        let first = done.get(receipt.buffer).map(|row| history.receipts[row].done);
+        if first.is_none_or(|first| receipt.done < first) {
+            done.set(receipt.buffer, row);
+        }
+    }
+    let done = |entry: &Entry| done.get(entry.buffer).and_then(|row| history.receipts[row].done);
+    for entry in &history.entries {
+        let Some(acked) = entry.acked else { continue };
+        let is_gated = done(entry).is_some_and(|done| done <= acked);
+        if !is_gated && !is_parked(history, entry) {
+            findings.add(Invariant::AckGated, done(entry).into_iter().chain([acked]), || {
+                let (buffer, agent) = (history.text(entry.buffer), history.text(entry.agent));
+                format!("{buffer} is acked in the tables, and {agent} had not acknowledged it")
+            });
+        }
+    }
+}
+
+/// Whether an entry was set aside: the cursor goes on without an ack.
+fn is_parked(history: &History, entry: &Entry) -> bool {
+    history.parks.iter().any(|park| park.buffer == entry.buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::EntryState::Acked;
+    use crate::event::Event;
+    use crate::tale::Tale;
+
+    fn takes(tale: &mut Tale, nonce: &str) {
+        tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
+    }
+
+    #[test]
+    fn a_missing_number_is_found() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n8", &["carol"]).said("n9", &["carol"]);
+        takes(&mut tale, "n8");
+        takes(&mut tale, "n9");
+        tale.inbox("carol", 1, "n8", Acked).inbox("carol", 3, "n9", Acked);
+
+        assert_eq!(tale.broken(), ["I7"]);
+    }
+
+    #[test]
+    fn what_was_set_aside_is_no_hole() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n9", &["carol"]);
+        tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+        tale.parked("carol", 1, "other", "expired").inbox("carol", 2, "n9", Acked);
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn an_entry_acked_by_nobody_is_found() {
+        let mut tale = Tale::clean();
+        tale.opened("c9", "carol").said("n9", &["carol"]).handed("c9", "carol", "n9");
+        tale.inbox("carol", 1, "n9", Acked).acked("c9", "carol", "n9");
+
+        assert_eq!(tale.broken(), ["I8"]);
+    }
+
+    #[test]
+    fn what_is_never_acked_is_done_by_what_follows_on_its_line() {
+        let ask = Event::OutReq {
+            conn: "c9".to_owned(),
+            agent: "carol".to_owned(),
+            request: "r9".to_owned(),
+            chat: "chat".to_owned(),
+            nonce: "said-9".to_owned(),
+        };
+        type Follows = fn(&mut Tale, &Event);
+        let cases: [(&str, Follows, &[&str]); 4] = [
+            ("nothing", |_, _| {}, &["I8"]),
+            ("a send to its chat", |tale, ask| tale.note_all(vec![ask.clone()]), &[]),
+            ("45 s of life", |tale, _| tale.wait_ms(45_000).note_all(Vec::new()), &[]),
+            ("an ack of a later entry", |tale, _| takes(tale, "n9"), &[]),
+        ];
+        for (name, follows, want) in cases {
+            let mut tale = Tale::clean();
+            tale.opened("c9", "carol").said("n8", &["carol"]).said("n9", &["carol"]);
+            tale.passed("c9", "carol", "n8");
+            follows(&mut tale, &ask);
+            tale.inbox("carol", 1, "n8", Acked);
+            if name != "an ack of a later entry" {
+                takes(&mut tale, "n9");
+            }
+            assert_eq!(tale.broken(), want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! I12: who sleeps while entries wait is called, not too often, and not once they are up.
+
+mod agent;
+
+use std::collections::BTreeMap;
+
+use super::{Findings, Invariant};
+use crate::history::{About, Fault, History, Kind, Line, Mark};
+use crate::names::Name;
+
+use agent::{Agent, Away, Missed, What};
+
+/// Two calls are at least so far apart. A little is taken off for a call that was long on its way.
+const CALL_GAP_MS: u64 = 15_000 - 500;
+
+/// After this time on a line nobody is called any more who was not on the way before.
+const UP_MS: u64 = 5_000;
+
+/// A line that left an entry unacked for so long may be taken for dead. It is suspect after 45 s,
+/// which begin a little earlier at the desk.
+const SUSPECT_MS: u64 = 40_000;
+
+/// A fault may make a line suspect for so long.
+const FAULT_FELT_MS: u64 = 90_000;
+
+/// The desk itself ended a line, and its gateway comes back by itself.
+const ENDED_BY_DESK: [u16; 3] = [1011, 1012, 1013];
+
+/// What one sees of a node's death is about so far from it.
+const SAME_TIME_MS: u64 = 2_000;
+
+pub(super) fn check(history: &History, findings: &mut Findings) {
+    let mut calls: BTreeMap<Name, Vec<Mark>> = BTreeMap::new();
+    for call in &history.calls {
+        calls.entry(call.name).or_default().push(call.mark);
+    }
+    for (agent, calls) in &calls {
+        too_often(history, findings, *agent, calls);
+    }
+    let unneeded = history.calls.iter().filter(|call| is_up(history, call));
+    for call in unneeded {
+        findings.add(Invariant::Wake, [call.mark], || {
+            format!("{} was called while on a line", history.text(call.name))
+        });
+    }
+    for (agent, happened) in happened(history) {
+        for missed in Agent::new(history).live(happened) {
+            not_called(history, findings, agent, missed);
+        }
+    }
+}
+
+fn too_often(history: &History, findings: &mut Findings, agent: Name, calls: &[Mark]) {
+    for two in calls.windows(2).filter(|two| two[1].ms_after(two[0]) < CALL_GAP_MS) {
+        findings.add(Invariant::Wake, two.iter().copied(), || {
+            let ms = two[1].ms_after(two[0]);
+            format!("{} was called again after {ms} ms", history.text(agent))
+        });
+    }
+}
+
+fn not_called(history: &History, findings: &mut Findings, agent: Name, missed: Missed) {
+    let marks = [missed.told, missed.away].into_iter().filter(|mark| mark.at_ns > 0);
+    findings.add(Invariant::Wake, marks, || {
+        format!("{} had no line while an entry waited, and was not called", history.text(agent))
+    });
+}
+
+/// Whether a call went to somebody who had been on a healthy line for a while.
+fn is_up(history: &History, call: &About) -> bool {
+    let since = call.mark.minus_ms(UP_MS);
+    let felt = call.mark.minus_ms(FAULT_FELT_MS);
+    let is_healthy = |line: &&Line| {
+        line.agent == call.name
+            && line.opened.at_ns < since.at_ns
+            && line.closed.is_none_or(|close| close.mark > call.mark)
+            && !history.faults.iter().any(|f| f.is_on_path_of(line) && f.was_on(felt, call.mark))
+    };
+    history.lines.iter().any(|line| is_healthy(&line)) && !is_suspect(history, call)
+}
+
+fn is_suspect(history: &History, call: &About) -> bool {
+    let from = history.receipts.partition_point(|receipt| receipt.agent < call.name);
+    let mut receipts = history.receipts[from..].iter().take_while(|r| r.agent == call.name);
+    receipts.any(|receipt| {
+        receipt.mark < call.mark
+            && call.mark.ms_after(receipt.mark) >= SUSPECT_MS
+            && receipt.done.is_none_or(|done| done > call.mark)
+    })
+}
+
+/// What happened to each agent that can be called, in the order of time.
+fn happened(history: &History) -> BTreeMap<Name, Vec<(Mark, What)>> {
+    let mut agents: BTreeMap<Name, Vec<(Mark, What)>> =
+        history.wakeable.iter().map(|about| (about.name, Vec::new())).collect();
+    let mut add = |agent: Name, mark: Mark, what: What| {
+        if let Some(happened) = agents.get_mut(&agent) {
+            happened.push((mark, what));
+        }
+    };
+    let is_foretold = |nonce| history.may_park.iter().any(|may| may.nonce == nonce);
+    for pair in history.pairs.iter().filter(|pair| pair.done.is_some() || !is_foretold(pair.nonce))
+    {
+        add(pair.agent, pair.told, What::Told);
+        pair.done
+            .into_iter()
+            .for_each(|done| add(pair.agent, done, What::Done { told: pair.told }));
+    }
+    for line in &history.lines {
+        add(line.agent, line.opened, What::Opened);
+        if let Some(close) = line.closed {
+            let away = if ENDED_BY_DESK.contains(&close.code) || died(history, line, close.mark) {
+                Away::EndedByDesk
+            } else {
+                Away::Left
+            };
+            add(line.agent, close.mark, What::Closed(away));
+        }
+    }
+    for frozen in &history.frozen {
+        add(frozen.agent, frozen.on, What::Frozen);
+        frozen.off.into_iter().for_each(|off| add(frozen.agent, off, What::Thawed));
+    }
+    history.calls.iter().for_each(|call| add(call.name, call.mark, What::Called));
+    for happened in agents.values_mut() {
+        happened.extend(history.last.map(|last| (last, What::Over)));
+        happened.sort_by_key(|(mark, _)| *mark);
+    }
+    agents
+}
+
+/// Whether a line ended because of a fault behind it.
+fn died(history: &History, line: &Line, closed: Mark) -> bool {
+    let from = closed.minus_ms(SAME_TIME_MS);
+    let is_cause = |fault: &&Fault| {
+        (fault.touches(Kind::Node) || fault.touches(Kind::Postgres))
+            && fault.is_on_path_of(line)
+            && fault.was_on(from, closed.plus_ms(SAME_TIME_MS))
+    };
+    history.faults.iter().any(|fault| is_cause(&fault))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+use crate::event::{Event, GatewayState};
+use crate::tale::Tale;
+
+fn wakeable() -> Event {
+    Event::Wakeable { agent: "carol".to_owned() }
+}
+
+fn called() -> Event {
+    Event::WakeRecv { agent: "carol".to_owned() }
+}
+
+fn state(what: GatewayState) -> Event {
+    Event::GwState { agent: "carol".to_owned(), what }
+}
+
+/// Lets carol come and take what waits.
+fn comes(tale: &mut Tale, conn: &str, nonce: &str) {
+    tale.opened(conn, "carol").handed(conn, "carol", nonce).acked(conn, "carol", nonce);
+}
+
+#[test]
+fn who_never_came_is_called_soon() {
+    for (call_ms, want) in [(14_900, &[][..]), (15_100, &["I12"])] {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).said("n9", &["carol"]).wait_ms(call_ms).note(called());
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{call_ms} ms");
+    }
+}
+
+#[test]
+fn who_is_not_called_at_all_is_found_also_if_nothing_follows() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable()).said("n9", &["carol"]).wait_ms(20_000);
+
+    tale.note(Event::Canary { place: "so that time passes".to_owned() });
+    assert_eq!(tale.broken_so_far(), ["I12", "I22"]);
+}
+
+#[test]
+fn nobody_is_called_who_comes_by_themselves_or_cannot_be() {
+    let mut soon = Tale::clean();
+    soon.note(wakeable()).said("n9", &["carol"]).wait_ms(14_000);
+    comes(&mut soon, "c9", "n9");
+    assert_eq!(soon.broken(), [""; 0]);
+
+    let mut deaf = Tale::clean();
+    deaf.said("n9", &["carol"]).wait_ms(60_000);
+    comes(&mut deaf, "c9", "n9");
+    assert_eq!(deaf.broken(), [""; 0]);
+}
+
+#[test]
+fn a_line_that_the_desk_ended_has_longer_to_come_back() {
+    for (code, away_ms, want) in
+        [(1006, 16_000, &["I12"][..]), (1012, 44_000, &[]), (1012, 46_000, &["I12"])]
+    {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).opened("c9", "carol").closed("c9", code).said("n9", &["carol"]);
+        tale.wait_ms(away_ms);
+        comes(&mut tale, "c10", "n9");
+        assert_eq!(tale.broken(), want, "{code}, {away_ms} ms");
+    }
+}
+
+#[test]
+fn a_line_of_a_dead_node_has_longer_too() {
+    for (target, want) in [("node-1", &[][..]), ("redis", &["I12"])] {
+        let mut tale = Tale::with_faults();
+        tale.note(wakeable()).opened("c9", "carol").fault_on("f9", target).closed("c9", 1006);
+        tale.fault_off("f9").said("n9", &["carol"]).wait_ms(40_000);
+        comes(&mut tale, "c10", "n9");
+        assert_eq!(tale.broken(), want, "{target}");
+    }
+}
+
+#[test]
+fn a_fault_on_the_way_of_the_call_excuses_while_it_lasts() {
+    for (late_ms, want) in [(14_000, &[][..]), (16_000, &["I12"])] {
+        let mut tale = Tale::with_faults();
+        tale.note(wakeable()).said("n9", &["carol"]).fault_on("f9", "node-1/target");
+        tale.wait_ms(30_000).fault_off("f9").wait_ms(late_ms).note(called());
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{late_ms} ms");
+    }
+}
+
+#[test]
+fn a_frozen_gateway_is_called_once_it_is_suspect() {
+    for (call_ms, want) in [(50_000, &[][..]), (60_000, &["I12"])] {
+        let mut tale = Tale::with_faults();
+        tale.note(wakeable()).opened("c9", "carol").note(state(GatewayState::Frozen));
+        tale.said("n9", &["carol"]).wait_ms(call_ms).note(called());
+        tale.note(state(GatewayState::Thawed));
+        tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+        assert_eq!(tale.broken(), want, "{call_ms} ms");
+    }
+}
+
+#[test]
+fn calls_keep_their_distance() {
+    for (gap_ms, want) in [(15_000, &[][..]), (14_000, &["I12"])] {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).said("n9", &["carol"]).wait_ms(1_000).note(called());
+        tale.wait_ms(gap_ms).note(called());
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{gap_ms} ms");
+    }
+}
+
+#[test]
+fn who_is_on_a_line_is_not_called() {
+    for (up_ms, want) in [(4_000, &[][..]), (6_000, &["I12"])] {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).opened("c9", "carol").wait_ms(up_ms).note(called());
+        assert_eq!(tale.broken(), want, "{up_ms} ms");
+    }
+}
+
+#[test]
+fn who_holds_an_entry_for_long_may_be_called_on_a_line() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable()).opened("c9", "carol").said("n9", &["carol"]).handed("c9", "carol", "n9");
+    tale.wait_ms(45_000).note(called()).acked("c9", "carol", "n9");
+
+    assert_eq!(tale.broken(), [""; 0]);
+}

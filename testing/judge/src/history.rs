@@ -1,0 +1,147 @@
+//! History: what all processes of a run saw, in the order of time, ready to be asked.
+//!
+//! Texts become numbers and records become rows, so that ten million of them fit into memory.
+
+mod faults;
+mod handover;
+mod rows;
+mod take;
+
+pub(crate) use faults::{Fault, Kind};
+pub(crate) use rows::{
+    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Mark, MayPark, Owning, Pair, Park,
+    Receipt, Said, Send, Socket, Stop,
+};
+
+use crate::names::{ByName, Name, Names};
+
+/// A whole run.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    pub(crate) names: Names,
+    pub(crate) events: u32,
+    /// How often a run was begun. More or less than once is no run.
+    pub(crate) begins: u32,
+    /// Whether faults were to be expected.
+    pub(crate) faulty: bool,
+    pub(crate) quiesced: Option<Mark>,
+    pub(crate) last: Option<Mark>,
+
+    // the platforms
+    pub(crate) sends: Vec<Send>,
+    expected: Vec<Name>,
+    send_by_id: ByName,
+    send_by_nonce: ByName,
+    pub(crate) missing: Vec<About>,
+    pub(crate) sockets: Vec<Socket>,
+    pub(crate) said: Vec<Said>,
+
+    // the gateways
+    /// By agent, nonce and time.
+    pub(crate) receipts: Vec<Receipt>,
+    acks: Vec<Ack>,
+    pub(crate) lines: Vec<Line>,
+    line_by_conn: ByName,
+    pub(crate) stops: Vec<Stop>,
+    pub(crate) asks: Vec<Ask>,
+    pub(crate) answers: Vec<Answer>,
+    /// By agent and nonce.
+    pub(crate) pairs: Vec<Pair>,
+
+    // the targets
+    pub(crate) calls: Vec<About>,
+    pub(crate) honeypots: Vec<About>,
+
+    // the driver
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) frozen: Vec<Frozen>,
+    pub(crate) wakeable: Vec<About>,
+    pub(crate) may_park: Vec<MayPark>,
+    pub(crate) resubmitted: Vec<About>,
+    pub(crate) revoked: Vec<About>,
+    pub(crate) bad_secrets: Vec<About>,
+    pub(crate) stops_asked: Vec<Stop>,
+    pub(crate) canaries: Vec<About>,
+    pub(crate) started: Vec<About>,
+    pub(crate) killed: Vec<Killed>,
+
+    // the tables and the nodes
+    pub(crate) entries: Vec<Entry>,
+    entry_by_buffer: ByName,
+    pub(crate) parks: Vec<Park>,
+    pub(crate) epochs: Vec<Epoch>,
+}
+
+/// A process that was killed on purpose, and how much it had written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Killed {
+    pub(crate) mark: Mark,
+    pub(crate) proc: Name,
+    pub(crate) records: u64,
+}
+
+impl History {
+    /// Makes the history ready to be asked, once all records were taken.
+    pub(crate) fn finish(mut self) -> Self {
+        self.end_lines_of_killed();
+        self.find_done();
+        self.receipts.sort_unstable_by_key(|r| (r.agent, r.nonce, r.mark));
+        self.pairs = self.told_pairs();
+        self
+    }
+
+    /// The text of a name.
+    pub(crate) fn text(&self, name: Name) -> &str {
+        self.names.text(name)
+    }
+
+    /// What was sent with this nonce.
+    pub(crate) fn send(&self, nonce: Name) -> Option<&Send> {
+        self.send_by_nonce.get(nonce).map(|row| &self.sends[row])
+    }
+
+    /// Whom something sent is for.
+    pub(crate) fn expected(&self, send: &Send) -> &[Name] {
+        &self.expected[send.expect_from as usize..][..send.expect_count as usize]
+    }
+
+    /// The line of this name.
+    pub(crate) fn line(&self, conn: Name) -> Option<&Line> {
+        self.line_by_conn.get(conn).map(|row| &self.lines[row])
+    }
+
+    /// What the tables said of an entry.
+    pub(crate) fn entry(&self, buffer: Name) -> Option<&Entry> {
+        self.entry_by_buffer.get(buffer).map(|row| &self.entries[row])
+    }
+
+    /// An agent's receipts of one nonce, in the order of time.
+    pub(crate) fn receipts_of(&self, agent: Name, nonce: Name) -> &[Receipt] {
+        let key = (agent, nonce);
+        let from = self.receipts.partition_point(|r| (r.agent, r.nonce) < key);
+        let count = self.receipts[from..].partition_point(|r| (r.agent, r.nonce) == key);
+        &self.receipts[from..from + count]
+    }
+
+    /// How often a nonce was put in again.
+    pub(crate) fn times_resubmitted(&self, nonce: Name) -> usize {
+        self.resubmitted.iter().filter(|about| about.name == nonce).count()
+    }
+
+    fn told_pairs(&self) -> Vec<Pair> {
+        let told = self.sends.iter().filter_map(|send| Some((send, send.told?)));
+        let mut pairs: Vec<Pair> = told
+            .flat_map(|(send, told)| {
+                self.expected(send).iter().map(move |&agent| (send, told, agent))
+            })
+            .map(|(send, told, agent)| {
+                let (sent, nonce) = (send.mark, send.nonce);
+                let receipts = self.receipts_of(agent, nonce);
+                let done = receipts.iter().filter_map(|receipt| receipt.done).min();
+                Pair { agent, nonce, sent, told, done }
+            })
+            .collect();
+        pairs.sort_unstable_by_key(|pair| (pair.agent, pair.nonce));
+        pairs
+    }
+}

@@ -1,0 +1,107 @@
+//! Handing over: when a gateway was done with what it was handed.
+
+use std::mem;
+
+use crate::history::History;
+use crate::history::rows::{Close, Line, Mark, Receipt};
+use crate::names::Name;
+
+/// A line that still answers so long after a passthrough frame was sent has handled it. Two
+/// seconds are for its way.
+const PASSTHROUGH_DONE_MS: u64 = 45_000 - 2_000;
+
+/// What happens on a line, beside its end.
+#[derive(Clone, Copy)]
+enum Step {
+    /// A receipt, by its row.
+    Received(usize),
+    /// An ack of this entry.
+    Acked(Name),
+    /// A send to this chat.
+    Asked(Name),
+}
+
+impl History {
+    /// A process that is killed cannot note that its lines end.
+    pub(super) fn end_lines_of_killed(&mut self) {
+        let reason = self.names.of("killed");
+        for killed in &self.killed {
+            let open = |line: &&mut Line| line.proc == killed.proc && line.closed.is_none();
+            for line in self.lines.iter_mut().filter(open) {
+                line.closed = Some(Close { mark: killed.mark, code: 0, reason });
+            }
+        }
+    }
+
+    /// Finds for each receipt when its gateway was done with it.
+    ///
+    /// An ack counts on the line that was given the entry, and on no other. What a client never
+    /// acks is done when a later entry of the line is acked, when a send to its chat follows, or
+    /// when the line lives on.
+    pub(super) fn find_done(&mut self) {
+        let mut receipts = mem::take(&mut self.receipts);
+        for line in self.steps(&receipts).chunk_by(|(a, ..), (b, ..)| a == b) {
+            self.follow(line, &mut receipts);
+        }
+        for receipt in receipts.iter_mut().filter(|receipt| receipt.passthrough) {
+            let outlived = self.outlived(receipt);
+            receipt.done = receipt.done.into_iter().chain(outlived).min();
+        }
+        self.receipts = receipts;
+    }
+
+    /// What happened on all lines: line by line, in the order of time.
+    fn steps(&self, receipts: &[Receipt]) -> Vec<(Name, Mark, Step)> {
+        let received = receipts.iter().enumerate();
+        let mut steps: Vec<_> =
+            received.map(|(row, r)| (r.conn, r.mark, Step::Received(row))).collect();
+        steps.extend(self.acks.iter().map(|ack| (ack.conn, ack.mark, Step::Acked(ack.buffer))));
+        steps.extend(self.asks.iter().map(|ask| (ask.conn, ask.mark, Step::Asked(ask.chat))));
+        steps.sort_unstable_by_key(|&(conn, mark, _)| (conn, mark));
+        steps
+    }
+
+    fn follow(&self, steps: &[(Name, Mark, Step)], receipts: &mut [Receipt]) {
+        // Rows, in the order of time.
+        let mut held: Vec<usize> = Vec::new();
+        for &(_, mark, step) in steps {
+            let done: Vec<usize> = match step {
+                Step::Received(row) => {
+                    held.push(row);
+                    continue;
+                }
+                Step::Acked(buffer) => done_by_ack(&held, receipts, buffer),
+                Step::Asked(chat) => {
+                    let is_done = |row: &usize| {
+                        let receipt = &receipts[*row];
+                        receipt.passthrough && self.chat(receipt.nonce) == Some(chat)
+                    };
+                    held.iter().copied().filter(is_done).collect()
+                }
+            };
+            held.retain(|row| !done.contains(row));
+            done.into_iter().for_each(|row| receipts[row].done = Some(mark));
+        }
+    }
+
+    fn chat(&self, nonce: Name) -> Option<Name> {
+        self.send(nonce).map(|send| send.chat)
+    }
+
+    /// When an entry is done because its line lives on, if it does.
+    fn outlived(&self, receipt: &Receipt) -> Option<Mark> {
+        let line = self.line(receipt.conn)?;
+        let end = line.closed.map_or(self.last, |close| Some(close.mark))?;
+        let done = receipt.mark.plus_ms(PASSTHROUGH_DONE_MS);
+        (end.at_ns >= done.at_ns).then_some(done)
+    }
+}
+
+/// What an ack is for, and what was handed over before and is never acked.
+fn done_by_ack(held: &[usize], receipts: &[Receipt], buffer: Name) -> Vec<usize> {
+    let Some(acked) = held.iter().copied().find(|&row| receipts[row].buffer == buffer) else {
+        return Vec::new();
+    };
+    let is_done = |&row: &usize| row == acked || receipts[row].passthrough && row < acked;
+    held.iter().copied().filter(is_done).collect()
+}

@@ -1,0 +1,260 @@
+//! Taking records in: each becomes a row of its table.
+
+use crate::event::{EntryState, Event, GatewayState, Record};
+use crate::history::rows::{
+    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Mark, MayPark, Owning, Park,
+    Receipt, Said, Send, Socket, Stop,
+};
+use crate::history::{Fault, History, Killed};
+use crate::names::{Name, number};
+
+impl History {
+    /// Takes the next record in the order of time.
+    pub(crate) fn take(&mut self, record: &Record) {
+        let mark = Mark { at_ns: record.at_ns, record: self.events };
+        self.events += 1;
+        self.last = Some(mark);
+        self.take_event(mark, &record.proc, &record.ev);
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each event, and nothing else")]
+    fn take_event(&mut self, mark: Mark, proc: &str, event: &Event) {
+        match event {
+            Event::PlatSend { id, .. } => self.take_send(mark, id, event),
+            Event::PlatAck { id, status, .. } => self.take_told(mark, id, *status),
+            Event::PlatLook { id, found: false } => {
+                let name = self.names.of(id);
+                self.missing.push(About { mark, name });
+            }
+            Event::PlatSock { bot, shard, socket, what } => {
+                let [bot, shard, socket] = self.names([bot, shard, socket]);
+                self.sockets.push(Socket { mark, bot, shard, socket, what: *what });
+            }
+            Event::PlatEgress { chat, nonce, request, .. } => {
+                let [chat, nonce] = self.names([chat, nonce]);
+                let request = request.as_deref().map(|request| self.names.of(request));
+                self.said.push(Said { mark, chat, nonce, request });
+            }
+
+            Event::GwOpen { conn, gateway, agent } => {
+                let [conn, gateway, agent] = self.names([conn, gateway, agent]);
+                let proc = self.names.of(proc);
+                self.line_by_conn.set(conn, self.lines.len());
+                self.lines.push(Line { opened: mark, proc, gateway, agent, closed: None });
+            }
+            Event::GwRecv { conn, agent, buffer_id, nonce, bytes, passthrough } => {
+                let [conn, agent, buffer, nonce] = self.names([conn, agent, buffer_id, nonce]);
+                let (bytes, passthrough) = (*bytes, *passthrough);
+                let done = None;
+                self.receipts.push(Receipt {
+                    mark,
+                    conn,
+                    agent,
+                    buffer,
+                    nonce,
+                    bytes,
+                    passthrough,
+                    done,
+                });
+            }
+            Event::GwAck { conn, buffer_id, .. } => {
+                let [conn, buffer] = self.names([conn, buffer_id]);
+                self.acks.push(Ack { mark, conn, buffer });
+            }
+            Event::GwClose { conn, code, reason } => {
+                let [conn, reason] = self.names([conn, reason]);
+                self.close(conn, Close { mark, code: *code, reason });
+            }
+            Event::StopRecv { conn, agent, chat, .. } => {
+                let [conn, agent, chat] = self.names([conn, agent, chat]);
+                self.stops.push(Stop { mark, chat, agent: Some(agent), conn: Some(conn) });
+            }
+            Event::OutReq { conn, request, chat, nonce, .. } => {
+                let [conn, request, chat, nonce] = self.names([conn, request, chat, nonce]);
+                self.asks.push(Ask { mark, conn, request, chat, nonce });
+            }
+            Event::OutRes { conn, request, result } => {
+                let [conn, request] = self.names([conn, request]);
+                self.answers.push(Answer { mark, conn, request, result: *result });
+            }
+            Event::GwState { agent, what } => self.take_state(mark, agent, *what),
+
+            Event::WakeRecv { agent } => {
+                let about = self.about(mark, agent);
+                self.calls.push(about);
+            }
+            Event::Honeypot { address } => {
+                let about = self.about(mark, address);
+                self.honeypots.push(about);
+            }
+
+            Event::Begin { faults, .. } => {
+                self.begins += 1;
+                self.faulty = *faults;
+            }
+            Event::Revoked { gateway } => {
+                let about = self.about(mark, gateway);
+                self.revoked.push(about);
+            }
+            Event::BadSecret { gateway } => {
+                let about = self.about(mark, gateway);
+                self.bad_secrets.push(about);
+            }
+            Event::StopReq { chat, agent, .. } => {
+                let chat = self.names.of(chat);
+                let agent = agent.as_deref().map(|agent| self.names.of(agent));
+                self.stops_asked.push(Stop { mark, chat, agent, conn: None });
+            }
+            Event::Wakeable { agent } => {
+                let about = self.about(mark, agent);
+                self.wakeable.push(about);
+            }
+            Event::MayPark { nonce, reason } => {
+                let [nonce, reason] = self.names([nonce, reason]);
+                self.may_park.push(MayPark { nonce, reason });
+            }
+            Event::Resubmitted { nonce } => {
+                let about = self.about(mark, nonce);
+                self.resubmitted.push(about);
+            }
+            Event::FaultOn { id, target, .. } => {
+                let id = self.names.of(id);
+                self.faults.push(Fault::new(&mut self.names, mark, id, target));
+            }
+            Event::FaultOff { id } => self.end_fault(mark, id),
+            Event::Quiesce => self.quiesced = Some(mark),
+            Event::Canary { place } => {
+                let about = self.about(mark, place);
+                self.canaries.push(about);
+            }
+            Event::Started { proc } => {
+                let about = self.about(mark, proc);
+                self.started.push(about);
+            }
+            Event::Killed { proc, records } => {
+                let proc = self.names.of(proc);
+                self.killed.push(Killed { mark, proc, records: *records });
+            }
+
+            Event::Inbox { agent, seq, buffer_id, state } => {
+                let [agent, buffer] = self.names([agent, buffer_id]);
+                let (acked, state) = ((*state == EntryState::Acked).then_some(mark), *state);
+                self.take_entry(Entry { agent, seq: *seq, buffer, acked, last: mark, state });
+            }
+            Event::Parked { agent, seq, buffer_id, reason } => {
+                let [agent, buffer, reason] = self.names([agent, buffer_id, reason]);
+                self.parks.push(Park { mark, agent, seq: *seq, buffer, reason });
+            }
+            Event::Lease { resource, owner, epoch } => {
+                let owner = self.names.of(owner);
+                self.take_epoch(mark, resource, *epoch, Owning::Leased(owner));
+            }
+            Event::OwnAcq { resource, epoch } => {
+                self.take_epoch(mark, resource, *epoch, Owning::Acquired);
+            }
+            Event::Commit { resource, epoch } => {
+                self.take_epoch(mark, resource, *epoch, Owning::Committed);
+            }
+            // These explain to people; no promise is about them.
+            Event::PlatLook { found: true, .. }
+            | Event::PlatShown { .. }
+            | Event::OwnLost { .. }
+            | Event::End => {}
+        }
+    }
+
+    fn names<const N: usize>(&mut self, texts: [&String; N]) -> [Name; N] {
+        texts.map(|text| self.names.of(text))
+    }
+
+    fn about(&mut self, mark: Mark, text: &str) -> About {
+        About { mark, name: self.names.of(text) }
+    }
+
+    /// A platform that tries again sends the same once more; the first time counts.
+    fn take_send(&mut self, mark: Mark, id: &str, event: &Event) {
+        let Event::PlatSend { bot, chat, nonce, expect, order, .. } = event else { return };
+        let id = self.names.of(id);
+        if self.send_by_id.get(id).is_some() {
+            return;
+        }
+        let [bot, chat, nonce] = self.names([bot, chat, nonce]);
+        let expect_from = number(self.expected.len());
+        self.expected.extend(expect.iter().map(|agent| self.names.of(agent)));
+        self.send_by_id.set(id, self.sends.len());
+        self.send_by_nonce.set(nonce, self.sends.len());
+        self.sends.push(Send {
+            mark,
+            bot,
+            chat,
+            nonce,
+            order: *order,
+            expect_from,
+            expect_count: number(expect.len()),
+            told: None,
+        });
+    }
+
+    fn take_told(&mut self, mark: Mark, id: &str, status: u16) {
+        let id = self.names.of(id);
+        if (200..300).contains(&status)
+            && let Some(row) = self.send_by_id.get(id)
+        {
+            self.sends[row].told.get_or_insert(mark);
+        }
+    }
+
+    fn close(&mut self, conn: Name, close: Close) {
+        if let Some(row) = self.line_by_conn.get(conn) {
+            self.lines[row].closed.get_or_insert(close);
+        }
+    }
+
+    /// A frozen gateway is a fault of its own, though nobody but itself says so.
+    fn take_state(&mut self, mark: Mark, agent: &str, what: GatewayState) {
+        let id = format!("frozen {agent}");
+        let name = self.names.of(agent);
+        match what {
+            GatewayState::Frozen => {
+                let id = self.names.of(&id);
+                let target = format!("gateway:{agent}");
+                self.faults.push(Fault::new(&mut self.names, mark, id, &target));
+                self.frozen.push(Frozen { agent: name, on: mark, off: None });
+            }
+            GatewayState::Thawed => {
+                self.end_fault(mark, &id);
+                let frozen = self.frozen.iter_mut().rev().find(|frozen| frozen.agent == name);
+                frozen.into_iter().for_each(|frozen| frozen.off = Some(mark));
+            }
+            GatewayState::Idle => {}
+        }
+    }
+
+    fn end_fault(&mut self, mark: Mark, id: &str) {
+        let id = self.names.of(id);
+        let on = self.faults.iter_mut().rev().find(|fault| fault.id == id && fault.off.is_none());
+        if let Some(fault) = on {
+            fault.off = Some(mark);
+        }
+    }
+
+    /// Keeps of all looks at an entry when it was first seen acked, and the last.
+    fn take_entry(&mut self, seen: Entry) {
+        let Some(row) = self.entry_by_buffer.get(seen.buffer) else {
+            self.entry_by_buffer.set(seen.buffer, self.entries.len());
+            return self.entries.push(seen);
+        };
+        let entry = &mut self.entries[row];
+        *entry = Entry {
+            acked: entry.acked.or(seen.acked),
+            last: seen.last,
+            state: seen.state,
+            ..*entry
+        };
+    }
+
+    fn take_epoch(&mut self, mark: Mark, resource: &str, epoch: u64, what: Owning) {
+        let resource = self.names.of(resource);
+        self.epochs.push(Epoch { mark, resource, epoch, what });
+    }
+}

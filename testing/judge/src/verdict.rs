@@ -1,0 +1,74 @@
+//! The verdict: which promises were not kept, and what shows it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::check::{self, Finding, Invariant};
+use crate::event::Record;
+use crate::read::{ReadError, Run};
+
+/// How many records are shown of one violation.
+const SHOWN_MAX: usize = 20;
+
+/// What the judge says of a run.
+#[derive(Debug, Serialize)]
+pub struct Verdict {
+    /// How many records were read.
+    pub events: u64,
+    /// What went wrong, promise by promise; of each promise the first few.
+    pub violations: Vec<Violation>,
+    /// How often each promise was not kept, all counted.
+    pub counts: BTreeMap<Invariant, u64>,
+}
+
+/// A promise that was not kept.
+#[derive(Debug, Serialize)]
+pub struct Violation {
+    /// Which promise.
+    pub invariant: Invariant,
+    /// What happened, in a sentence.
+    pub what: String,
+    /// The records that show it, in the order of time.
+    pub history: Vec<Record>,
+}
+
+impl Verdict {
+    /// How often a promise was not kept.
+    pub fn count(&self, invariant: Invariant) -> u64 {
+        self.counts.get(&invariant).copied().unwrap_or_default()
+    }
+
+    /// Everything in one line, for a script to read.
+    pub fn summary(&self) -> String {
+        let broken: Vec<&str> = self.counts.keys().map(|invariant| invariant.number()).collect();
+        format!(
+            "judge: events={} lost={} doubled={} misdelivered={} misordered={} broken={}",
+            self.events,
+            self.count(Invariant::NoLoss),
+            self.count(Invariant::NoDuplicate),
+            self.count(Invariant::NoMisdelivery),
+            self.count(Invariant::Order),
+            if broken.is_empty() { "none".to_owned() } else { broken.join(",") },
+        )
+    }
+}
+
+/// Judges the run whose histories are in a folder.
+///
+/// # Errors
+///
+/// A history that is not whole is not judged.
+pub fn judge(folder: &Path) -> Result<Verdict, ReadError> {
+    let run = Run::read(folder)?;
+    let mut found = check::all(&run.history);
+    found.told.sort_by_key(|finding| finding.invariant);
+    let show = |finding: Finding| {
+        let records = finding.records.iter().take(SHOWN_MAX);
+        let history = records.map(|&record| run.record(record)).collect::<Result<_, _>>()?;
+        Ok(Violation { invariant: finding.invariant, what: finding.what, history })
+    };
+    let violations = found.told.into_iter().map(show).collect::<Result<_, ReadError>>()?;
+    Ok(Verdict { events: u64::from(run.history.events), violations, counts: found.counts })
+}
