@@ -22,4 +22,4 @@ pub mod psql;
 pub mod faults;
 pub mod in_flight;
 pub mod run;
-
+pub mod mutants;

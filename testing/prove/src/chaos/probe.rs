@@ -44,6 +44,7 @@ impl Probe {
             // All of it once more, so that nothing is missed that came late.
             tables.inboxes.values_mut().for_each(|inbox| inbox.seen = 0);
             tables.look().context("could not look at the tables at the end")?;
+            tables.still_pending();
             tables.notes.end().context("could not end the probe's history")
         });
         Ok(Self { tell: Some(tell), thread: Some(thread) })
@@ -155,6 +156,15 @@ impl Tables {
             }
         }
         Ok(())
+    }
+
+    /// Notes what still waits, though it was noted before.
+    fn still_pending(&self) {
+        for (agent, inbox) in &self.inboxes {
+            for seq in &inbox.pending {
+                self.notes.note(inbox.event(*agent, *seq, EntryState::Pending));
+            }
+        }
     }
 
     fn nodes(&mut self) -> Result<()> {

@@ -14,10 +14,8 @@ use super::in_flight;
 use super::manner::Manners;
 use super::plan::Scale;
 use super::platform::Order as PlatformOrder;
-use super::world::{Design, Strike, World};
+use super::world::{Alter, Design, Strike, World};
 use crate::chance::Dice;
-use crate::cluster::Cluster;
-use crate::setup::Cast;
 use crate::ui;
 
 /// How long everything works before the first fault.
@@ -63,7 +61,7 @@ pub enum Planted {
     /// In the desk, by its number.
     InDesk(&'static str),
     /// In the database, by doing this to it.
-    InDatabase(fn(&Cluster, &Cast) -> Result<()>),
+    InDatabase(Alter),
 }
 
 /// What came of a run.
@@ -89,7 +87,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
         told.with_context(|| format!("the histories so far are in {}", folder.display()))?;
     let hits = in_flight::hits(&folder, &strikes)?;
     ui::say("judging");
-    let verdict = judge(&folder);
+    let verdict = judge(&folder).with_context(|| format!("no verdict on {}", folder.display()))?;
     Ok(Outcome { folder, events, hits, verdict, lasted })
 }
 

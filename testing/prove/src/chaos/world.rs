@@ -18,6 +18,9 @@ use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::worker::Worker;
 
+/// Something that is done to a database.
+pub type Alter = fn(&Cluster, &Cast) -> Result<()>;
+
 /// How a world is made.
 #[derive(Debug)]
 pub struct Design<'a> {
@@ -34,7 +37,7 @@ pub struct Design<'a> {
     /// What is in the environment of every node.
     pub environment: Vec<(&'static str, String)>,
     /// What is done to the database before anybody uses it.
-    pub alter: Option<fn(&Cluster, &Cast) -> Result<()>>,
+    pub alter: Option<Alter>,
     /// Where histories and logs go.
     pub folder: PathBuf,
 }
@@ -182,8 +185,8 @@ impl World {
 
     /// Ends every history, and then everything.
     pub fn end(mut self) -> Result<Vec<Strike>> {
-        self.probe.end()?;
         self.note(Event::Quiesce);
+        self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
         self.notes.end().context("could not end the driver's history")?;

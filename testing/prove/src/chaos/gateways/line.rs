@@ -61,12 +61,11 @@ impl<'a> Line<'a> {
     pub(super) async fn hold(mut self, told: &mut watch::Receiver<Told>) -> Parting {
         loop {
             if let Err(Ended(code, reason)) = self.deal().await {
-                return self.over(code, &reason, Parting::Again(self.pause()));
+                return self.cut(code, &reason);
             }
             tokio::select! {
                 heard = self.socket.hear() => if let Err(error) = heard {
-                    let reason = format!("{error:#}");
-                    return self.over(CUT, &reason, Parting::Again(self.pause()));
+                    return self.cut(CUT, &format!("{error:#}"));
                 },
                 () = until(self.duty.due_at()) => {}
                 () = until(self.acts_at) => if let Some(manner) = self.act().await {
@@ -140,7 +139,7 @@ impl<'a> Line<'a> {
     }
 
     /// Ends the line as a gateway of this manner does.
-    fn part(mut self, manner: Manner) -> Parting {
+    fn part(self, manner: Manner) -> Parting {
         let parting = match manner {
             Manner::Idles => Parting::Again(Duration::from_secs(1)),
             Manner::Leaves => Parting::Asleep(self.dice.between_ms(AWAY_MS.0, AWAY_MS.1)),
@@ -164,9 +163,10 @@ impl<'a> Line<'a> {
         self.dialled.closed(code, reason);
     }
 
-    /// How long before the next dial, after a line that the desk or the network ended.
-    fn pause(&mut self) -> Duration {
-        self.dice.between_ms(20, 300)
+    /// The desk or the network ended it.
+    fn cut(self, code: u16, reason: &str) -> Parting {
+        let rest = self.dice.between_ms(20, 300);
+        self.over(code, reason, Parting::Again(rest))
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
         }
         let conversation = mine[dice.below(mine.len())];
         let ready = ready(plan, conversation, &format!("n{number}-{event}"), &mut dice);
-        note_sent(&square, conversation, &ready);
+        note_sent(&square, conversation, &ready, Some(event));
         send(&square, &ready, &mut connection, &mut dice).await;
     }
 }
@@ -110,8 +110,14 @@ async fn attempted(
     }
 }
 
-/// Notes that an event is sent, and what may become of it.
-pub(super) fn note_sent(square: &Square, conversation: &Conversation, ready: &Ready) {
+/// Notes that an event is sent, and what may become of it. What one poster sends has an order:
+/// the next event of a chat is sent after the desk said "ok" to the last.
+pub(super) fn note_sent(
+    square: &Square,
+    conversation: &Conversation,
+    ready: &Ready,
+    order: Option<u64>,
+) {
     let plan = &square.plan;
     let nonce = ready.id.clone();
     if ready.seen_by.iter().any(|member| plan.manners[*member].may_park()) {
@@ -124,7 +130,7 @@ pub(super) fn note_sent(square: &Square, conversation: &Conversation, ready: &Re
         user: setup::author(conversation.member),
         nonce,
         expect: ready.seen_by.iter().map(|member| Plan::agent(*member)).collect(),
-        order: None,
+        order,
     });
 }
 

@@ -63,7 +63,7 @@ async fn once(square: &Square, nonce: &str, dice: &mut Dice) -> anyhow::Result<(
     let node = plan.nodes[dice.below(plan.nodes.len())];
     let mut connection = Connection::open(node).await?;
     if !unreadable {
-        note_sent(square, conversation, &ready);
+        note_sent(square, conversation, &ready, None);
     }
     connection.begin(&ready.bot, &ready.body).await?;
     sleep(Duration::from_micros(dice.throw() % HOLDS_US_MAX)).await;
