@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 
 use super::manner::Manner;
 use super::plan::Plan;
+use crate::chance::Dice;
 use crate::worker;
 
 /// What the process is told when it starts.
@@ -62,8 +63,15 @@ pub struct Standing {
 struct Told {
     settled: bool,
     over: bool,
-    resets: u64,
+    /// Of how many in a hundred lines are cut with this order.
     reset_percent: u64,
+}
+
+impl Told {
+    /// Whether a line is one of those that are cut.
+    const fn cuts(self, dice: &mut Dice) -> bool {
+        !self.settled && dice.percent(self.reset_percent)
+    }
 }
 
 /// What all gateways of a process share.
@@ -112,10 +120,9 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
                 }
             }
             Order::Count => {}
-            Order::Reset(percent) => hall.told.send_modify(|told| {
-                told.resets += 1;
-                told.reset_percent = percent;
-            }),
+            Order::Reset(percent) => {
+                hall.told.send_modify(|told| told.reset_percent = percent);
+            }
             Order::Settle => hall.told.send_modify(|told| told.settled = true),
             Order::End => {
                 hall.told.send_modify(|told| told.over = true);

@@ -53,6 +53,11 @@ const ODD: [(Manner, usize); 7] = [
 ];
 
 impl Manner {
+    /// Whether entries come again after it.
+    pub fn is_odd(self) -> bool {
+        ODD.iter().any(|(odd, _)| *odd == self)
+    }
+
     /// Whether entries may be set aside because of it: a client that dials again and again before
     /// it acks looks like one that chokes on its first entry.
     pub const fn may_park(self) -> bool {

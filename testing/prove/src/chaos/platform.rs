@@ -21,7 +21,7 @@ use crate::worker;
 use look::Look;
 
 /// Who post at the same time.
-const POSTERS: usize = 32;
+const POSTERS: usize = 96;
 
 /// How long posters may take to be told "ok" for their last events.
 const LAST_WAIT: Duration = Duration::from_mins(1);

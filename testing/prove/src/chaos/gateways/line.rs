@@ -73,7 +73,8 @@ impl<'a> Line<'a> {
                 },
                 _ = told.changed() => {
                     let told = *told.borrow_and_update();
-                    if told.over || told.settled || self.dice.percent(told.reset_percent) {
+                    let settles = told.settled && self.manner.is_odd();
+                    if told.over || settles || told.cuts(self.dice) {
                         return self.part(Manner::Redials);
                     }
                 }

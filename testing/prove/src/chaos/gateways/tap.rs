@@ -61,8 +61,7 @@ async fn pass(dialled: Dialled<'_>, inner: TcpStream) {
 /// Waits until the line is one of those that are cut.
 async fn cut(told: &mut tokio::sync::watch::Receiver<super::Told>, dice: &mut Dice) {
     while told.changed().await.is_ok() {
-        let told = *told.borrow_and_update();
-        if !told.settled && dice.percent(told.reset_percent) {
+        if told.borrow_and_update().cuts(dice) {
             return;
         }
     }
