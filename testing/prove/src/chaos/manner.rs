@@ -34,12 +34,8 @@ pub enum Manner {
 }
 
 /// Manners that no promise excuses anything for, and of how many in a hundred.
-const POLITE: [(Manner, usize); 4] = [
-    (Manner::Sdk, 8),
-    (Manner::AcksTwice, 4),
-    (Manner::AcksLate, 8),
-    (Manner::AcksUnknown, 4),
-];
+const POLITE: [(Manner, usize); 4] =
+    [(Manner::Sdk, 8), (Manner::AcksTwice, 4), (Manner::AcksLate, 8), (Manner::AcksUnknown, 4)];
 
 /// Manners after which entries come again.
 const ODD: [(Manner, usize); 7] = [

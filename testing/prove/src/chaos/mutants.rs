@@ -59,11 +59,7 @@ const fn in_desk(number: &'static str, needs: Needs) -> Mutant {
     Mutant { number, planted: Planted::InDesk(number), needs }
 }
 
-const fn in_database(
-    number: &'static str,
-    alter: super::world::Alter,
-    needs: Needs,
-) -> Mutant {
+const fn in_database(number: &'static str, alter: super::world::Alter, needs: Needs) -> Mutant {
     Mutant { number, planted: Planted::InDatabase(alter), needs }
 }
 

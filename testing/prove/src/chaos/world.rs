@@ -198,8 +198,7 @@ impl World {
 }
 
 fn nodes(design: &Design<'_>, settings: &Settings) -> Result<Vec<Node>> {
-    let write =
-        |number| Node::write(number, settings, &design.folder, &design.environment);
+    let write = |number| Node::write(number, settings, &design.folder, &design.environment);
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)

@@ -56,8 +56,7 @@ impl Socket {
     pub(crate) async fn dial(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
         let stream = TcpStream::connect(desk).await.context("could not connect")?;
         stream.set_nodelay(true).context("could not send at once")?;
-        let mut socket =
-            Self { stream, heard: Vec::with_capacity(READ_BYTES), saying: Vec::new() };
+        let mut socket = Self { stream, heard: Vec::with_capacity(READ_BYTES), saying: Vec::new() };
         socket.saying.extend_from_slice(wire::upgrade(desk, token).as_bytes());
         socket.say().await?;
         socket.upgraded().await?;

@@ -163,7 +163,9 @@ impl Bytes {
         let read = from.read_buf(&mut self.held).await.context("could not read")?;
         ensure!(read > 0, "hung up");
         let new = self.held[before..].to_vec();
-        if !self.upgraded && let Some(end) = wire::head_end(&self.held) {
+        if !self.upgraded
+            && let Some(end) = wire::head_end(&self.held)
+        {
             self.upgraded = true;
             self.held.drain(..end);
         }

@@ -49,16 +49,16 @@ pub(super) fn hand_over_after_ack(cluster: &Cluster, _: &Cast) -> Result<()> {
 
 /// X9: an event goes to any agent of the right tenant.
 pub(super) fn route_by_tenant(cluster: &Cluster, _: &Cast) -> Result<()> {
-    let any = [(
-        "h.tenant_id = b.tenant_id and h.agent_id = b.agent_id\n        where b.bot_id = p_bot",
-        "h.tenant_id = b.tenant_id and h.agent_id = (
+    let any = [
+        (
+            "h.tenant_id = b.tenant_id and h.agent_id = b.agent_id\n        where b.bot_id = p_bot",
+            "h.tenant_id = b.tenant_id and h.agent_id = (
             select a.agent_id from agents a where a.tenant_id = b.tenant_id
             order by a.agent_id limit 1
         )\n        where b.bot_id = p_bot",
-    ), (
-        "select 'bound', b.tenant_id, b.agent_id,",
-        "select 'bound', b.tenant_id, h.agent_id,",
-    )];
+        ),
+        ("select 'bound', b.tenant_id, b.agent_id,", "select 'bound', b.tenant_id, h.agent_id,"),
+    ];
     replace(cluster, "door_snapshot", &any)
 }
 

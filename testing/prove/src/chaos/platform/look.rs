@@ -46,7 +46,9 @@ fn sql(plan: &Plan, ready: &Ready) -> String {
         let member = &plan.cast.members[*member];
         let mine = format!("tenant_id = '{}' and agent_id = '{}'", member.tenant, member.agent);
         let nonce = &ready.id;
-        let body = format!("position('{nonce} '::bytea in body) + position('/{nonce}\"'::bytea in body) > 0");
+        let body = format!(
+            "position('{nonce} '::bytea in body) + position('/{nonce}\"'::bytea in body) > 0"
+        );
         format!(
             "select exists (select from (
                  select body from inbox_entries where {mine} order by seq desc limit {ENTRIES_MAX}

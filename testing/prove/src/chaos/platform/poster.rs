@@ -90,11 +90,7 @@ async fn send(
 }
 
 /// Posts once. The connection is kept for the next time if it is of use.
-async fn attempted(
-    connection: &mut Option<Connection>,
-    node: SocketAddr,
-    ready: &Ready,
-) -> u16 {
+async fn attempted(connection: &mut Option<Connection>, node: SocketAddr, ready: &Ready) -> u16 {
     let posted = timeout(ATTEMPT_WAIT, async {
         let mut open = match connection.take() {
             Some(open) => open,
