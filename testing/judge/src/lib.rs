@@ -13,6 +13,8 @@ mod verdict;
 
 #[cfg(test)]
 mod tale;
+#[cfg(test)]
+mod property;
 
 pub use check::Invariant;
 pub use event::{EntryState, Event, GatewayState, OutResult, Record, Sock};

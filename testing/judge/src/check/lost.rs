@@ -101,7 +101,9 @@ impl<'a> Excuses<'a> {
         let unseen_parks = history.parks.iter().filter(|park| seen.get(park.buffer).is_none());
         parks.extend(unseen_parks.map(|park| (park.buffer, (park.agent, park.reason))));
         let mut unseen: BTreeMap<_, usize> = BTreeMap::new();
-        parks.into_values().for_each(|key| *unseen.entry(key).or_default() += 1);
+        for key in parks.into_values() {
+            *unseen.entry(key).or_default() += 1;
+        }
         Self { history, reasons, unseen }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
         let owned = resources.entry(epoch.resource).or_default();
         if let Some((before, why)) = owned.step(epoch) {
             findings.add(Invariant::OneOwner, [before, epoch.mark], || {
-                format!("{} epoch {}: {why}", history.text(epoch.resource), epoch.epoch)
+                format!("{} epoch {}: {why}", history.text(epoch.resource), epoch.number)
             });
         }
     }
@@ -54,11 +54,12 @@ struct Owned {
 impl Owned {
     /// Takes in what was seen; says what is wrong with it, and since when.
     fn step(&mut self, seen: &Epoch) -> Option<(Mark, &'static str)> {
-        let now = Some((seen.epoch, seen.mark));
-        let above = |highest: Option<(u64, Mark)>| highest.filter(|(epoch, _)| *epoch > seen.epoch);
+        let now = Some((seen.number, seen.mark));
+        let above =
+            |highest: Option<(u64, Mark)>| highest.filter(|(epoch, _)| *epoch > seen.number);
         match seen.what {
             Owning::Acquired => {
-                let taken = self.acquired.filter(|(epoch, _)| *epoch >= seen.epoch);
+                let taken = self.acquired.filter(|(epoch, _)| *epoch >= seen.number);
                 self.acquired = self.acquired.max(now);
                 self.highest = self.highest.max(now);
                 taken.map(|(_, before)| (before, "was acquired though it is not above the last"))
@@ -66,7 +67,7 @@ impl Owned {
             Owning::Leased(owner) => {
                 let lower = above(self.highest).map(|(_, before)| (before, "epochs went back"));
                 self.highest = self.highest.max(now);
-                let (first, before) = *self.owners.entry(seen.epoch).or_insert((owner, seen.mark));
+                let (first, before) = *self.owners.entry(seen.number).or_insert((owner, seen.mark));
                 lower.or((first != owner).then_some((before, "has two owners")))
             }
             Owning::Committed => above(self.highest)
@@ -90,15 +91,15 @@ impl Shard {
     fn step(&mut self, seen: &Socket) -> Option<Mark> {
         match seen.what {
             Sock::Open => {
-                self.open.insert(seen.socket);
+                self.open.insert(seen.id);
             }
             Sock::Close => {
-                self.open.remove(&seen.socket);
-                self.alive.remove(&seen.socket);
+                self.open.remove(&seen.id);
+                self.alive.remove(&seen.id);
             }
             Sock::Heartbeat => {
                 let until = self.overlap?.plus_ms(OVERLAP_MS);
-                let is_new = seen.mark.at_ns > until.at_ns && self.alive.insert(seen.socket);
+                let is_new = seen.mark.at_ns > until.at_ns && self.alive.insert(seen.id);
                 return self.overlap.filter(|_| is_new && self.alive.len() == 2);
             }
             Sock::Resume | Sock::Identify => {}

@@ -62,6 +62,8 @@ mod tests {
     use crate::event::Event;
     use crate::tale::Tale;
 
+    type Follows = fn(&mut Tale, &Event);
+
     fn takes(tale: &mut Tale, nonce: &str) {
         tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
     }
@@ -105,7 +107,6 @@ mod tests {
             chat: "chat".to_owned(),
             nonce: "said-9".to_owned(),
         };
-        type Follows = fn(&mut Tale, &Event);
         let cases: [(&str, Follows, &[&str]); 4] = [
             ("nothing", |_, _| {}, &["I8"]),
             ("a send to its chat", |tale, ask| tale.note_all(vec![ask.clone()]), &[]),

@@ -109,6 +109,18 @@ fn calls_keep_their_distance() {
 }
 
 #[test]
+fn who_was_called_just_now_is_not_called_again_at_once() {
+    for (away_ms, want) in [(18_000, &[][..]), (21_000, &["I12"])] {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).said("n8", &["carol"]).wait_ms(1_000).note(called());
+        comes(&mut tale, "c8", "n8");
+        tale.closed("c8", 1000).said("n9", &["carol"]).wait_ms(away_ms);
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{away_ms} ms");
+    }
+}
+
+#[test]
 fn who_is_on_a_line_is_not_called() {
     for (up_ms, want) in [(4_000, &[][..]), (6_000, &["I12"])] {
         let mut tale = Tale::clean();
