@@ -192,6 +192,39 @@ mod tests {
     }
 
     #[test]
+    fn a_second_overlap_has_its_own_time() {
+        let mut tale = Tale::clean();
+        tale.note(socket("s1", Sock::Open)).note(socket("s2", Sock::Open));
+        tale.note(socket("s1", Sock::Close)).wait_ms(60_000).note(socket("s3", Sock::Open));
+        tale.note(socket("s2", Sock::Heartbeat)).note(socket("s3", Sock::Heartbeat));
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn a_socket_that_was_closed_is_not_alive() {
+        let mut tale = Tale::clean();
+        tale.note_all(["s1", "s2", "s3"].map(|id| socket(id, Sock::Open)).into());
+        tale.wait_ms(60_000).note(socket("s1", Sock::Heartbeat)).note(socket("s1", Sock::Close));
+        tale.note(socket("s2", Sock::Heartbeat));
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn a_bot_has_a_budget_for_the_day() {
+        for (times, want) in
+            [(IDENTIFIES_PER_DAY_MAX, &[][..]), (IDENTIFIES_PER_DAY_MAX + 1, &["I9"])]
+        {
+            let mut tale = Tale::clean();
+            for _ in 0..times {
+                tale.wait_ms(IDENTIFY_GAP_MS).note(socket("s1", Sock::Identify));
+            }
+            assert_eq!(tale.broken(), want, "{times} times");
+        }
+    }
+
+    #[test]
     fn a_bot_identifies_itself_seldom() {
         for (gap_ms, want) in [(IDENTIFY_GAP_MS, &[][..]), (IDENTIFY_GAP_MS - 10, &["I9"])] {
             let mut tale = Tale::clean();

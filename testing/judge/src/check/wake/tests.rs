@@ -29,6 +29,17 @@ fn who_never_came_is_called_soon() {
 }
 
 #[test]
+fn an_entry_waits_since_it_was_first_taken() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable()).said("n9", &["carol"]).wait_ms(10_000);
+    tale.note(Event::PlatAck { id: "event-n9".to_owned(), attempt: 2, status: 200 });
+    tale.wait_ms(10_000).note(called());
+    comes(&mut tale, "c9", "n9");
+
+    assert_eq!(tale.broken(), ["I12"]);
+}
+
+#[test]
 fn who_is_not_called_at_all_is_found_also_if_nothing_follows() {
     let mut tale = Tale::clean();
     tale.note(wakeable()).said("n9", &["carol"]).wait_ms(20_000);
@@ -83,6 +94,34 @@ fn a_fault_on_the_way_of_the_call_excuses_while_it_lasts() {
         comes(&mut tale, "c9", "n9");
         assert_eq!(tale.broken(), want, "{late_ms} ms");
     }
+}
+
+#[test]
+fn a_fault_that_comes_too_late_excuses_nothing() {
+    let mut tale = Tale::with_faults();
+    tale.note(wakeable()).said("n9", &["carol"]).wait_ms(20_000).fault_on("f9", "node-1");
+    tale.wait_ms(30_000).fault_off("f9").note(called());
+    comes(&mut tale, "c9", "n9");
+
+    assert_eq!(tale.broken(), ["I12"]);
+}
+
+#[test]
+fn each_time_away_is_told_once() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable());
+    for (conn, nonces) in [("c8", ["n5", "n6"]), ("c9", ["n7", "n8"])] {
+        for nonce in nonces {
+            tale.said(nonce, &["carol"]).wait_ms(20_000);
+        }
+        tale.opened(conn, "carol");
+        for nonce in nonces {
+            tale.handed(conn, "carol", nonce).acked(conn, "carol", nonce);
+        }
+        tale.closed(conn, 1000);
+    }
+
+    assert_eq!(tale.counts(), [("I12", 2)]);
 }
 
 #[test]
