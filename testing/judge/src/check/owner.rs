@@ -160,6 +160,7 @@ mod tests {
             ("one goes back", vec![acquired(2), acquired(1)], &["I9"]),
             ("an old one writes", vec![acquired(1), acquired(2), committed(1)], &["I9"]),
             ("the tables agree", vec![acquired(1), leased("a", 1), leased("a", 1)], &[]),
+            ("nobody owns it for a while", vec![leased("a", 1), leased("", 1)], &[]),
             ("two own one", vec![leased("a", 1), leased("b", 1)], &["I9"]),
             ("the tables go back", vec![leased("a", 2), leased("a", 1)], &["I9"]),
             ("the tables know a later one", vec![leased("a", 2), committed(1)], &["I9"]),

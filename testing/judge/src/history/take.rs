@@ -145,7 +145,7 @@ impl History {
                 let [agent, buffer, reason] = self.names([agent, buffer_id, reason]);
                 self.parks.push(Park { mark, agent, seq: *seq, buffer, reason });
             }
-            Event::Lease { resource, owner, epoch } => {
+            Event::Lease { resource, owner, epoch } if !owner.is_empty() => {
                 let owner = self.names.of(owner);
                 self.take_epoch(mark, resource, *epoch, Owning::Leased(owner));
             }
@@ -158,6 +158,7 @@ impl History {
             // These explain to people; no promise is about them.
             Event::PlatLook { found: true, .. }
             | Event::PlatShown { .. }
+            | Event::Lease { .. }
             | Event::OwnLost { .. }
             | Event::End => {}
         }

@@ -73,11 +73,14 @@ fn a_file_cut_after_any_line_is_refused() {
 
 #[test]
 fn a_file_cut_after_any_byte_is_refused() {
-    let whole = fs::read_to_string(run().path().join("gateways.jsonl")).expect("is there");
-    let folder = run();
-    for bytes in 0..whole.len() {
-        fs::write(folder.path().join("gateways.jsonl"), &whole[..bytes]).expect("is writable");
-        refused(&folder);
+    for file in ["driver.jsonl", "gateways.jsonl"] {
+        let folder = run();
+        let path = folder.path().join(file);
+        let whole = fs::read_to_string(&path).expect("is there");
+        for bytes in 0..whole.len() {
+            fs::write(&path, &whole[..bytes]).expect("is writable");
+            refused(&folder);
+        }
     }
 }
 
@@ -153,6 +156,8 @@ fn a_killed_process_may_stop_in_the_middle_of_a_line_and_nowhere_else() {
     Run::read(folder.path()).expect("is whole");
     cut(&folder, "gateways.jsonl", 1);
     assert!(refused(&folder).ends_with("has 1 lines, and had 2 when its process was killed"));
+    fs::remove_file(path).expect("is there");
+    assert_eq!(refused(&folder), "there is no file of process gateways");
 }
 
 #[test]
