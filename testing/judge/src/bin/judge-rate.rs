@@ -51,15 +51,18 @@ fn main() -> Result<()> {
 fn make_up(folder: &Path, arguments: &Arguments) -> Result<()> {
     let messages = arguments.events / EVENTS_PER_MESSAGE;
     let end_ns = messages * EVERY_NS + HANDED_AFTER_NS + ACKED_AFTER_NS;
-    driver(folder, end_ns)?;
+    driver(folder, arguments.agents, end_ns)?;
     platform(folder, arguments.agents, messages)?;
     gateways(folder, arguments.agents, messages)?;
     tables(folder, arguments.agents, messages, end_ns)
 }
 
-fn driver(folder: &Path, end_ns: u64) -> Result<()> {
+fn driver(folder: &Path, agents: u64, end_ns: u64) -> Result<()> {
     let mut driver = History::create(folder, "driver")?;
     driver.note(0, Event::Begin { seed: 1, faults: true })?;
+    for number in 0..agents {
+        driver.note(0, Event::Wakeable { agent: agent(number) })?;
+    }
     for fault in 0..FAULTS {
         let (id, at_ns) = (format!("f{fault}"), fault * end_ns / FAULTS);
         let (fault, target) = ("cut".to_owned(), "node-1/redis".to_owned());
