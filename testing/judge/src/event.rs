@@ -55,7 +55,7 @@ pub enum Event {
     // the gateways
     /// A gateway dials for an agent.
     GwOpen { conn: String, gateway: String, agent: String },
-    /// It was handed an entry; `platform` order is told by the nonce.
+    /// It was handed an entry. A passthrough is one that its client never acks.
     GwRecv {
         conn: String,
         agent: String,
@@ -86,7 +86,8 @@ pub enum Event {
     // the driver
     /// A run begins. Without a fault in it, nothing is excused.
     Begin { seed: u64, faults: bool },
-    /// A gateway was revoked, or its secret replaced, and the desk said that it is done.
+    /// A gateway was revoked, or its secret replaced, and the desk said that it is done: lines
+    /// from before are over.
     Revoked { gateway: String },
     /// A gateway dials with a secret that is not its own.
     BadSecret { gateway: String },
@@ -117,7 +118,7 @@ pub enum Event {
     Inbox { agent: String, seq: u64, buffer_id: String, state: EntryState },
     /// An entry that was set aside, and why.
     Parked { agent: String, seq: u64, buffer_id: String, reason: String },
-    /// Who owns something.
+    /// Who owns something. Nobody has no name.
     Lease { resource: String, owner: String, epoch: u64 },
 
     // the nodes, to explain

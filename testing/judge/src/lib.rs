@@ -2,6 +2,14 @@
 //!
 //! Verdicts come from those outside the desk: platforms, gateways, targets of calls. What the
 //! desk's own nodes and its database say explains, and never excuses.
+//!
+//! # Promise
+//!
+//! A history that is not whole is never judged, and what was seen to go wrong is told with the
+//! records that show it.
+//!
+//! A process of a run writes with a [`Recorder`]; [`judge`] reads what all of them wrote. Begin
+//! with `event.rs`, then `check.rs`: each promise is a file of its folder.
 
 mod event;
 mod recorder;
@@ -13,6 +21,8 @@ mod verdict;
 
 #[cfg(test)]
 mod tale;
+#[cfg(test)]
+mod property;
 
 pub use check::Invariant;
 pub use event::{EntryState, Event, GatewayState, OutResult, Record, Sock};

@@ -184,10 +184,15 @@ impl Tale {
 
     /// The same without such a time.
     pub(crate) fn broken_so_far(&self) -> Vec<&'static str> {
+        self.counts().into_iter().map(|(number, _)| number).collect()
+    }
+
+    /// The same, each with how often.
+    pub(crate) fn counts(&self) -> Vec<(&'static str, u64)> {
         let mut history = History::default();
         self.records.iter().for_each(|record| history.take(record));
         let counts = check::all(&history.finish()).counts;
-        counts.into_keys().map(check::Invariant::number).collect()
+        counts.into_iter().map(|(invariant, count)| (invariant.number(), count)).collect()
     }
 }
 

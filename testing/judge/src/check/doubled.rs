@@ -137,6 +137,29 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_that_was_over_before_the_ack_excuses_nothing() {
+        let mut tale = Tale::with_faults();
+        tale.opened("c8", "carol").said("n8", &["carol"]).handed("c8", "carol", "n8");
+        tale.fault_on("f9", "node-1").fault_off("f9").acked("c8", "carol", "n8");
+        tale.wait_ms(9_000).closed("c8", 1006).opened("c9", "carol");
+        tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
+
+        assert_eq!(tale.broken(), ["I4"]);
+    }
+
+    #[test]
+    fn lines_of_a_process_that_was_killed_end_with_it() {
+        for (after_ms, want) in [(0, &[][..]), (ACK_LOST_MS, &["I4"])] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c8", "carol").said("n8", &["carol"]);
+            tale.handed("c8", "carol", "n8").acked("c8", "carol", "n8").wait_ms(after_ms);
+            tale.note(Event::Killed { proc: "all".to_owned(), records: 0 }).opened("c9", "carol");
+            tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
+            assert_eq!(tale.broken(), want, "{after_ms} ms");
+        }
+    }
+
+    #[test]
     fn an_ack_that_the_tables_have_is_not_lost() {
         let mut tale = acked_on_a_line_that_ends(0);
         tale.inbox("carol", 1, "n8", EntryState::Acked);

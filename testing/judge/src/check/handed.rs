@@ -6,8 +6,8 @@ use crate::history::History;
 pub(super) fn check(history: &History, findings: &mut Findings) {
     for receipt in &history.receipts {
         let (nonce, agent) = (receipt.nonce, receipt.agent);
-        let sent = history.send(nonce).filter(|send| send.mark < receipt.mark);
-        let Some(send) = sent else {
+        let before = history.send(nonce).filter(|send| send.mark < receipt.mark);
+        let Some(send) = before else {
             findings.add(Invariant::NoPhantom, [receipt.mark], || {
                 let (nonce, agent) = (history.text(nonce), history.text(agent));
                 format!("{agent} was handed {nonce}, which nobody had sent")

@@ -24,7 +24,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
         let owned = resources.entry(epoch.resource).or_default();
         if let Some((before, why)) = owned.step(epoch) {
             findings.add(Invariant::OneOwner, [before, epoch.mark], || {
-                format!("{} epoch {}: {why}", history.text(epoch.resource), epoch.epoch)
+                format!("{} epoch {}: {why}", history.text(epoch.resource), epoch.number)
             });
         }
     }
@@ -54,11 +54,12 @@ struct Owned {
 impl Owned {
     /// Takes in what was seen; says what is wrong with it, and since when.
     fn step(&mut self, seen: &Epoch) -> Option<(Mark, &'static str)> {
-        let now = Some((seen.epoch, seen.mark));
-        let above = |highest: Option<(u64, Mark)>| highest.filter(|(epoch, _)| *epoch > seen.epoch);
+        let now = Some((seen.number, seen.mark));
+        let above =
+            |highest: Option<(u64, Mark)>| highest.filter(|(epoch, _)| *epoch > seen.number);
         match seen.what {
             Owning::Acquired => {
-                let taken = self.acquired.filter(|(epoch, _)| *epoch >= seen.epoch);
+                let taken = self.acquired.filter(|(epoch, _)| *epoch >= seen.number);
                 self.acquired = self.acquired.max(now);
                 self.highest = self.highest.max(now);
                 taken.map(|(_, before)| (before, "was acquired though it is not above the last"))
@@ -66,7 +67,7 @@ impl Owned {
             Owning::Leased(owner) => {
                 let lower = above(self.highest).map(|(_, before)| (before, "epochs went back"));
                 self.highest = self.highest.max(now);
-                let (first, before) = *self.owners.entry(seen.epoch).or_insert((owner, seen.mark));
+                let (first, before) = *self.owners.entry(seen.number).or_insert((owner, seen.mark));
                 lower.or((first != owner).then_some((before, "has two owners")))
             }
             Owning::Committed => above(self.highest)
@@ -90,15 +91,15 @@ impl Shard {
     fn step(&mut self, seen: &Socket) -> Option<Mark> {
         match seen.what {
             Sock::Open => {
-                self.open.insert(seen.socket);
+                self.open.insert(seen.id);
             }
             Sock::Close => {
-                self.open.remove(&seen.socket);
-                self.alive.remove(&seen.socket);
+                self.open.remove(&seen.id);
+                self.alive.remove(&seen.id);
             }
             Sock::Heartbeat => {
                 let until = self.overlap?.plus_ms(OVERLAP_MS);
-                let is_new = seen.mark.at_ns > until.at_ns && self.alive.insert(seen.socket);
+                let is_new = seen.mark.at_ns > until.at_ns && self.alive.insert(seen.id);
                 return self.overlap.filter(|_| is_new && self.alive.len() == 2);
             }
             Sock::Resume | Sock::Identify => {}
@@ -159,6 +160,7 @@ mod tests {
             ("one goes back", vec![acquired(2), acquired(1)], &["I9"]),
             ("an old one writes", vec![acquired(1), acquired(2), committed(1)], &["I9"]),
             ("the tables agree", vec![acquired(1), leased("a", 1), leased("a", 1)], &[]),
+            ("nobody owns it for a while", vec![leased("a", 1), leased("", 1)], &[]),
             ("two own one", vec![leased("a", 1), leased("b", 1)], &["I9"]),
             ("the tables go back", vec![leased("a", 2), leased("a", 1)], &["I9"]),
             ("the tables know a later one", vec![leased("a", 2), committed(1)], &["I9"]),
@@ -188,6 +190,39 @@ mod tests {
         tale.note(socket("s2", Sock::Heartbeat)).note(socket("s2", Sock::Heartbeat));
 
         assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn a_second_overlap_has_its_own_time() {
+        let mut tale = Tale::clean();
+        tale.note(socket("s1", Sock::Open)).note(socket("s2", Sock::Open));
+        tale.note(socket("s1", Sock::Close)).wait_ms(60_000).note(socket("s3", Sock::Open));
+        tale.note(socket("s2", Sock::Heartbeat)).note(socket("s3", Sock::Heartbeat));
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn a_socket_that_was_closed_is_not_alive() {
+        let mut tale = Tale::clean();
+        tale.note_all(["s1", "s2", "s3"].map(|id| socket(id, Sock::Open)).into());
+        tale.wait_ms(60_000).note(socket("s1", Sock::Heartbeat)).note(socket("s1", Sock::Close));
+        tale.note(socket("s2", Sock::Heartbeat));
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
+    fn a_bot_has_a_budget_for_the_day() {
+        for (times, want) in
+            [(IDENTIFIES_PER_DAY_MAX, &[][..]), (IDENTIFIES_PER_DAY_MAX + 1, &["I9"])]
+        {
+            let mut tale = Tale::clean();
+            for _ in 0..times {
+                tale.wait_ms(IDENTIFY_GAP_MS).note(socket("s1", Sock::Identify));
+            }
+            assert_eq!(tale.broken(), want, "{times} times");
+        }
     }
 
     #[test]

@@ -94,6 +94,18 @@ mod tests {
     }
 
     #[test]
+    fn who_was_revoked_is_not_told_to_stop_either() {
+        let mut tale = Tale::clean();
+        let [conn, agent, session, chat] = ["c9", "carol", "session", "chat"].map(str::to_owned);
+        let (id, runs) = ("s".to_owned(), Some(agent.clone()));
+        tale.opened("c9", "carol").note(revoked()).wait_ms(REVOKED_MS + 10);
+        tale.note(Event::StopReq { id, chat: chat.clone(), agent: runs });
+        tale.note(Event::StopRecv { conn, agent, session, chat });
+
+        assert_eq!(tale.broken(), ["I15"]);
+    }
+
+    #[test]
     fn without_the_bell_it_may_take_longer() {
         for (late_ms, want) in [(14_000, &[][..]), (16_000, &["I15"])] {
             let mut tale = Tale::with_faults();

@@ -62,6 +62,8 @@ mod tests {
     use crate::event::Event;
     use crate::tale::Tale;
 
+    type Follows = fn(&mut Tale, &Event);
+
     fn takes(tale: &mut Tale, nonce: &str) {
         tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
     }
@@ -88,12 +90,21 @@ mod tests {
     }
 
     #[test]
+    fn the_cursor_goes_on_without_an_ack_over_what_was_set_aside() {
+        let mut tale = Tale::clean();
+        tale.parked("carol", 1, "n9", "expired").inbox("carol", 1, "n9", Acked);
+
+        assert_eq!(tale.broken(), [""; 0]);
+    }
+
+    #[test]
     fn an_entry_acked_by_nobody_is_found() {
         let mut tale = Tale::clean();
         tale.opened("c9", "carol").said("n9", &["carol"]).handed("c9", "carol", "n9");
         tale.inbox("carol", 1, "n9", Acked).acked("c9", "carol", "n9");
+        tale.inbox("carol", 1, "n9", Acked);
 
-        assert_eq!(tale.broken(), ["I8"]);
+        assert_eq!(tale.broken(), ["I8"], "the ack came after the first look");
     }
 
     #[test]
@@ -105,7 +116,6 @@ mod tests {
             chat: "chat".to_owned(),
             nonce: "said-9".to_owned(),
         };
-        type Follows = fn(&mut Tale, &Event);
         let cases: [(&str, Follows, &[&str]); 4] = [
             ("nothing", |_, _| {}, &["I8"]),
             ("a send to its chat", |tale, ask| tale.note_all(vec![ask.clone()]), &[]),

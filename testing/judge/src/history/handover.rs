@@ -80,7 +80,9 @@ impl History {
                 }
             };
             held.retain(|row| !done.contains(row));
-            done.into_iter().for_each(|row| receipts[row].done = Some(mark));
+            for row in done {
+                receipts[row].done = Some(mark);
+            }
         }
     }
 

@@ -186,7 +186,7 @@ pub(crate) struct Socket {
     pub(crate) mark: Mark,
     pub(crate) bot: Name,
     pub(crate) shard: Name,
-    pub(crate) socket: Name,
+    pub(crate) id: Name,
     pub(crate) what: Sock,
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct Socket {
 pub(crate) struct Epoch {
     pub(crate) mark: Mark,
     pub(crate) resource: Name,
-    pub(crate) epoch: u64,
+    pub(crate) number: u64,
     pub(crate) what: Owning,
 }
 

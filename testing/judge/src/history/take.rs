@@ -28,7 +28,7 @@ impl History {
             }
             Event::PlatSock { bot, shard, socket, what } => {
                 let [bot, shard, socket] = self.names([bot, shard, socket]);
-                self.sockets.push(Socket { mark, bot, shard, socket, what: *what });
+                self.sockets.push(Socket { mark, bot, shard, id: socket, what: *what });
             }
             Event::PlatEgress { chat, nonce, request, .. } => {
                 let [chat, nonce] = self.names([chat, nonce]);
@@ -145,7 +145,7 @@ impl History {
                 let [agent, buffer, reason] = self.names([agent, buffer_id, reason]);
                 self.parks.push(Park { mark, agent, seq: *seq, buffer, reason });
             }
-            Event::Lease { resource, owner, epoch } => {
+            Event::Lease { resource, owner, epoch } if !owner.is_empty() => {
                 let owner = self.names.of(owner);
                 self.take_epoch(mark, resource, *epoch, Owning::Leased(owner));
             }
@@ -158,6 +158,7 @@ impl History {
             // These explain to people; no promise is about them.
             Event::PlatLook { found: true, .. }
             | Event::PlatShown { .. }
+            | Event::Lease { .. }
             | Event::OwnLost { .. }
             | Event::End => {}
         }
@@ -182,7 +183,9 @@ impl History {
         let expect_from = number(self.expected.len());
         self.expected.extend(expect.iter().map(|agent| self.names.of(agent)));
         self.send_by_id.set(id, self.sends.len());
-        self.send_by_nonce.set(nonce, self.sends.len());
+        if self.send_by_nonce.get(nonce).is_none() {
+            self.send_by_nonce.set(nonce, self.sends.len());
+        }
         self.sends.push(Send {
             mark,
             bot,
@@ -224,7 +227,9 @@ impl History {
             GatewayState::Thawed => {
                 self.end_fault(mark, &id);
                 let frozen = self.frozen.iter_mut().rev().find(|frozen| frozen.agent == name);
-                frozen.into_iter().for_each(|frozen| frozen.off = Some(mark));
+                if let Some(frozen) = frozen {
+                    frozen.off.get_or_insert(mark);
+                }
             }
             GatewayState::Idle => {}
         }
@@ -253,8 +258,8 @@ impl History {
         };
     }
 
-    fn take_epoch(&mut self, mark: Mark, resource: &str, epoch: u64, what: Owning) {
+    fn take_epoch(&mut self, mark: Mark, resource: &str, number: u64, what: Owning) {
         let resource = self.names.of(resource);
-        self.epochs.push(Epoch { mark, resource, epoch, what });
+        self.epochs.push(Epoch { mark, resource, number, what });
     }
 }

@@ -73,11 +73,14 @@ fn a_file_cut_after_any_line_is_refused() {
 
 #[test]
 fn a_file_cut_after_any_byte_is_refused() {
-    let whole = fs::read_to_string(run().path().join("gateways.jsonl")).expect("is there");
-    let folder = run();
-    for bytes in 0..whole.len() {
-        fs::write(folder.path().join("gateways.jsonl"), &whole[..bytes]).expect("is writable");
-        refused(&folder);
+    for file in ["driver.jsonl", "gateways.jsonl"] {
+        let folder = run();
+        let path = folder.path().join(file);
+        let whole = fs::read_to_string(&path).expect("is there");
+        for bytes in 0..whole.len() {
+            fs::write(&path, &whole[..bytes]).expect("is writable");
+            refused(&folder);
+        }
     }
 }
 
@@ -114,6 +117,30 @@ fn a_history_that_goes_on_after_its_end_is_refused() {
 }
 
 #[test]
+fn what_is_left_of_a_line_after_the_end_is_refused() {
+    let folder = run();
+    change(&folder, "gateways.jsonl", |text| text.push_str("{\"t\":12"));
+
+    assert!(refused(&folder).ends_with("is cut off after line 2: it has no end"));
+}
+
+#[test]
+fn a_record_that_does_not_follow_on_the_last_is_refused() {
+    let end = "\"n\":2,\"ev\":\"END\"}\n";
+    let cases = [
+        ("\"t\":0,\"proc\":\"gateways\"", "time went back"),
+        ("\"t\":18446744073709551615,\"proc\":\"others\"", "another process's record"),
+    ];
+    for (begin, want) in cases {
+        let folder = run();
+        cut(&folder, "gateways.jsonl", 1);
+        change(&folder, "gateways.jsonl", |text| *text += &["{", begin, ",", end].concat());
+
+        assert!(refused(&folder).ends_with(want), "{want}");
+    }
+}
+
+#[test]
 fn a_killed_process_may_stop_in_the_middle_of_a_line_and_nowhere_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let driver = Recorder::create(&folder.path().join("driver.jsonl"), "driver").expect("a file");
@@ -129,6 +156,18 @@ fn a_killed_process_may_stop_in_the_middle_of_a_line_and_nowhere_else() {
     Run::read(folder.path()).expect("is whole");
     cut(&folder, "gateways.jsonl", 1);
     assert!(refused(&folder).ends_with("has 1 lines, and had 2 when its process was killed"));
+    fs::remove_file(path).expect("is there");
+    assert_eq!(refused(&folder), "there is no file of process gateways");
+}
+
+#[test]
+fn a_run_that_was_begun_twice_is_two() {
+    let folder = run();
+    let second = Recorder::create(&folder.path().join("second.jsonl"), "second").expect("a file");
+    second.note(Event::Begin { seed: 2, faults: false });
+    second.end().expect("is written");
+
+    assert_eq!(refused(&folder), "a run is begun once, and this one 2 times");
 }
 
 #[test]

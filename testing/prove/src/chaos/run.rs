@@ -92,7 +92,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
 }
 
 fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duration)> {
-    let mut world = World::set(design(options, folder))?;
+    let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
     world.gateways(&GatewayOrder::Dial)?;

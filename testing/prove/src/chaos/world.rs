@@ -54,7 +54,8 @@ pub struct World {
     pub cluster: Cluster,
     /// Where histories and logs go.
     pub folder: PathBuf,
-    notes: Recorder,
+    /// The history of who strikes.
+    driver: Recorder,
     strikes: Vec<Strike>,
 }
 
@@ -70,7 +71,7 @@ pub struct Strike {
 
 impl World {
     /// Enters everybody and starts everything. Nobody dials or posts yet.
-    pub fn set(design: Design<'_>) -> Result<Self> {
+    pub fn set(design: &Design<'_>) -> Result<Self> {
         let cluster = Cluster::start()?;
         let deliver = free_address()?;
         let size = design.scale.size(deliver);
@@ -78,7 +79,7 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
-        let nodes = nodes(&design, &settings)?;
+        let nodes = nodes(design, &settings)?;
         let targets: Result<_> = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect();
         let plan = Plan {
             seed: design.seed,
@@ -101,8 +102,8 @@ impl World {
         let file = plan.folder.join("plan.json");
         plan.save(&file)?;
         let file = file.display().to_string();
-        let notes = plan.record("driver")?;
-        let started = |proc: &str| notes.note(Event::Started { proc: proc.to_owned() });
+        let driver = plan.record("driver")?;
+        let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
         started("probe");
         let probe = Probe::start(plan)?;
         started("platform");
@@ -123,14 +124,14 @@ impl World {
             nodes,
             cluster,
             folder: plan.folder.clone(),
-            notes,
+            driver,
             strikes: Vec::new(),
         })
     }
 
     /// Has the driver of the run note something.
     pub fn note(&self, event: Event) {
-        self.notes.note(event);
+        self.driver.note(event);
     }
 
     /// Tells the platform something.
@@ -155,7 +156,7 @@ impl World {
     }
 
     /// Notes that a fault is about to strike.
-    pub fn strikes(&mut self, number: &str, target: &str) -> Strike {
+    pub fn strikes(&self, number: &str, target: &str) -> Strike {
         let id = format!("{number}.{}", self.strikes.len() + 1);
         let (fault, target) = (number.to_owned(), target.to_owned());
         self.note(Event::FaultOn { id: id.clone(), fault, target });
@@ -189,7 +190,7 @@ impl World {
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
-        self.notes.end().context("could not end the driver's history")?;
+        self.driver.end().context("could not end the driver's history")?;
         for node in &mut self.nodes {
             node.kill()?;
         }

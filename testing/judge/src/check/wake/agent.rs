@@ -16,6 +16,9 @@ const GRACE_MS: u64 = 35_000;
 /// A line that is only silent is suspect after so long.
 const SUSPECT_MS: u64 = 45_000;
 
+/// Nobody is called again sooner than this.
+const CALL_GAP_MS: u64 = 15_000;
+
 /// A call counts that came so long before the line was gone: it was suspect then.
 const CALLED_BEFORE_MS: u64 = 90_000;
 
@@ -144,7 +147,8 @@ impl<'a> Agent<'a> {
             Away::Frozen => SUSPECT_MS,
         };
         let due = from.plus_ms(WAITS_MS).max(away.plus_ms(grace_ms)).plus_ms(CALL_MS);
-        let due = self.after_faults(from, due)?;
+        let gap = self.called.map(|called| called.plus_ms(CALL_GAP_MS + WAITS_MS));
+        let due = self.after_faults(from, gap.map_or(due, |gap| gap.max(due)))?;
         Some((due, Missed { told, away }))
     }
 

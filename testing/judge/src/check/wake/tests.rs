@@ -29,6 +29,17 @@ fn who_never_came_is_called_soon() {
 }
 
 #[test]
+fn an_entry_waits_since_it_was_first_taken() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable()).said("n9", &["carol"]).wait_ms(10_000);
+    tale.note(Event::PlatAck { id: "event-n9".to_owned(), attempt: 2, status: 200 });
+    tale.wait_ms(10_000).note(called());
+    comes(&mut tale, "c9", "n9");
+
+    assert_eq!(tale.broken(), ["I12"]);
+}
+
+#[test]
 fn who_is_not_called_at_all_is_found_also_if_nothing_follows() {
     let mut tale = Tale::clean();
     tale.note(wakeable()).said("n9", &["carol"]).wait_ms(20_000);
@@ -86,6 +97,34 @@ fn a_fault_on_the_way_of_the_call_excuses_while_it_lasts() {
 }
 
 #[test]
+fn a_fault_that_comes_too_late_excuses_nothing() {
+    let mut tale = Tale::with_faults();
+    tale.note(wakeable()).said("n9", &["carol"]).wait_ms(20_000).fault_on("f9", "node-1");
+    tale.wait_ms(30_000).fault_off("f9").note(called());
+    comes(&mut tale, "c9", "n9");
+
+    assert_eq!(tale.broken(), ["I12"]);
+}
+
+#[test]
+fn each_time_away_is_told_once() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable());
+    for (conn, nonces) in [("c8", ["n5", "n6"]), ("c9", ["n7", "n8"])] {
+        for nonce in nonces {
+            tale.said(nonce, &["carol"]).wait_ms(20_000);
+        }
+        tale.opened(conn, "carol");
+        for nonce in nonces {
+            tale.handed(conn, "carol", nonce).acked(conn, "carol", nonce);
+        }
+        tale.closed(conn, 1000);
+    }
+
+    assert_eq!(tale.counts(), [("I12", 2)]);
+}
+
+#[test]
 fn a_frozen_gateway_is_called_once_it_is_suspect() {
     for (call_ms, want) in [(50_000, &[][..]), (60_000, &["I12"])] {
         let mut tale = Tale::with_faults();
@@ -105,6 +144,18 @@ fn calls_keep_their_distance() {
         tale.wait_ms(gap_ms).note(called());
         comes(&mut tale, "c9", "n9");
         assert_eq!(tale.broken(), want, "{gap_ms} ms");
+    }
+}
+
+#[test]
+fn who_was_called_just_now_is_not_called_again_at_once() {
+    for (away_ms, want) in [(18_000, &[][..]), (21_000, &["I12"])] {
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).said("n8", &["carol"]).wait_ms(1_000).note(called());
+        comes(&mut tale, "c8", "n8");
+        tale.closed("c8", 1000).said("n9", &["carol"]).wait_ms(away_ms);
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{away_ms} ms");
     }
 }
 

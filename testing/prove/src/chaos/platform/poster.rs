@@ -46,8 +46,8 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
     let plan = &square.plan;
     let mine: Vec<&Conversation> =
         plan.conversations.iter().skip(number).step_by(POSTERS).collect();
-    let each = Duration::from_secs(POSTERS as u64).div_f64(plan.rate_per_s.max(1) as f64);
-    let mut pace = interval(each);
+    let per_poster_us = POSTERS as u64 * 1_000_000 / plan.rate_per_s.max(1);
+    let mut pace = interval(Duration::from_micros(per_poster_us));
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut connection = None;
     for event in 0_u64.. {
