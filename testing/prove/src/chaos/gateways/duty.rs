@@ -75,7 +75,9 @@ impl Duty {
         if manner == Manner::NeverAcks || manner == Manner::Stock && passthrough {
             return;
         }
-        let late_ms = if manner == Manner::AcksLate { LATE_MS_MAX } else { 0 };
+        // A passthrough is acked at once or never: the desk takes it for done when a send to its chat
+        // follows, also one that was on its way already, and may be right before a late ack.
+        let late_ms = if manner == Manner::AcksLate && !passthrough { LATE_MS_MAX } else { 0 };
         let late = dice.between_ms(0, late_ms);
         let times = if manner == Manner::AcksTwice { 2 } else { 1 };
         let due = Instant::now() + late;
@@ -108,10 +110,11 @@ impl Duty {
         self.acks.front().map(|(due, _)| *due)
     }
 
-    /// Answers a message, if this agent does.
+    /// Answers a message, if this agent does. Who never acks a passthrough does not: see above.
     pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
         let ToGateway::Inbound { event, .. } = frame else { return };
-        if !dialled.member.is_multiple_of(ANSWERS_EVERY) {
+        let manner = dialled.hall.plan.manners[dialled.member];
+        if !dialled.member.is_multiple_of(ANSWERS_EVERY) || manner == Manner::Stock {
             return;
         }
         self.asked += 1;
