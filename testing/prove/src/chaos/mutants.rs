@@ -83,6 +83,7 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
         wanted: Wanted::read(needs.faults)?,
         at_random: false,
         nodes: needs.nodes,
+        redis: false,
         scale: Scale { agents: 40, rate_per_s: 150, looks_percent: 10 },
         patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
         planted,

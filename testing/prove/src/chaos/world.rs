@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
+use nightdesk_servers::Redis;
 
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::manner::Manners;
@@ -30,6 +31,8 @@ pub struct Design<'a> {
     pub desk: &'a Path,
     /// How many nodes.
     pub nodes: usize,
+    /// Whether a Redis rings between them. Without it a node finds what another took by its sweep.
+    pub redis: bool,
     /// How big it is.
     pub scale: Scale,
     /// How gateways behave.
@@ -50,6 +53,8 @@ pub struct World {
     probe: Probe,
     /// The nodes.
     pub nodes: Vec<Node>,
+    /// The bell between the nodes, if there is one.
+    pub redis: Option<Redis>,
     /// PostgreSQL.
     pub cluster: Cluster,
     /// Where histories and logs go.
@@ -79,7 +84,8 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
-        let nodes = nodes(design, &settings)?;
+        let redis = design.redis.then(Redis::start).transpose()?;
+        let nodes = nodes(design, &settings, redis.as_ref())?;
         let targets: Result<_> = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect();
         let plan = Plan {
             seed: design.seed,
@@ -95,10 +101,15 @@ impl World {
             psql: cluster.program("psql"),
             database_url: cluster.admin_url(DATABASE),
         };
-        Self::start(&plan, nodes, cluster)
+        Self::start(&plan, nodes, redis, cluster)
     }
 
-    fn start(plan: &Plan, nodes: Vec<Node>, cluster: Cluster) -> Result<Self> {
+    fn start(
+        plan: &Plan,
+        nodes: Vec<Node>,
+        redis: Option<Redis>,
+        cluster: Cluster,
+    ) -> Result<Self> {
         let file = plan.folder.join("plan.json");
         plan.save(&file)?;
         let file = file.display().to_string();
@@ -122,6 +133,7 @@ impl World {
             gateways: gateways?,
             probe,
             nodes,
+            redis,
             cluster,
             folder: plan.folder.clone(),
             driver,
@@ -198,8 +210,10 @@ impl World {
     }
 }
 
-fn nodes(design: &Design<'_>, settings: &Settings) -> Result<Vec<Node>> {
-    let write = |number| Node::write(number, settings, &design.folder, &design.environment);
+fn nodes(design: &Design<'_>, settings: &Settings, redis: Option<&Redis>) -> Result<Vec<Node>> {
+    let url = redis.map(Redis::url);
+    let places = (&*design.folder, url.as_deref());
+    let write = |number| Node::write(number, settings, places, &design.environment);
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)
