@@ -92,7 +92,7 @@ fn is_caught(mutant: &Mutant, place: &Place<'_>) -> Result<bool> {
     let outcome = run(&mutants::options(mutant.needs, mutant.planted, place)?)?;
     let broken = mutants::broken(&outcome);
     let secs = began.elapsed().as_secs();
-    if broken.is_empty() {
+    if !mutants::is_seen_outside(&outcome) {
         let folder = outcome.folder.display();
         ui::put(&format!("missed {}; the histories are in {folder}", mutant.number));
         return Ok(false);

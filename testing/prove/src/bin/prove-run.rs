@@ -47,6 +47,10 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     nodes: usize,
 
+    /// Starts a Redis that rings between the nodes.
+    #[arg(long)]
+    redis: bool,
+
     /// How many agents.
     #[arg(long, default_value_t = 100)]
     agents: usize,
@@ -124,6 +128,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
         wanted: Wanted::read(&arguments.faults)?,
         at_random: arguments.at_random,
         nodes: arguments.nodes,
+        redis: arguments.redis,
         scale: Scale {
             agents: arguments.agents,
             rate_per_s: arguments.rate,

@@ -7,6 +7,7 @@ mod crash_points;
 mod frozen_gateway;
 mod postgres;
 mod hang_ups;
+mod redis;
 mod resets;
 mod clock;
 
@@ -26,8 +27,8 @@ pub struct Fault {
     pub what: &'static str,
     /// Has it happen, and returns when it is over. It is told its own number.
     pub strike: Strikes,
-    /// Whether this machine can do it.
-    pub possible: fn() -> bool,
+    /// Whether it can happen on this machine and in this world.
+    pub possible: fn(&World) -> bool,
 }
 
 type Strikes = fn(&mut World, &'static str, &mut Dice) -> Result<()>;
@@ -43,19 +44,25 @@ impl fmt::Debug for Fault {
 pub const MANNERS: &str = "F46";
 
 /// Everything that can happen.
-pub const ALL: [Fault; 20] = [
+pub const ALL: [Fault; 21] = [
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
     always("F06", "some gateways are frozen", frozen_gateway::freeze),
     always("F13", "PostgreSQL is stopped at once", postgres::stop),
     always("F14", "PostgreSQL is killed", postgres::kill),
     always("F24", "clients hang up in the middle", hang_ups::rage),
+    Fault {
+        number: "F25",
+        what: "Redis goes away and comes back empty",
+        strike: redis::stop,
+        possible: |world| world.redis.is_some(),
+    },
     always("F35", "lines are reset", resets::reset),
     Fault {
         number: "F39",
         what: "a node's clock jumps",
         strike: clock::jump,
-        possible: clock::is_possible,
+        possible: |_| clock::is_possible(),
     },
     crash("K1", "a node dies after it verified an event"),
     crash("K2", "a node dies before it writes events"),
@@ -72,7 +79,7 @@ pub const ALL: [Fault; 20] = [
 ];
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
-    Fault { number, what, strike, possible: || true }
+    Fault { number, what, strike, possible: |_| true }
 }
 
 const fn crash(number: &'static str, what: &'static str) -> Fault {

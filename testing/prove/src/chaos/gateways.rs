@@ -141,8 +141,10 @@ pub fn name(process: usize) -> String {
 }
 
 async fn live(hall: Arc<Hall>, member: usize) {
-    match hall.plan.manners[member] {
-        Manner::Sdk => sdk::live(hall, member).await,
-        manner => agent::live(&hall, member, manner).await,
+    let manner = hall.plan.manners[member];
+    if manner == Manner::Sdk {
+        sdk::live(hall, member).await;
+    } else {
+        agent::live(&hall, member, manner).await;
     }
 }

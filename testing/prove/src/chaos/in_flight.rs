@@ -54,19 +54,16 @@ fn read(folder: &Path) -> Result<Times> {
 impl Times {
     fn take(&mut self, record: Record, nonces: &mut HashMap<(String, String), String>) {
         let at_ns = record.at_ns;
-        match record.ev {
-            Event::PlatSend { nonce, .. } => drop(self.sent.insert(nonce, at_ns)),
-            Event::GwRecv { conn, buffer_id, nonce, .. } => {
-                nonces.insert((conn, buffer_id), nonce);
-            }
+        if let Event::PlatSend { nonce, .. } = record.ev {
+            self.sent.insert(nonce, at_ns);
+        } else if let Event::GwRecv { conn, buffer_id, nonce, .. } = record.ev {
+            nonces.insert((conn, buffer_id), nonce);
+        } else if let Event::GwAck { conn, buffer_id, .. } = record.ev
             // It was received in the same history before.
-            Event::GwAck { conn, buffer_id, .. } => {
-                if let Some(nonce) = nonces.get(&(conn, buffer_id)) {
-                    let acked = self.acked.entry(nonce.clone()).or_default();
-                    *acked = at_ns.max(*acked);
-                }
-            }
-            _ => {}
+            && let Some(nonce) = nonces.get(&(conn, buffer_id))
+        {
+            let acked = self.acked.entry(nonce.clone()).or_default();
+            *acked = at_ns.max(*acked);
         }
     }
 }

@@ -5,6 +5,7 @@ mod database;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nightdesk_judge::Invariant;
 
 use super::faults::Wanted;
 use super::plan::Scale;
@@ -83,7 +84,8 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
         wanted: Wanted::read(needs.faults)?,
         at_random: false,
         nodes: needs.nodes,
-        scale: Scale { agents: 40, rate_per_s: 150, looks_percent: 10 },
+        redis: false,
+        scale: Scale { agents: 40, rate_per_s: 150, looks_percent: 30 },
         patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
         planted,
         desk: place.desk.to_owned(),
@@ -107,4 +109,9 @@ pub struct Place<'a> {
 /// The promises that the judge says were broken.
 pub fn broken(outcome: &Outcome) -> Vec<&'static str> {
     outcome.verdict.counts.keys().map(|invariant| invariant.number()).collect()
+}
+
+/// Whether somebody outside saw it: numbers with holes are seen in the tables only.
+pub fn is_seen_outside(outcome: &Outcome) -> bool {
+    outcome.verdict.counts.keys().any(|invariant| *invariant != Invariant::NoHoles)
 }

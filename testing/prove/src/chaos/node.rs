@@ -22,12 +22,11 @@ impl Node {
     pub fn write(
         number: usize,
         settings: &Settings,
-        logs: &Path,
+        (logs, redis_url): (&Path, Option<&str>),
         environment: &[(&'static str, String)],
     ) -> Result<Self> {
         let name = format!("node-{number}");
-        // Until nodes have a bell between them, each finds what another took by its sweep.
-        let settings = settings.node(&name, logs, None)?;
+        let settings = settings.node(&name, logs, redis_url)?;
         Ok(Self { name, settings, environment: environment.to_vec(), running: None })
     }
 

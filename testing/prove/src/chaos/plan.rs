@@ -36,7 +36,7 @@ impl Scale {
             tenants: (self.agents / 4).max(2),
             bots: 3,
             agents: self.agents,
-            guests: self.agents / 5,
+            guests: self.agents / 3,
             deliver_url: Some(format!("http://{deliver}/deliver")),
         }
     }

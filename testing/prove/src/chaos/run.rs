@@ -40,6 +40,8 @@ pub struct Options {
     pub at_random: bool,
     /// How many nodes.
     pub nodes: usize,
+    /// Whether a Redis rings between them.
+    pub redis: bool,
     /// How big the world is.
     pub scale: Scale,
     /// How long it may take to come to rest.
@@ -92,7 +94,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
 }
 
 fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duration)> {
-    let mut world = World::set(design(options, folder))?;
+    let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
     world.gateways(&GatewayOrder::Dial)?;
@@ -116,6 +118,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         seed: options.seed,
         desk: &options.desk,
         nodes: options.nodes,
+        redis: options.redis,
         scale: options.scale,
         manners: if options.wanted.odd_manners { Manners::All } else { Manners::Polite },
         environment,
@@ -128,9 +131,9 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
 fn strike_all(world: &mut World, options: &Options, began: Instant) -> Result<()> {
     let mut dice = Dice::of(options.seed, 3);
     let possible = options.wanted.faults.iter().filter(|fault| {
-        let possible = (fault.possible)();
+        let possible = (fault.possible)(world);
         if !possible {
-            ui::say(&format!("{fault:?}: not on this machine"));
+            ui::say(&format!("{fault:?}: not here"));
         }
         possible
     });

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
+use nightdesk_servers::Redis;
 
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::manner::Manners;
@@ -30,6 +31,8 @@ pub struct Design<'a> {
     pub desk: &'a Path,
     /// How many nodes.
     pub nodes: usize,
+    /// Whether a Redis rings between them. Without it a node finds what another took by its sweep.
+    pub redis: bool,
     /// How big it is.
     pub scale: Scale,
     /// How gateways behave.
@@ -50,11 +53,14 @@ pub struct World {
     probe: Probe,
     /// The nodes.
     pub nodes: Vec<Node>,
+    /// The bell between the nodes, if there is one.
+    pub redis: Option<Redis>,
     /// PostgreSQL.
     pub cluster: Cluster,
     /// Where histories and logs go.
     pub folder: PathBuf,
-    notes: Recorder,
+    /// The history of who strikes.
+    driver: Recorder,
     strikes: Vec<Strike>,
 }
 
@@ -70,7 +76,7 @@ pub struct Strike {
 
 impl World {
     /// Enters everybody and starts everything. Nobody dials or posts yet.
-    pub fn set(design: Design<'_>) -> Result<Self> {
+    pub fn set(design: &Design<'_>) -> Result<Self> {
         let cluster = Cluster::start()?;
         let deliver = free_address()?;
         let size = design.scale.size(deliver);
@@ -78,7 +84,8 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
-        let nodes = nodes(&design, &settings)?;
+        let redis = design.redis.then(Redis::start).transpose()?;
+        let nodes = nodes(design, &settings, redis.as_ref())?;
         let targets: Result<_> = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect();
         let plan = Plan {
             seed: design.seed,
@@ -94,15 +101,20 @@ impl World {
             psql: cluster.program("psql"),
             database_url: cluster.admin_url(DATABASE),
         };
-        Self::start(&plan, nodes, cluster)
+        Self::start(&plan, nodes, redis, cluster)
     }
 
-    fn start(plan: &Plan, nodes: Vec<Node>, cluster: Cluster) -> Result<Self> {
+    fn start(
+        plan: &Plan,
+        nodes: Vec<Node>,
+        redis: Option<Redis>,
+        cluster: Cluster,
+    ) -> Result<Self> {
         let file = plan.folder.join("plan.json");
         plan.save(&file)?;
         let file = file.display().to_string();
-        let notes = plan.record("driver")?;
-        let started = |proc: &str| notes.note(Event::Started { proc: proc.to_owned() });
+        let driver = plan.record("driver")?;
+        let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
         started("probe");
         let probe = Probe::start(plan)?;
         started("platform");
@@ -121,16 +133,17 @@ impl World {
             gateways: gateways?,
             probe,
             nodes,
+            redis,
             cluster,
             folder: plan.folder.clone(),
-            notes,
+            driver,
             strikes: Vec::new(),
         })
     }
 
     /// Has the driver of the run note something.
     pub fn note(&self, event: Event) {
-        self.notes.note(event);
+        self.driver.note(event);
     }
 
     /// Tells the platform something.
@@ -155,7 +168,7 @@ impl World {
     }
 
     /// Notes that a fault is about to strike.
-    pub fn strikes(&mut self, number: &str, target: &str) -> Strike {
+    pub fn strikes(&self, number: &str, target: &str) -> Strike {
         let id = format!("{number}.{}", self.strikes.len() + 1);
         let (fault, target) = (number.to_owned(), target.to_owned());
         self.note(Event::FaultOn { id: id.clone(), fault, target });
@@ -189,7 +202,7 @@ impl World {
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
-        self.notes.end().context("could not end the driver's history")?;
+        self.driver.end().context("could not end the driver's history")?;
         for node in &mut self.nodes {
             node.kill()?;
         }
@@ -197,8 +210,10 @@ impl World {
     }
 }
 
-fn nodes(design: &Design<'_>, settings: &Settings) -> Result<Vec<Node>> {
-    let write = |number| Node::write(number, settings, &design.folder, &design.environment);
+fn nodes(design: &Design<'_>, settings: &Settings, redis: Option<&Redis>) -> Result<Vec<Node>> {
+    let url = redis.map(Redis::url);
+    let places = (&*design.folder, url.as_deref());
+    let write = |number| Node::write(number, settings, places, &design.environment);
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)

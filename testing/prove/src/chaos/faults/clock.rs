@@ -26,7 +26,7 @@ pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     let library = library().context("there is no libfaketime")?;
     let file = world.folder.join("clock");
     let says = |offset: &str| fs::write(&file, offset).context("could not move the clock");
-    let strike = world.strikes(number, &world.nodes[node].name().to_owned());
+    let strike = world.strikes(number, world.nodes[node].name());
     world.nodes[node].kill()?;
     says("+0")?;
     world.nodes[node].start_with(&[

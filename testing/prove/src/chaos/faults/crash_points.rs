@@ -22,7 +22,7 @@ const PAGES_MAX: usize = 5;
 /// K1 to K12. To be told when to die, a node must be started anew.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
-    let mut strike = world.strikes(number, &world.nodes[node].name().to_owned());
+    let mut strike = world.strikes(number, world.nodes[node].name());
     world.nodes[node].kill()?;
     let passings = if number == "K11" { PAGES_MAX } else { PASSINGS_MAX };
     let at = format!("{number}:{}", 1 + dice.below(passings));

@@ -10,7 +10,7 @@ use crate::chaos::world::World;
 /// F02.
 pub(super) fn kill_one(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
-    let strike = world.strikes(number, &world.nodes[node].name().to_owned());
+    let strike = world.strikes(number, world.nodes[node].name());
     world.nodes[node].kill()?;
     thread::sleep(dice.between_ms(200, 1_500));
     world.nodes[node].start()?;

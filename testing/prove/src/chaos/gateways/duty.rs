@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use nightdesk_judge::{Event, OutResult};
 use nightdesk_protocol::action::Action;
@@ -72,21 +71,20 @@ impl Duty {
         manner: Manner,
         dice: &mut Dice,
     ) {
-        let (id, forwarded) = match frame {
-            ToGateway::Inbound { buffer_id: Some(id), .. } => (id, false),
-            ToGateway::PassthroughForward { buffer_id: Some(id), .. } => (id, true),
-            _ => return,
-        };
-        let late = match manner {
-            Manner::NeverAcks => return,
-            Manner::Stock if forwarded => return,
-            Manner::AcksLate => dice.between_ms(0, LATE_MS_MAX),
-            _ => Duration::ZERO,
-        };
+        let Some(Entry { buffer_id: Some(id), passthrough, .. }) = entry(frame) else { return };
+        if manner == Manner::NeverAcks || manner == Manner::Stock && passthrough {
+            return;
+        }
+        // A passthrough is acked at once or never: the desk takes it for done when a send to its chat
+        // follows, also one that was on its way already, and may be right before a late ack.
+        let late_ms = if manner == Manner::AcksLate && !passthrough { LATE_MS_MAX } else { 0 };
+        let late = dice.between_ms(0, late_ms);
         let times = if manner == Manner::AcksTwice { 2 } else { 1 };
         let due = Instant::now() + late;
         let place = self.acks.partition_point(|(other, _)| *other <= due);
-        (0..times).for_each(|_| self.acks.insert(place, (due, id.clone())));
+        for _ in 0..times {
+            self.acks.insert(place, (due, id.to_owned()));
+        }
         dialled.hall.acked.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -112,10 +110,11 @@ impl Duty {
         self.acks.front().map(|(due, _)| *due)
     }
 
-    /// Answers a message, if this agent does.
+    /// Answers a message, if this agent does. Who never acks a passthrough does not: see above.
     pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
         let ToGateway::Inbound { event, .. } = frame else { return };
-        if !dialled.member.is_multiple_of(ANSWERS_EVERY) {
+        let manner = dialled.hall.plan.manners[dialled.member];
+        if !dialled.member.is_multiple_of(ANSWERS_EVERY) || manner == Manner::Stock {
             return;
         }
         self.asked += 1;
@@ -152,6 +151,23 @@ impl Duty {
     }
 }
 
+/// What a gateway looks at in an entry.
+struct Entry<'a> {
+    buffer_id: Option<&'a str>,
+    nonce: &'a str,
+    passthrough: bool,
+}
+
+fn entry(frame: &ToGateway) -> Option<Entry<'_>> {
+    if let ToGateway::Inbound { event, buffer_id } = frame {
+        let nonce = nonce_in(&event.message.text);
+        return Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: false });
+    }
+    let ToGateway::PassthroughForward { forward, buffer_id } = frame else { return None };
+    let nonce = nonce_in(&forward.request.path);
+    Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: true })
+}
+
 /// An entry, as it is noted.
 pub(super) fn entry_seen(
     conn: &str,
@@ -159,18 +175,12 @@ pub(super) fn entry_seen(
     frame: &ToGateway,
     bytes: usize,
 ) -> Option<Event> {
-    let (id, said, passthrough) = match frame {
-        ToGateway::Inbound { event, buffer_id } => (buffer_id, &event.message.text, false),
-        ToGateway::PassthroughForward { forward, buffer_id } => {
-            (buffer_id, &forward.request.path, true)
-        }
-        _ => return None,
-    };
+    let Entry { buffer_id, nonce, passthrough } = entry(frame)?;
     Some(Event::GwRecv {
         conn: conn.to_owned(),
         agent: agent.to_owned(),
-        buffer_id: id.clone().unwrap_or_default(),
-        nonce: nonce_in(said).to_owned(),
+        buffer_id: buffer_id.unwrap_or_default().to_owned(),
+        nonce: nonce.to_owned(),
         bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
         passthrough,
     })

@@ -109,21 +109,18 @@ impl<'a> Line<'a> {
     /// Does what the manner is, if it is time; answers if that ends the line.
     async fn act(&mut self) -> Option<Manner> {
         self.acts_at = lasts(self.manner, self.dice).map(|lasts| Instant::now() + lasts);
-        match self.manner {
-            Manner::Freezes => {
-                self.state(GatewayState::Frozen);
-                sleep(self.dice.between_ms(1_000, 4_000)).await;
-                self.state(GatewayState::Thawed);
-                None
-            }
-            Manner::Idles => {
-                self.state(GatewayState::Idle);
-                wire::put_text(&mut self.socket.saying, Frame::going_idle().as_str().as_bytes());
-                drop(timeout(IDLE_WAIT, self.told_idle()).await);
-                Some(self.manner)
-            }
-            other => Some(other),
+        if self.manner == Manner::Freezes {
+            self.state(GatewayState::Frozen);
+            sleep(self.dice.between_ms(1_000, 4_000)).await;
+            self.state(GatewayState::Thawed);
+            return None;
         }
+        if self.manner == Manner::Idles {
+            self.state(GatewayState::Idle);
+            wire::put_text(&mut self.socket.saying, Frame::going_idle().as_str().as_bytes());
+            drop(timeout(IDLE_WAIT, self.told_idle()).await);
+        }
+        Some(self.manner)
     }
 
     /// Goes on as always until the desk knows.
@@ -141,14 +138,14 @@ impl<'a> Line<'a> {
 
     /// Ends the line as a gateway of this manner does.
     fn part(self, manner: Manner) -> Parting {
-        let parting = match manner {
-            Manner::Idles => Parting::Again(Duration::from_secs(1)),
-            Manner::Leaves => Parting::Asleep(self.dice.between_ms(AWAY_MS.0, AWAY_MS.1)),
-            Manner::Deserts => {
-                self.noted(CUT, "deserted");
-                return Parting::Deserted(self.socket);
-            }
-            _ => Parting::Again(Duration::ZERO),
+        if manner == Manner::Deserts {
+            self.noted(CUT, "deserted");
+            return Parting::Deserted(self.socket);
+        }
+        let parting = if manner == Manner::Leaves {
+            Parting::Asleep(self.dice.between_ms(AWAY_MS.0, AWAY_MS.1))
+        } else {
+            Parting::Again(Duration::from_secs(u64::from(manner == Manner::Idles)))
         };
         self.over(CUT, "by the gateway", parting)
     }
@@ -188,6 +185,7 @@ fn lasts(manner: Manner, dice: &mut Dice) -> Option<Duration> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn broken(error: anyhow::Error) -> Ended {
     Ended(CUT, format!("{error:#}"))
 }

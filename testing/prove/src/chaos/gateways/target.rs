@@ -35,15 +35,12 @@ async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
             break;
         }
     }
-    match member(&request).filter(|member| *member < hall.woken.len()) {
-        Some(member) => {
-            hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
-            hall.woken[member].notify_one();
-        }
-        None => {
-            let address = stream.local_addr().map_or_else(|_| String::new(), |at| at.to_string());
-            hall.notes.note(Event::Honeypot { address });
-        }
+    if let Some(member) = member(&request).filter(|member| *member < hall.woken.len()) {
+        hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
+        hall.woken[member].notify_one();
+    } else {
+        let address = stream.local_addr().map_or_else(|_| String::new(), |at| at.to_string());
+        hall.notes.note(Event::Honeypot { address });
     }
     // Whoever called may have hung up.
     stream.write_all(ANSWER).await.ok();

@@ -6,8 +6,8 @@ use crate::cluster::Cluster;
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// X3: numbers in the order they were taken, not of the commits, no lock on the head, and some
-/// who take a number early and commit late.
+/// X3: numbers in the order they were taken, not of the commits, no lock on the head, and whoever
+/// writes for several agents takes its numbers early and commits late.
 pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
     cluster.ask(DATABASE, "create sequence planted; grant usage on planted to nightdesk_app")?;
     let taken = "update inbox_heads h
@@ -20,7 +20,8 @@ pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
             now_at as last_at, h.reach_version
         from inbox_heads h
             join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id";
-    let stall = "order by ev.o, n.n;\n    perform pg_sleep(0.05) where random() < 0.3;";
+    let stall = "order by ev.o, n.n;
+        perform pg_sleep(0.05) where cardinality(r_event) > cardinality(e_bot);";
     replace(cluster, "inbox_accept", &[(taken, planted), ("order by ev.o, n.n;", stall)])
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nightdesk_judge::Event;
 use serde_json::json;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{POSTERS, Square};
 use crate::chance::Dice;
@@ -46,12 +46,14 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
     let plan = &square.plan;
     let mine: Vec<&Conversation> =
         plan.conversations.iter().skip(number).step_by(POSTERS).collect();
-    let each = Duration::from_secs(POSTERS as u64).div_f64(plan.rate_per_s.max(1) as f64);
-    let mut pace = interval(each);
-    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let per_poster_us = POSTERS as u64 * 1_000_000 / plan.rate_per_s.max(1);
     let mut connection = None;
+    let mut next = Instant::now();
     for event in 0_u64.. {
-        pace.tick().await;
+        // At no regular pace, or two who meet once would meet always, and others never.
+        next += Duration::from_micros(dice.throw() % (2 * per_poster_us.max(1)));
+        next = next.max(Instant::now());
+        sleep_until(next).await;
         if square.stopping.load(Ordering::Relaxed) || mine.is_empty() {
             return;
         }
