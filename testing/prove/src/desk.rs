@@ -117,8 +117,15 @@ impl Settings {
         let (config, log) = (beside(&self.config, "toml"), beside(&self.log, "log"));
         fs::write(&config, format!("{text}[node]\nname = \"{name}\"\n"))
             .context("could not write the other desk's configuration")?;
-        let (binary, folder) = (self.binary.clone(), self.folder.clone());
-        Ok(Self { binary, folder, config, key_file: self.key_file.clone(), log, address })
+        Ok(Self {
+            binary: self.binary.clone(),
+            folder: self.folder.clone(),
+            database: self.database.clone(),
+            config,
+            key_file: self.key_file.clone(),
+            log,
+            address,
+        })
     }
 
     /// Brings its database up to date.

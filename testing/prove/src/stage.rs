@@ -50,7 +50,7 @@ impl Stage {
 
     /// The same with two desks that have nothing but the database between them: the platform
     /// posts to one, and the lines are on the other.
-    pub fn set_apart(binary: &Path, size: Size, connections: u64) -> Result<(Self, Desk)> {
+    pub fn set_apart(binary: &Path, size: &Size, connections: u64) -> Result<(Self, Desk)> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let (desk, other) = (settings.start()?, settings.beside("desk-2")?.start()?);

@@ -7,7 +7,7 @@ mod crash_points;
 mod frozen_gateway;
 mod postgres;
 mod hang_ups;
-mod redis;
+mod bell;
 mod resets;
 mod clock;
 
@@ -54,7 +54,7 @@ pub const ALL: [Fault; 21] = [
     Fault {
         number: "F25",
         what: "Redis goes away and comes back empty",
-        strike: redis::stop,
+        strike: bell::stop,
         possible: |world| world.redis.is_some(),
     },
     always("F35", "lines are reset", resets::reset),
