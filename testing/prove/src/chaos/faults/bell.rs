@@ -1,4 +1,4 @@
-//! Redis goes away under load, and comes back without any memory.
+//! The bell between the nodes: Redis goes away under load, and comes back without any memory.
 
 use std::thread;
 

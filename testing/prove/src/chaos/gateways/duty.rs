@@ -105,6 +105,12 @@ impl Duty {
         }
     }
 
+    /// Has every ack due now.
+    pub(super) fn hurry(&mut self) {
+        let now = Instant::now();
+        self.acks.iter_mut().for_each(|(due, _)| *due = now.min(*due));
+    }
+
     /// When the next ack is due.
     pub(super) fn due_at(&self) -> Option<Instant> {
         self.acks.front().map(|(due, _)| *due)

@@ -77,6 +77,10 @@ impl<'a> Line<'a> {
                     if told.over || settles || told.cuts(self.dice) {
                         return self.part(Manner::Redials);
                     }
+                    if told.settled {
+                        self.manner = Manner::Normal;
+                        self.duty.hurry();
+                    }
                 }
             }
         }
