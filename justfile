@@ -73,7 +73,7 @@ judge-rate *ARGS:
 # Strike a whole world with every fault there is, one after the other, and judge what was seen.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --seconds 240 --rate 600 --events-min 50000 {{ ARGS }}
+        --name chaos-smoke --faults all --seconds 240 --rate 450 --events-min 50000 {{ ARGS }}
 
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world
