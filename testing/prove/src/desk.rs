@@ -108,26 +108,6 @@ impl Settings {
         self.address
     }
 
-    /// Another node of the same cell, of this name.
-    pub fn beside(&self, name: &str) -> Result<Self> {
-        let text = fs::read_to_string(&self.config).context("could not read a configuration")?;
-        let address = free_address()?;
-        let text = text.replace(&self.address.to_string(), &address.to_string());
-        let beside = |file: &Path, ending: &str| file.with_extension(format!("{name}.{ending}"));
-        let (config, log) = (beside(&self.config, "toml"), beside(&self.log, "log"));
-        fs::write(&config, format!("{text}[node]\nname = \"{name}\"\n"))
-            .context("could not write the other desk's configuration")?;
-        Ok(Self {
-            binary: self.binary.clone(),
-            folder: self.folder.clone(),
-            database: self.database.clone(),
-            config,
-            key_file: self.key_file.clone(),
-            log,
-            address,
-        })
-    }
-
     /// Brings its database up to date.
     pub fn migrate(&self) -> Result<()> {
         let mut migrate = Command::new(&self.binary);
