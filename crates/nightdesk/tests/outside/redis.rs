@@ -83,9 +83,12 @@ fn what_comes_to_one_node_reaches_a_line_on_another_with_redis_and_without() {
     };
 
     wait_until("the bell is whole", || counts(metrics, "nightdesk_bell_broken 0"));
-    arrives(&here, "with");
-    let heard = r#"nightdesk_bell_rings_total{outcome="heard"} 1"#;
-    assert!(counts(metrics, heard), "the other node heard the bell: {}", get(metrics, "/metrics"));
+    // A line is rung for from a moment after it opened on; what comes sooner is found all the same.
+    wait_until("the other node hears the bell", || {
+        arrives(&here, "with");
+        let heard = r#"nightdesk_bell_rings_total{outcome="heard"} "#;
+        get(metrics, "/metrics").lines().any(|line| line.starts_with(heard))
+    });
 
     redis.stop().expect("Redis stops");
     wait_until("the break is seen", || counts(metrics, "nightdesk_bell_broken 1"));
