@@ -31,9 +31,11 @@ class Desk:
         self._env = environment(folder, RUST_BACKTRACE="1")
         settings = shared_settings(folder, cluster, database)
         # Platforms come to the one, gateways to the other.
-        self.front = Node(binary, folder, "front", self._env, settings)
-        self.back = Node(binary, folder, "back", self._env, settings)
+        self.front = Node(binary, folder, "front", self._env)
+        self.back = Node(binary, folder, "back", self._env, public=self.front)
         self.nodes = (self.front, self.back)
+        for node in self.nodes:
+            node.configure(settings)
 
     def plant(self, bug: str) -> None:
         """Makes the desk wrong in one way, on purpose, from its next start on."""

@@ -18,16 +18,34 @@ class Node:
     """One node. Its port and its name stay when it is killed."""
 
     def __init__(
-        self, binary: Path, folder: Path, name: str, env: dict[str, str], settings: str
+        self,
+        binary: Path,
+        folder: Path,
+        name: str,
+        env: dict[str, str],
+        public: "Node | None" = None,
     ) -> None:
         self.port = free_port()
         self.config = folder / f"{name}.toml"
-        self.config.write_text(own_settings(name, self.port) + settings)
+        # All nodes of a desk are found at one address, and vouch for each other by it.
+        self.public_url = public.public_url if public else f"http://127.0.0.1:{self.port}"
         self._words = [str(binary), "serve", "--config", str(self.config)]
         self._folder = folder
+        self._name = name
         self._log = folder / f"{name}.log"
         self._env = env
         self._process: Process | None = None
+
+    def configure(self, shared: str) -> None:
+        """Writes down what it is told: this, and what is its own."""
+        own = f"""
+[listen]
+address = "127.0.0.1:{self.port}"
+public_url = "{self.public_url}"
+[node]
+name = "{self._name}"
+"""
+        self.config.write_text(own + shared)
 
     async def start(self) -> None:
         """Starts serving; returns when the port is open."""
@@ -79,16 +97,6 @@ class Node:
                 raise ChildProcessError(f"the desk ended with {process.returncode}")
         finally:
             knocking.cancel()
-
-
-def own_settings(name: str, port: int) -> str:
-    """What is a node's own."""
-    return f"""
-[listen]
-address = "127.0.0.1:{port}"
-[node]
-name = "{name}"
-"""
 
 
 def shared_settings(folder: Path, cluster: Cluster, database: str) -> str:
