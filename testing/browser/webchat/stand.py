@@ -104,7 +104,7 @@ async def stand(shots: Path) -> AsyncIterator[Stand]:
         url, linked_url = await page_of(desk, "owl", True), await page_of(desk, "heron", False)
         gateway = await desk.create_gateway("gw-owl")
         await desk.start()
-        agent = Agent(desk.port, gateway.name, gateway.secret)
+        agent = Agent(desk.back.port, gateway.name, gateway.secret)
         async with async_playwright() as driver:
             browser, scriptless = await launch(driver), await launch(driver, SCRIPTLESS)
             yield Stand(desk, agent, browser, scriptless, url, linked_url, shots)
