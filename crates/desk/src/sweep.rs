@@ -2,18 +2,18 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nightdesk_bus::{Bell, Ears, Marked, Ring, spread};
+use nightdesk_bus::{Bell, Ears, Marked, Ring};
 use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
-    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, DOUBT_SWEEP_EVERY, REFUSAL_FLUSH_EVERY,
+    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REFUSAL_FLUSH_EVERY,
     REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX,
     UPKEEP_EVERY,
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::Desk;
@@ -144,7 +144,7 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
 }
 
 /// Looks at inboxes whose lines may have missed the bell: at once, but not all of them more
-/// often than every [`DOUBT_SWEEP_EVERY`], however often the bell breaks.
+/// often than [`nightdesk_bus::Doubt::rest`] lets it, however often the bell breaks.
 async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     while let Some(doubted) = drain.run_until_cancelled(ears.doubt().taken()).await {
         if is_planted(Bug::BodiesOnTheBell) {
@@ -152,7 +152,7 @@ async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
         }
         let began = Instant::now();
         let (looked, rest) = match doubted {
-            Marked::All => (look_at_all(desk, ears).await, spread(DOUBT_SWEEP_EVERY)),
+            Marked::All => (look_at_all(desk, ears).await, ears.doubt().rest()),
             Marked::These(agents) => {
                 (look_at(desk, ears, &ears.of_these(agents)).await, DOUBT_GATHERED_FOR)
             }
