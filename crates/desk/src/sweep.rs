@@ -28,7 +28,6 @@ pub async fn run(
     let drain = &drain;
     tokio::join!(
         every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
-        every(REVOCATION_SWEEP_EVERY, "find revoked gateways", drain, || revoked(&desk, &ears)),
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
         lines(&desk, &ears, drain),
@@ -36,12 +35,13 @@ pub async fn run(
     );
 }
 
-/// Makes the sends that wait for the bots of this node. It goes on while lines leave, until this
-/// node is about to give its bots back.
+/// Makes the sends that wait for the bots of this node, and closes lines whose gateways were
+/// revoked. It goes on while lines leave, until this node is about to give its bots back.
 pub async fn serve(desk: Arc<Desk>, ears: Arc<Ears>, until: CancellationToken) {
     let until = &until;
     tokio::join!(
         every(SEND_SWEEP_EVERY, "find forgotten sends", until, || sends(&desk)),
+        every(REVOCATION_SWEEP_EVERY, "find revoked gateways", until, || revoked(&desk, &ears)),
         asked(&desk, &ears, until),
     );
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_bus::{Address, Bell, Ears, Ring};
+use nightdesk_bus::{Address, Bell, Ears, Marked, Ring};
 use nightdesk_types::limits::{BEAT_EVERY, BEAT_MISSED_AFTER};
 use tokio::time::{Instant, sleep};
 use tokio_util::task::TaskTracker;
@@ -144,6 +144,22 @@ impl SimBell {
             }
             self.ears.doubt().set_broken(heard.elapsed() >= BEAT_MISSED_AFTER);
             sleep(BEAT_EVERY).await;
+        }
+    }
+
+    /// Tells older lines elsewhere when a line opens here, as the real bell does.
+    pub async fn follow(self) {
+        loop {
+            let changed = match self.ears.changes().taken().await {
+                Marked::These(changed) => changed.into_iter().collect(),
+                Marked::All => self.ears.addresses(),
+            };
+            for address in changed {
+                let Address::Agent(agent) = address else { continue };
+                let Some(by) = self.ears.generation(agent) else { continue };
+                self.ears.doubt().line(agent);
+                self.ring_elsewhere(&Ring::Replaced { agent, by }, &address);
+            }
         }
     }
 

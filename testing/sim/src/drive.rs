@@ -188,7 +188,8 @@ impl Driver {
         let Some((at, agent)) = self.world.plan.revoked.filter(|_| !self.revoked) else {
             return Ok(());
         };
-        if now >= at {
+        // Where the store is away for everybody, nobody can be revoked.
+        if now >= at && !self.world.weather.is_down() {
             self.revoked = true;
             let agent = &self.world.cast.agents[agent];
             let gateway = agent.gateways[0].name.clone();

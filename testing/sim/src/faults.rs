@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use turmoil::Sim;
 
+use crate::bus::Noise;
 use crate::chance::Chance;
 use crate::gateway;
 use crate::store::Climate;
@@ -46,6 +47,8 @@ pub enum Broken {
     StoreLossy(Climate),
     /// The bus is away for everybody.
     BusDown,
+    /// Hints are lost, doubled and overtaken, and nobody can see it.
+    BusNoisy(Noise),
     /// The bus is away for one node.
     BusCut(String),
     /// Nothing passes between a node and an agent's gateway, until it is over.
@@ -72,7 +75,7 @@ impl Fault {
 impl Broken {
     fn any(chance: &mut Chance, nodes: &[String], agents: usize) -> Self {
         let node = chance.one_of(nodes).clone();
-        match chance.between(0, 10) {
+        match chance.between(0, 11) {
             0 | 1 => Self::Crash(node),
             2 => Self::Stop(node),
             3 => Self::StoreDown,
@@ -82,6 +85,7 @@ impl Broken {
             7 => Self::BusCut(node),
             8 => Self::Line(node, chance.place(agents)),
             9 => Self::Platform(node),
+            10 => Self::BusNoisy(noisy(chance)),
             _ => Self::Clock(node, *chance.one_of(&SKEWS_MS)),
         }
     }
@@ -95,6 +99,7 @@ impl Broken {
             Self::StoreCut(node) => ("store cut", format!("{node}/postgres")),
             Self::StoreLossy(_) => ("store lossy", "postgres".to_owned()),
             Self::BusDown => ("bus down", "redis".to_owned()),
+            Self::BusNoisy(_) => ("bus noisy", "redis".to_owned()),
             Self::BusCut(node) => ("bus cut", format!("{node}/redis")),
             Self::Line(node, agent) => {
                 ("line cut", format!("{node}/gateway:{}", world.cast.agents[*agent].name))
@@ -114,6 +119,7 @@ impl Broken {
             }
             Self::Stop(node) => world.machines[node].stop(),
             Self::StoreLossy(climate) => world.weather.set(*climate),
+            Self::BusNoisy(noise) => world.bus.set(*noise),
             Self::Line(node, agent) => sim.hold(node.as_str(), host_of(world, *agent).as_str()),
             Self::StoreDown
             | Self::StoreCut(_)
@@ -131,6 +137,7 @@ impl Broken {
             // It is started again when it has stopped.
             Self::Stop(_) => {}
             Self::StoreLossy(_) => world.weather.set(world.plan.climate),
+            Self::BusNoisy(_) => world.bus.set(world.plan.noise),
             Self::Line(node, agent) => sim.release(node.as_str(), host_of(world, *agent).as_str()),
             Self::StoreDown
             | Self::StoreCut(_)
@@ -158,7 +165,11 @@ impl Broken {
             Self::Clock(node, skew_ms) => {
                 world.machines[node].clock.set_skew_ms(if on { *skew_ms } else { 0 });
             }
-            Self::Crash(_) | Self::Stop(_) | Self::StoreLossy(_) | Self::Line(..) => {}
+            Self::Crash(_)
+            | Self::Stop(_)
+            | Self::StoreLossy(_)
+            | Self::BusNoisy(_)
+            | Self::Line(..) => {}
         }
     }
 }
@@ -172,5 +183,15 @@ fn lossy(chance: &mut Chance) -> Climate {
         way_ms_max: chance.between(4, 40),
         stalls_per_mille: chance.between(0, 100),
         lost_per_mille: *chance.one_of(&[10, 50, 200]),
+    }
+}
+
+fn noisy(chance: &mut Chance) -> Noise {
+    let often = *chance.one_of(&[50, 200, 600]);
+    Noise {
+        takes_ms_max: chance.between(5, 200),
+        lost_per_mille: often,
+        doubled_per_mille: often,
+        late_per_mille: often / 2,
     }
 }

@@ -125,7 +125,9 @@ impl Parts {
         let Life { drain, street, leave, rooms, .. } = &self.life;
         let keeping = Keeping::default();
         keeping.task.spawn(keep(self.lease.clone(), self.store.clone(), keeping.stop.clone()));
-        rooms.spawn(leave.clone().run_until_cancelled_owned(SimBell::clone(&self.bell).beat()));
+        let bell = || SimBell::clone(&self.bell);
+        rooms.spawn(leave.clone().run_until_cancelled_owned(bell().beat()));
+        rooms.spawn(leave.clone().run_until_cancelled_owned(bell().follow()));
         let ears = || Arc::clone(&self.ears);
         let upkeep = Arc::<SimStore>::clone(&self.store);
         street.spawn(sweep::run(Arc::clone(desk), ears(), upkeep, drain.clone()));

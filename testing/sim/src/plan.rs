@@ -79,7 +79,7 @@ impl Plan {
             seed,
             faulty,
             climate: CALM,
-            noise: if faulty { noise(chance) } else { QUIET },
+            noise: QUIET,
             says: says(chance, agents),
             stops: stops(chance, &nodes, agents),
             faults: if faulty { Fault::some(chance, &nodes, agents) } else { Vec::new() },
@@ -93,17 +93,6 @@ impl Plan {
     /// How often a platform will be told that something was taken.
     pub fn posts(&self) -> usize {
         self.says.iter().map(|say| 1 + usize::from(say.doubled)).sum()
-    }
-}
-
-/// Hints get lost in some worlds, and in others they do not.
-fn noise(chance: &mut Chance) -> Noise {
-    let often = *chance.one_of(&[0, 20, 200, 600]);
-    Noise {
-        takes_ms_max: chance.between(5, 200),
-        lost_per_mille: often,
-        doubled_per_mille: often,
-        late_per_mille: often / 2,
     }
 }
 

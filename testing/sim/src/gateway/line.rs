@@ -39,6 +39,8 @@ const AGAIN_PER_MILLE: u64 = 500;
 pub(super) struct Request {
     id: String,
     chat: String,
+    /// Whether it was asked for before and not answered.
+    repeated: bool,
 }
 
 /// What there is to do, and when.
@@ -90,7 +92,8 @@ impl Line {
         drop(self.say(format!("{hello}\n")).await);
         for request in unanswered.drain(..) {
             if self.chance.happens(AGAIN_PER_MILLE) {
-                self.later(Duration::from_secs(1), Due::Ask(request));
+                let again = Request { repeated: true, ..request };
+                self.later(Duration::from_secs(1), Due::Ask(again));
             }
         }
     }
@@ -172,8 +175,8 @@ impl Line {
                 self.received(buffer_id, (event.message.text.clone(), bytes), chat);
             }
             ToGateway::OutboundResult { request_id, result } => {
-                if self.asked.remove(request_id.as_str()).is_some() {
-                    self.note_result(request_id.as_str(), said(&result));
+                if let Some(request) = self.asked.remove(request_id.as_str()) {
+                    self.note_result(&request.id, told(&result, &request));
                 }
             }
             ToGateway::InterruptInbound { session_key, chat_id } => {
@@ -192,7 +195,7 @@ impl Line {
 
     fn received(&mut self, buffer_id: String, (nonce, bytes): (String, u32), chat: String) {
         let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
-        let answer = Request { id: format!("{conn}-{nonce}"), chat };
+        let answer = Request { id: format!("{conn}-{nonce}"), chat, repeated: false };
         let id = buffer_id.clone();
         let passthrough = false;
         self.notes.note(Event::GwRecv { conn, agent, buffer_id: id, nonce, bytes, passthrough });
@@ -240,15 +243,17 @@ impl Line {
     }
 }
 
-fn ask(Request { id, chat }: &Request) -> Value {
+fn ask(Request { id, chat, .. }: &Request) -> Value {
     let action = json!({ "op": "send", "chat_id": chat, "content": id });
     json!({ "type": "outbound", "requestId": id, "action": action })
 }
 
-fn said(result: &Outcome) -> OutResult {
+/// What a gateway takes an answer for. That a repeat could not be asked for says nothing of what
+/// came of the first time.
+fn told(result: &Outcome, request: &Request) -> OutResult {
     if result.is_success() {
         OutResult::Done
-    } else if result.is_ambiguous() {
+    } else if result.is_ambiguous() || request.repeated {
         OutResult::Ambiguous
     } else {
         OutResult::Failed

@@ -61,6 +61,11 @@ impl Weather {
         }
     }
 
+    /// Whether it is away for everybody.
+    pub fn is_down(&self) -> bool {
+        self.now().down
+    }
+
     /// Whether a node cannot reach the store.
     pub(super) fn is_away(&self, node: &str) -> bool {
         self.now().is_away(node)
