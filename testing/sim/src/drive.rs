@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, ensure};
 use futures_util::FutureExt;
-use nightdesk_inbox::{Aside, State, Store};
+use nightdesk_inbox::{Aside, ParkReason, State, Store};
 use nightdesk_judge::{EntryState, Event, Verdict, judge};
 use nightdesk_register::Gateways;
 use nightdesk_types::{EntryId, Seq};
@@ -48,6 +48,7 @@ pub fn play(seed: u64, folder: &Path) -> anyhow::Result<Verdict> {
     let world = Arc::new(World::of(plan, chance.fork(), &mut histories)?);
     let mut sim = network(&mut chance);
     people(&mut sim, &world, &mut histories, &mut chance)?;
+    foretell(&world.plan, &notes);
     Driver::new(Arc::clone(&world), notes).run(&mut sim)?;
     drop(sim);
     histories.end()?;
@@ -65,6 +66,17 @@ fn network(chance: &mut Chance) -> Sim<'static> {
         .tcp_capacity(SEGMENTS_MAX)
         .enable_random_order()
         .build()
+}
+
+/// Says in advance what may be parked: an agent that dials again and again while an entry is
+/// handed over has tried it in vain.
+fn foretell(plan: &Plan, notes: &Notes) {
+    for say in &plan.says {
+        if say.to.is_some_and(|to| plan.habits[to].may_park()) {
+            let reason = ParkReason::Tries.slug().to_owned();
+            notes.note(Event::MayPark { nonce: say.id.clone(), reason });
+        }
+    }
 }
 
 /// Puts everybody into the network.

@@ -56,6 +56,11 @@ impl Habit {
         }
     }
 
+    /// Whether it may dial again so often that an entry is taken for one that nobody can take.
+    pub const fn may_park(&self) -> bool {
+        self.stays_ms.is_some()
+    }
+
     /// How long it stays this time, and how it leaves then.
     pub(super) fn next(&self, chance: &mut Chance) -> (Duration, Leave) {
         let stays = self.stays_ms.map_or(EVER, |(from, to)| chance.millis(from, to));
