@@ -7,9 +7,8 @@ use std::time::Duration;
 use nightdesk_bus::{Bell, Ears, Marked, Ring};
 use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
-    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REFUSAL_FLUSH_EVERY,
-    REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX,
-    UPKEEP_EVERY,
+    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY,
+    REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};

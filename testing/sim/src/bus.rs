@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_bus::{Address, Bell, Ears, Marked, Ring};
 use nightdesk_types::limits::{BEAT_EVERY, BEAT_MISSED_AFTER};
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::chance::Chance;
@@ -100,7 +102,7 @@ impl State {
     }
 
     /// How long each copy of a hint takes. A stop is news only once: the real bell sees to that.
-    fn copies(&mut self, ring: &Ring) -> Vec<std::time::Duration> {
+    fn copies(&mut self, ring: &Ring) -> Vec<Duration> {
         let Noise { takes_ms_max, lost_per_mille, doubled_per_mille, late_per_mille } = self.noise;
         if self.chance.happens(lost_per_mille) {
             return Vec::new();
@@ -136,21 +138,20 @@ impl SimBell {
     }
 
     /// Listens for this node's own word, as the real bell does: without it, the bell is broken.
-    pub async fn beat(self) {
+    pub async fn beat(self, until: CancellationToken) {
         let mut heard = Instant::now();
-        loop {
+        while until.run_until_cancelled(sleep(BEAT_EVERY)).await.is_some() {
             if !self.bus.is_away(&self.node) {
                 heard = Instant::now();
             }
             self.ears.doubt().set_broken(heard.elapsed() >= BEAT_MISSED_AFTER);
-            sleep(BEAT_EVERY).await;
         }
     }
 
     /// Tells older lines elsewhere when a line opens here, as the real bell does.
-    pub async fn follow(self) {
-        loop {
-            let changed = match self.ears.changes().taken().await {
+    pub async fn follow(self, until: CancellationToken) {
+        while let Some(changed) = until.run_until_cancelled(self.ears.changes().taken()).await {
+            let changed = match changed {
                 Marked::These(changed) => changed.into_iter().collect(),
                 Marked::All => self.ears.addresses(),
             };

@@ -95,7 +95,7 @@ async fn enter(
 
 /// The same ids in every run: what is kept in their order comes in the same order.
 fn id(kind: u128, number: u64) -> Uuid {
-    Uuid::from_u128(kind << 64 | u128::from(number) + 1)
+    Uuid::from_u128((kind << 64) | (u128::from(number) + 1))
 }
 
 async fn tenant(
@@ -149,7 +149,11 @@ async fn agent(
 }
 
 /// A secret as the register seals it.
-fn sealed((scope, key, key_id): (TenantScope, &DataKey, DataKeyId), row: Uuid, login: &Login) -> NewSecret {
+fn sealed(
+    (scope, key, key_id): (TenantScope, &DataKey, DataKeyId),
+    row: Uuid,
+    login: &Login,
+) -> NewSecret {
     let place = Place { tenant: scope.tenant(), kind: "gateway-secret", row };
     NewSecret { id: row, sealed: key.seal(&place, &login.secret), key: key_id }
 }

@@ -99,9 +99,7 @@ fn people(
     }
     let (notes, chance) = (histories.begin("platform")?, chance.fork());
     let world = Arc::clone(world);
-    sim.host("platform", move || {
-        platform::live(Arc::clone(&world), notes.clone(), chance.clone())
-    });
+    sim.host("platform", move || platform::live(Arc::clone(&world), notes.clone(), chance.clone()));
     Ok(())
 }
 

@@ -43,7 +43,12 @@ pub fn host(agent: &Agent) -> String {
 }
 
 /// A gateway's host: holds a line, and dials again.
-pub async fn live(world: Arc<World>, agent: usize, notes: Notes, chance: Chance) -> turmoil::Result {
+pub async fn live(
+    world: Arc<World>,
+    agent: usize,
+    notes: Notes,
+    chance: Chance,
+) -> turmoil::Result {
     let habit = world.plan.habits[agent].clone();
     let agent = Arc::new(world.cast.agents[agent].clone());
     let mut gateway =
@@ -120,7 +125,7 @@ impl Gateway {
     /// Neither reads nor acks, as a machine that is suspended.
     async fn freeze(&mut self) {
         self.note_state(GatewayState::Frozen);
-        sleep(self.habit.sleep(&mut self.chance)).await;
+        sleep(Habit::sleeps_for(&mut self.chance)).await;
         self.note_state(GatewayState::Thawed);
     }
 
@@ -129,7 +134,7 @@ impl Gateway {
         self.note_state(GatewayState::Idle);
         let ended = line.say_goodbye().await;
         self.ended(ended);
-        sleep(self.habit.sleep(&mut self.chance)).await;
+        sleep(Habit::sleeps_for(&mut self.chance)).await;
     }
 
     fn ended(&mut self, ended: Ended) {

@@ -94,10 +94,12 @@ impl Parts {
 
     fn desk(&self, world: &World, name: &str) -> Desk {
         let store = &self.store;
-        let register = Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
+        let register =
+            Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
         let Machine { notes, .. } = &world.machines[name];
         let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
-        let adapters: Adapters = [(ADAPTER.to_owned(), Arc::new(platform) as Arc<dyn Platform>)].into();
+        let adapters: Adapters =
+            [(ADAPTER.to_owned(), Arc::new(platform) as Arc<dyn Platform>)].into();
         let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
         let owners = Owners::new(Arc::clone(&self.lease), Arc::<SimStore>::clone(store));
         Desk {
@@ -126,8 +128,8 @@ impl Parts {
         let keeping = Keeping::default();
         keeping.task.spawn(keep(self.lease.clone(), self.store.clone(), keeping.stop.clone()));
         let bell = || SimBell::clone(&self.bell);
-        rooms.spawn(leave.clone().run_until_cancelled_owned(bell().beat()));
-        rooms.spawn(leave.clone().run_until_cancelled_owned(bell().follow()));
+        rooms.spawn(bell().beat(leave.clone()));
+        rooms.spawn(bell().follow(leave.clone()));
         let ears = || Arc::clone(&self.ears);
         let upkeep = Arc::<SimStore>::clone(&self.store);
         street.spawn(sweep::run(Arc::clone(desk), ears(), upkeep, drain.clone()));

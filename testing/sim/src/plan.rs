@@ -74,7 +74,9 @@ impl Plan {
         let tenants: Vec<usize> = (0..chance.between(2, 3)).map(|_| 1 + chance.place(2)).collect();
         let agents = tenants.iter().sum();
         let habits: Vec<_> = (0..agents).map(|_| Habit::of(chance, faulty)).collect();
-        let revoked = chance.happens(250).then(|| (chance.millis(REVOKED_MS.0, REVOKED_MS.1), chance.place(agents)));
+        let revoked = chance
+            .happens(250)
+            .then(|| (chance.millis(REVOKED_MS.0, REVOKED_MS.1), chance.place(agents)));
         Self {
             seed,
             faulty,

@@ -33,7 +33,9 @@ pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> 
     let found = play_until(seeds, jobs, |_| true);
     let first = found.first_key_value();
     ui::say(&match first {
-        Some((seed, Ok(verdict))) => format!("{number}: found by seed {seed}: {}", verdict.summary()),
+        Some((seed, Ok(verdict))) => {
+            format!("{number}: found by seed {seed}: {}", verdict.summary())
+        }
         Some((seed, Err(why))) => format!("{number}: found by seed {seed}: {why}"),
         None => format!("{number}: not found by {played} seeds"),
     });

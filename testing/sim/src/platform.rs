@@ -4,6 +4,6 @@
 mod says;
 mod takes;
 
-pub use says::{Say, live};
 pub(crate) use says::chat_of;
+pub use says::{Say, live};
 pub use takes::{Outside, SimPlatform};

@@ -64,7 +64,7 @@ pub(crate) fn play_until(
 fn play_aside(seed: u64) -> Judged {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let judged = play(seed, folder.path());
-    if seed % REPEATED_EVERY == 0 && is_good(&judged) {
+    if seed.is_multiple_of(REPEATED_EVERY) && is_good(&judged) {
         let again = tempfile::tempdir().map_err(|error| error.to_string())?;
         drop(play(seed, again.path()));
         is_same(folder.path(), again.path()).map_err(|error| error.to_string())?;

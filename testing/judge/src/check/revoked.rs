@@ -71,8 +71,7 @@ fn until(history: &History, line: &Line, revoked: Mark) -> Mark {
     let is_late = |f: &&Fault| f.touches(Kind::Gateway) && f.is_on_path_of(line);
     let late = history.faults.iter().filter(is_late).filter(|f| f.was_on(revoked, until));
     let ever = Mark { at_ns: u64::MAX, ..revoked };
-    late.map(|f| f.off.map_or(ever, |off| off.plus_ms(REVOKED_MS)))
-        .fold(until, Mark::max)
+    late.map(|f| f.off.map_or(ever, |off| off.plus_ms(REVOKED_MS))).fold(until, Mark::max)
 }
 
 fn is_proven(history: &History, line: &Line, close: Close) -> bool {

@@ -78,7 +78,7 @@ impl Habit {
     }
 
     /// How long it sleeps.
-    pub(super) const fn sleep(&self, chance: &mut Chance) -> Duration {
+    pub(super) const fn sleeps_for(chance: &mut Chance) -> Duration {
         chance.millis(SLEEPS_MS.0, SLEEPS_MS.1)
     }
 }

@@ -23,7 +23,7 @@ use crate::notes::Notes;
 pub(super) type Socket = WebSocketStream<TcpStream>;
 
 /// Without a word of the desk for so long, a line is dead.
-const SILENT_FOR: Duration = Duration::from_secs(60);
+const SILENT_FOR: Duration = Duration::from_mins(1);
 
 /// How long saying something may take.
 const SAY_WAIT: Duration = Duration::from_secs(15);
@@ -162,7 +162,9 @@ impl Line {
                 let close = close.map(|close| (close.code.into(), close.reason.to_string()));
                 Err(close.unwrap_or((1005, String::new())))
             }
-            Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(()),
+            Some(Ok(
+                Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
+            )) => Ok(()),
             Some(Err(_)) | None => Err((1006, "broken".to_owned())),
         }
     }
@@ -224,7 +226,13 @@ impl Line {
             Due::Ask(request) => {
                 let (id, chat) = (request.id.clone(), request.chat.clone());
                 let frame = ask(&request);
-                self.notes.note(Event::OutReq { conn, agent, nonce: id.clone(), request: id.clone(), chat });
+                self.notes.note(Event::OutReq {
+                    conn,
+                    agent,
+                    nonce: id.clone(),
+                    request: id.clone(),
+                    chat,
+                });
                 self.asked.insert(id, request);
                 frame
             }
