@@ -83,6 +83,25 @@ judge-rate *ARGS:
     cargo build --locked --release -p nightdesk-judge
     "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
 
+# Strike a whole world with every fault there is, one after the other, and judge what was seen.
+chaos-smoke *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
+        --name chaos-smoke --faults all --seconds 240 --rate 450 --events-min 50000 {{ ARGS }}
+
+# Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
+chaos *SETTINGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random \
+        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-1}"'
+
+# Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.
+mutants-of-the-desk *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" \
+        "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
+
+_world:
+    cargo build --locked -p nightdesk --features scripted,planted -p nightdesk-prove
+
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 

@@ -1,6 +1,54 @@
 -- The schema after all migrations, without the partitions of single days.
 -- Made by `just gen`; do not edit.
 
+CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    buried bigint := 0;
+    dead   record;
+begin
+    for dead in
+        with recursive lives as (
+            (
+                select l.node, l.node_epoch from lines l where l.closed_at is null
+                order by l.node, l.node_epoch limit 1
+            )
+            union all
+            -- The next life that has open lines: a few steps, however many lines there are.
+            select after.node, after.node_epoch
+            from lives cross join lateral (
+                select l.node, l.node_epoch from lines l
+                where l.closed_at is null
+                  and (l.node, l.node_epoch) > (lives.node, lives.node_epoch)
+                order by l.node, l.node_epoch limit 1
+            ) as after
+        )
+        select l.tenant_id, l.agent_id, l.generation, l.grace,
+            coalesce(node_ended_at(l.node, l.node_epoch), clock_timestamp()) as ended_at
+        from lives
+            join lines l on l.node = lives.node and l.node_epoch = lives.node_epoch
+                and l.closed_at is null
+        where node_is_gone(lives.node, lives.node_epoch)
+        order by l.tenant_id, l.agent_id
+        limit lines_max
+    loop
+        perform from inbox_heads h
+        where h.tenant_id = dead.tenant_id and h.agent_id = dead.agent_id for update;
+        if line_ends(dead.tenant_id, dead.agent_id, dead.generation, dead.ended_at, 1006, 'node',
+            dead.grace)
+        then
+            buried := buried + 1;
+        end if;
+    end loop;
+    return buried;
+end
+$$;
+
+ALTER FUNCTION public.bury_lines(lines_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.close_days(kept_days integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -410,7 +458,168 @@ $$;
 
 ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
+CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
+    s_at timestamptz[]; s_parked boolean[];
+    z_tenant uuid[]; z_agent uuid[]; z_held boolean[];
+begin
+    select array_agg(s.event), array_agg(s.outcome), array_agg(s.tenant), array_agg(s.agent),
+        array_agg(s.seq), array_agg(s.at), array_agg(s.parked)
+    into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked
+    from inbox_store(
+        tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
+        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+    ) as s;
+    if false = any (s_parked) then
+        select array_agg(z.tenant), array_agg(z.agent), array_agg(z.held)
+        into z_tenant, z_agent, z_held
+        from wake_sleepers(
+            array(select s.t from unnest(s_tenant, s_parked) as s (t, parked) where not s.parked),
+            array(select s.a from unnest(s_agent, s_parked) as s (a, parked) where not s.parked)
+        ) as z;
+    end if;
+    return query
+    select s.event, s.outcome, s.tenant, s.agent, s.seq, s.at, s.parked, (
+            select case when z.held then 'held' else 'asleep' end
+            from unnest(z_tenant, z_agent, z_held) as z (tenant, agent, held)
+            where z.tenant = s.tenant and z.agent = s.agent and not s.parked
+        )
+    from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked)
+        as s (event, outcome, tenant, agent, seq, at, parked);
+end
+$$;
+
+ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    now_at timestamptz := clock_timestamp();
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    return query
+    with a as materialized (
+        select a.* from unnest(a_tenant, a_agent, a_generation)
+            with ordinality as a (tenant, agent, generation, o)
+    ), r as materialized (
+        select r.* from unnest(r_ack, r_from, r_to, r_at, r_handed_at)
+            as r (o, from_seq, to_seq, at, handed_at)
+    ), locked as materialized (
+        select c.tenant_id, c.agent_id, c.acked_seq, c.acked_at, c.ahead, c.generation
+        from a join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
+        order by c.tenant_id, c.agent_id
+        for update of c
+    ), counting as materialized (
+        select a.o, l.*, l.ahead + coalesce((
+                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
+            ), '{}') as done
+        from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
+        where l.generation = a.generation
+    ), moved as materialized (
+        select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
+            greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
+                as acked_at
+        from counting k cross join lateral cursor_after(k.acked_seq, k.done) as m
+    ), updated as (
+        update inbox_cursors c
+        set acked_seq = moved.seq, ahead = moved.ahead, acked_at = moved.acked_at
+        from moved
+        where c.tenant_id = moved.tenant_id and c.agent_id = moved.agent_id
+    ), noted as (
+        insert into inbox_acks
+            (tenant_id, agent_id, from_seq, to_seq, generation, handed_at, acked_at)
+        select k.tenant_id, k.agent_id, r.from_seq, r.to_seq, k.generation, r.handed_at, now_at
+        from counting k join r on r.o = k.o
+    )
+    select a.o::integer, moved.seq from a left join moved on moved.o = a.o order by a.o;
+end
+$$;
+
+ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', (select array_agg(distinct t) from unnest(a_tenant) as t)::text, true);
+    return query
+    select coalesce((
+        select h.next_seq - 1 from inbox_heads h
+        where h.tenant_id = a.tenant and h.agent_id = a.agent
+    ), 0)
+    from unnest(a_tenant, a_agent) with ordinality as a (tenant, agent, o)
+    order by a.o;
+end
+$$;
+
+ALTER FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    mine inbox_heads;
+begin
+    update inbox_heads h
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    where h.tenant_id = p_tenant and h.agent_id = p_agent
+    returning h.* into mine;
+    if not found then
+        return null;
+    end if;
+    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0);
+    perform wake_sleepers(array[p_tenant], array[p_agent]);
+    return mine.next_seq - 1;
+end
+$$;
+
+ALTER FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS TABLE(seq bigint, at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    aside inbox_parked;
+    mine  inbox_heads;
+begin
+    select p.* into aside from inbox_parked p
+    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq
+      and p.resubmitted_as is null
+    for update;
+    if not found then
+        return;
+    end if;
+    update inbox_heads h
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    where h.tenant_id = p_tenant and h.agent_id = p_agent
+    returning h.* into strict mine;
+    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
+        aside.body, aside.key_id);
+    update inbox_parked p set resubmitted_as = mine.next_seq - 1
+    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
+    perform wake_sleepers(array[p_tenant], array[p_agent]);
+    return query select mine.next_seq - 1, mine.last_at;
+end
+$$;
+
+ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -545,108 +754,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-#variable_conflict use_column
-declare
-    now_at timestamptz := clock_timestamp();
-begin
-    perform set_config('app.tenants', tenants::text, true);
-    return query
-    with a as materialized (
-        select a.* from unnest(a_tenant, a_agent, a_generation)
-            with ordinality as a (tenant, agent, generation, o)
-    ), r as materialized (
-        select r.* from unnest(r_ack, r_from, r_to, r_at, r_handed_at)
-            as r (o, from_seq, to_seq, at, handed_at)
-    ), locked as materialized (
-        select c.tenant_id, c.agent_id, c.acked_seq, c.acked_at, c.ahead, c.generation
-        from a join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
-        order by c.tenant_id, c.agent_id
-        for update of c
-    ), counting as materialized (
-        select a.o, l.*, l.ahead + coalesce((
-                select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
-            ), '{}') as done
-        from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
-        where l.generation = a.generation
-    ), moved as materialized (
-        select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
-            greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
-                as acked_at
-        from counting k cross join lateral cursor_after(k.acked_seq, k.done) as m
-    ), updated as (
-        update inbox_cursors c
-        set acked_seq = moved.seq, ahead = moved.ahead, acked_at = moved.acked_at
-        from moved
-        where c.tenant_id = moved.tenant_id and c.agent_id = moved.agent_id
-    ), noted as (
-        insert into inbox_acks
-            (tenant_id, agent_id, from_seq, to_seq, generation, handed_at, acked_at)
-        select k.tenant_id, k.agent_id, r.from_seq, r.to_seq, k.generation, r.handed_at, now_at
-        from counting k join r on r.o = k.o
-    )
-    select a.o::integer, moved.seq from a left join moved on moved.o = a.o order by a.o;
-end
-$$;
-
-ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
-    LANGUAGE plpgsql
-    AS $$
-begin
-    perform set_config('app.tenants', (select array_agg(distinct t) from unnest(a_tenant) as t)::text, true);
-    return query
-    select coalesce((
-        select h.next_seq - 1 from inbox_heads h
-        where h.tenant_id = a.tenant and h.agent_id = a.agent
-    ), 0)
-    from unnest(a_tenant, a_agent) with ordinality as a (tenant, agent, o)
-    order by a.o;
-end
-$$;
-
-ALTER FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS TABLE(seq bigint, at timestamp with time zone)
-    LANGUAGE plpgsql
-    AS $$
-#variable_conflict use_column
-declare
-    aside inbox_parked;
-    mine  inbox_heads;
-begin
-    select p.* into aside from inbox_parked p
-    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq
-      and p.resubmitted_as is null
-    for update;
-    if not found then
-        return;
-    end if;
-    update inbox_heads h
-    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
-    where h.tenant_id = p_tenant and h.agent_id = p_agent
-    returning h.* into strict mine;
-    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
-    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
-        aside.body, aside.key_id);
-    update inbox_parked p set resubmitted_as = mine.next_seq - 1
-    where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
-    return query select mine.next_seq - 1, mine.last_at;
-end
-$$;
-
-ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
     LANGUAGE plpgsql
@@ -689,21 +797,66 @@ $$;
 
 ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint) RETURNS void
+CREATE FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return exists (
+        select from inbox_cursors c
+            join inbox_entries e on e.tenant_id = c.tenant_id and e.agent_id = c.agent_id
+        where c.tenant_id = p_tenant and c.agent_id = p_agent
+          and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+    );
+end
+$$;
+
+ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text DEFAULT 'desk'::text, p_grace interval DEFAULT '00:00:35'::interval) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-    update lines l set closed_at = clock_timestamp(), close_code = p_code
-    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation;
+    perform from inbox_heads h
+    where h.tenant_id = p_tenant and h.agent_id = p_agent for update;
     -- Also for a line that was replaced: that the client dialled again is the very sign.
     update inbox_cursors c
     set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
     where c.tenant_id = p_tenant and c.agent_id = p_agent
       and p_tried > c.acked_seq and not p_tried <@ c.ahead;
+    perform line_ends(
+        p_tenant, p_agent, p_generation, clock_timestamp(), p_code, p_parting, p_grace
+    );
 end
 $$;
 
-ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_ends(p_tenant uuid, p_agent uuid, p_generation bigint, p_at timestamp with time zone, p_code integer, p_parting text, p_grace interval) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update lines l
+    set closed_at = p_at, close_code = p_code, parting = p_parting, grace = p_grace
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
+      and l.closed_at is null;
+    if not found then
+        return false;
+    end if;
+    if inbox_waits(p_tenant, p_agent) then
+        perform wake_due(
+            p_tenant, p_agent, greatest(p_at + p_grace, clock_timestamp()), null, null
+        );
+    end if;
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.line_ends(p_tenant uuid, p_agent uuid, p_generation bigint, p_at timestamp with time zone, p_code integer, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
@@ -721,7 +874,23 @@ $$;
 
 ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint)
+CREATE FUNCTION public.line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    at_seq bigint;
+begin
+    select c.acked_seq into at_seq from inbox_cursors c
+    where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation;
+    if found and inbox_waits(p_tenant, p_agent) then
+        perform wake_due(p_tenant, p_agent, clock_timestamp(), p_generation, at_seq);
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -741,12 +910,19 @@ begin
     set generation = c.generation + 1, tries = case when parked is null then c.tries else 0 end
     where c.tenant_id = p_tenant and c.agent_id = p_agent
     returning c.* into mine;
-    insert into lines (tenant_id, agent_id, gateway_id, generation, node, node_epoch, opened_at)
-    values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp())
+    insert into lines
+        (tenant_id, agent_id, gateway_id, generation, node, node_epoch, opened_at, grace)
+    values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp(),
+        p_grace)
     on conflict (tenant_id, agent_id) do update
     set gateway_id = excluded.gateway_id, generation = excluded.generation, node = excluded.node,
-        node_epoch = excluded.node_epoch, opened_at = excluded.opened_at,
-        closed_at = null, close_code = null;
+        node_epoch = excluded.node_epoch, opened_at = excluded.opened_at, grace = excluded.grace,
+        closed_at = null, close_code = null, parting = null;
+    update wakes w
+    set state = 'woken', woken_at = clock_timestamp(), due_at = null, asked = false,
+        suspect_generation = null
+    where w.tenant_id = p_tenant and w.agent_id = p_agent
+      and w.state in ('due', 'held', 'unreachable');
 
     return query select mine.generation, mine.acked_seq, mine.acked_at,
         (select h.next_seq - 1 from inbox_heads h
@@ -759,7 +935,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -770,6 +946,16 @@ end
 $$;
 
 ALTER FUNCTION public.no_outcome(what text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.node_ended_at(p_node text, p_epoch bigint) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    select case when n.epoch = p_epoch then least(n.expires_at, clock_timestamp())
+        else n.started_at end
+    from nodes n where n.node = p_node
+$$;
+
+ALTER FUNCTION public.node_ended_at(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.node_is_gone(p_node text, p_epoch bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -792,6 +978,25 @@ CREATE FUNCTION public.node_lives(p_node text, p_epoch bigint) RETURNS boolean
 $$;
 
 ALTER FUNCTION public.node_lives(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    with head as (
+        insert into notice_heads as h (tenant_id, next_number) values (p_tenant, 1)
+        on conflict (tenant_id) do update set next_number = h.next_number + 1
+        returning h.next_number
+    )
+    insert into notices (tenant_id, slot, number, at, kind, agent_id, outcome, calls)
+    select p_tenant, head.next_number % kept_max, head.next_number, clock_timestamp(), p_kind,
+        p_agent, p_outcome, p_calls
+    from head
+    on conflict (tenant_id, slot) do update
+    set number = excluded.number, at = excluded.at, kind = excluded.kind,
+        agent_id = excluded.agent_id, outcome = excluded.outcome, calls = excluded.calls
+$$;
+
+ALTER FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.open_days(behind integer, ahead integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -935,6 +1140,265 @@ CREATE FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source te
 $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform wake_due(p_tenant, p_agent, clock_timestamp(), null, null);
+    update wakes w
+    set asked = true, state = 'due', due_at = greatest(clock_timestamp(), w.rests_until)
+    where w.tenant_id = p_tenant and w.agent_id = p_agent;
+end
+$$;
+
+ALTER FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_claim(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, step text, since timestamp with time zone, calls integer, outcome text, urls text[], bots uuid[], chats text[], parting text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    mine record;
+    todo text;
+begin
+    for mine in
+        select w.tenant_id, w.agent_id from wakes w
+        where w.due_at <= clock_timestamp() and p_agent is null
+        order by w.due_at limit wakes_max for update skip locked
+    loop
+        todo := wake_step(mine.tenant_id, mine.agent_id, has_command, p_gap, p_deadline,
+            wakes_per_hour, notices_max);
+        if todo is not null then
+            return query select * from wake_claimed(mine.tenant_id, mine.agent_id, todo, places_max);
+        end if;
+    end loop;
+    if p_agent is null then
+        return;
+    end if;
+    perform from wakes w
+    where w.tenant_id = p_tenant and w.agent_id = p_agent and w.due_at <= clock_timestamp()
+    for update skip locked;
+    if found then
+        todo := wake_step(p_tenant, p_agent, has_command, p_gap, p_deadline, wakes_per_hour,
+            notices_max);
+        if todo is not null then
+            return query select * from wake_claimed(p_tenant, p_agent, todo, places_max);
+        end if;
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.wake_claim(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.wake_claimed(p_tenant uuid, p_agent uuid, todo text, places_max integer) RETURNS TABLE(tenant uuid, agent uuid, step text, since timestamp with time zone, calls integer, outcome text, urls text[], bots uuid[], chats text[], parting text)
+    LANGUAGE sql
+    AS $$
+    select w.tenant_id, w.agent_id, todo, w.since, w.calls, w.outcome,
+        array(
+            select k.url from wakers k
+            where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
+        ),
+        p.bots, p.chats, l.parting
+    from wakes w
+        cross join lateral wake_places(
+            w.tenant_id, w.agent_id,
+            -- People are told at the first call, when it is held, and at the end.
+            case when todo <> 'call' or w.calls = 1 then places_max else 0 end
+        ) as p
+        left join lines l on l.tenant_id = w.tenant_id and l.agent_id = w.agent_id
+    where w.tenant_id = p_tenant and w.agent_id = p_agent
+$$;
+
+ALTER FUNCTION public.wake_claimed(p_tenant uuid, p_agent uuid, todo text, places_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_due(p_tenant uuid, p_agent uuid, p_due timestamp with time zone, p_generation bigint, p_acked_seq bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into wakes as w
+        (tenant_id, agent_id, state, since, due_at, suspect_generation, suspect_acked_seq)
+    values (p_tenant, p_agent, 'due', clock_timestamp(), p_due, p_generation, p_acked_seq)
+    on conflict (tenant_id, agent_id) do update
+    set state = case when w.state = 'held' then w.state else 'due' end,
+        since = case when w.state in ('due', 'held') then w.since else excluded.since end,
+        calls = case when w.state in ('due', 'held') then w.calls else 0 end,
+        outcome = case when w.state in ('due', 'held') then w.outcome end,
+        due_at = case when w.state = 'held' then w.due_at
+            when w.state = 'due' then least(w.due_at, greatest(excluded.due_at, w.rests_until))
+            else greatest(excluded.due_at, w.rests_until) end,
+        suspect_generation = excluded.suspect_generation,
+        suspect_acked_seq = excluded.suspect_acked_seq
+$$;
+
+ALTER FUNCTION public.wake_due(p_tenant uuid, p_agent uuid, p_due timestamp with time zone, p_generation bigint, p_acked_seq bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_note(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_outcome text, p_wait interval) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update wakes w
+    set called_at = clock_timestamp(), outcome = p_outcome,
+        due_at = case when w.state = 'due' then clock_timestamp() + p_wait else w.due_at end
+    where w.tenant_id = p_tenant and w.agent_id = p_agent
+      and w.since = p_since and w.calls = p_calls
+$$;
+
+ALTER FUNCTION public.wake_note(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_outcome text, p_wait interval) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) RETURNS record
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(array_agg(p.bot_id), '{}'), coalesce(array_agg(p.chat_id), '{}')
+    from (
+        select e.bot_id, e.chat_id from (
+            select e.bot_id, e.chat_id, e.seq
+            from inbox_cursors c
+                join inbox_entries e on e.tenant_id = c.tenant_id and e.agent_id = c.agent_id
+            where c.tenant_id = p_tenant and c.agent_id = p_agent
+              and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+            order by e.seq limit 64
+        ) as e
+        group by 1, 2 order by min(e.seq) limit places_max
+    ) as p
+$$;
+
+ALTER FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_put_off(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_wait interval) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update wakes w
+    set calls = w.calls - 1, outcome = 'put off', due_at = clock_timestamp() + p_wait,
+        rests_until = clock_timestamp() + p_wait,
+        hour_wakes = w.hour_wakes - case when w.calls = 1 then 1 else 0 end
+    where w.tenant_id = p_tenant and w.agent_id = p_agent
+      and w.since = p_since and w.calls = p_calls and w.state = 'due'
+$$;
+
+ALTER FUNCTION public.wake_put_off(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_wait interval) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    now_at   timestamptz := clock_timestamp();
+    s_tenant uuid[];
+    s_agent  uuid[];
+    s_due    timestamptz[];
+begin
+    select array_agg(a.tenant), array_agg(a.agent), array_agg(greatest(
+            now_at, coalesce(l.closed_at, node_ended_at(l.node, l.node_epoch)) + l.grace
+        ))
+    into s_tenant, s_agent, s_due
+    from (
+        select distinct a.tenant, a.agent from unnest(a_tenant, a_agent) as a (tenant, agent)
+        order by 1, 2
+    ) as a
+        left join lines l on l.tenant_id = a.tenant and l.agent_id = a.agent
+    where l.closed_at is not null or not exists (
+        select from nodes n
+        where n.node = l.node and n.epoch = l.node_epoch and n.expires_at > now_at
+    );
+    if s_tenant is null then
+        return;
+    end if;
+
+    -- One that is due already is left as it is, but locked: whoever claims it sees our entry.
+    insert into wakes as w (tenant_id, agent_id, state, since, due_at)
+    select s.tenant, s.agent, 'due', now_at, s.due
+    from unnest(s_tenant, s_agent, s_due) as s (tenant, agent, due)
+    on conflict (tenant_id, agent_id) do update
+    set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),
+        calls = 0, outcome = null, suspect_generation = null
+    where w.state not in ('due', 'held');
+
+    return query
+    select w.tenant_id, w.agent_id, w.state = 'held'
+    from unnest(s_tenant, s_agent) as s (tenant, agent)
+        join wakes w on w.tenant_id = s.tenant and w.agent_id = s.agent;
+end
+$$;
+
+ALTER FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_step(p_tenant uuid, p_agent uuid, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_at timestamptz := clock_timestamp();
+    mine   wakes;
+    line   lines;
+    lives  boolean;
+    counted integer;
+begin
+    -- A new statement: it sees what whoever held the row before us did.
+    select w.* into strict mine from wakes w where w.tenant_id = p_tenant and w.agent_id = p_agent;
+    select l.* into line from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+    lives := found and line.closed_at is null and node_lives(line.node, line.node_epoch);
+
+    if mine.state = 'unreachable' then
+        -- Whoever gave up did not come to telling the senders.
+        update wakes w set due_at = now_at + p_gap
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        return 'gave up';
+    end if;
+    if lives and not (mine.suspect_generation is not distinct from line.generation and exists (
+        select from inbox_cursors c
+        where c.tenant_id = p_tenant and c.agent_id = p_agent
+          and c.acked_seq = mine.suspect_acked_seq
+    )) then
+        update wakes w
+        set due_at = null, asked = false,
+            state = case when line.opened_at >= w.since then 'woken' else 'settled' end,
+            woken_at = case when line.opened_at >= w.since then line.opened_at else w.woken_at end
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        return null;
+    end if;
+    if not mine.asked and not inbox_waits(p_tenant, p_agent) then
+        update wakes w set state = 'settled', due_at = null
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        return null;
+    end if;
+    if now_at >= mine.since + p_deadline then
+        update wakes w set state = 'unreachable', due_at = now_at + p_gap, asked = false
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        perform notice(p_tenant, p_agent, 'unreachable', mine.outcome, mine.calls, notices_max);
+        return 'gave up';
+    end if;
+    if not has_command and not exists (
+        select from wakers k where k.tenant_id = p_tenant and k.agent_id = p_agent
+    ) then
+        -- It may still come by itself. Until it is given up, there is nothing to do.
+        update wakes w set outcome = 'no waker', due_at = w.since + p_deadline, asked = false
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        return null;
+    end if;
+
+    counted := case when now_at - mine.hour_began_at >= interval '1 hour' then 0
+        else mine.hour_wakes end;
+    if mine.calls = 0 and not mine.asked and counted >= wakes_per_hour then
+        update wakes w set state = 'held', due_at = w.hour_began_at + interval '1 hour'
+        where w.tenant_id = p_tenant and w.agent_id = p_agent;
+        perform notice(p_tenant, p_agent, 'held', null, counted, notices_max);
+        return 'held';
+    end if;
+    update wakes w
+    set state = 'due', calls = w.calls + 1, due_at = now_at + p_gap, rests_until = now_at + p_gap,
+        asked = false,
+        hour_began_at = case when counted = 0 and w.calls = 0 then now_at else w.hour_began_at end,
+        hour_wakes = case when w.calls = 0 then counted + 1 else w.hour_wakes end
+    where w.tenant_id = p_tenant and w.agent_id = p_agent;
+    return 'call';
+end
+$$;
+
+ALTER FUNCTION public.wake_step(p_tenant uuid, p_agent uuid, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wall_off(walled text) RETURNS void
     LANGUAGE plpgsql
@@ -1141,7 +1605,10 @@ CREATE TABLE public.lines (
     node_epoch bigint NOT NULL,
     opened_at timestamp with time zone NOT NULL,
     closed_at timestamp with time zone,
-    close_code integer
+    close_code integer,
+    grace interval DEFAULT '00:00:35'::interval NOT NULL,
+    parting text,
+    CONSTRAINT lines_known_parting CHECK ((parting = ANY (ARRAY['idle'::text, 'client'::text, 'desk'::text, 'node'::text])))
 )
 WITH (fillfactor='50');
 
@@ -1158,6 +1625,31 @@ CREATE TABLE public.nodes (
 );
 
 ALTER TABLE public.nodes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.notice_heads (
+    tenant_id uuid NOT NULL,
+    next_number bigint DEFAULT 0 NOT NULL
+);
+
+ALTER TABLE ONLY public.notice_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.notice_heads OWNER TO nightdesk_owner;
+
+CREATE TABLE public.notices (
+    tenant_id uuid NOT NULL,
+    slot bigint NOT NULL,
+    number bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    agent_id uuid NOT NULL,
+    outcome text,
+    calls integer NOT NULL,
+    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text])))
+);
+
+ALTER TABLE ONLY public.notices FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.notices OWNER TO nightdesk_owner;
 
 CREATE TABLE public.oauth_clients (
     tenant_id uuid NOT NULL,
@@ -1327,6 +1819,43 @@ ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO nightdesk_owner;
 
+CREATE TABLE public.wakers (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    url text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakers OWNER TO nightdesk_owner;
+
+CREATE TABLE public.wakes (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    calls integer DEFAULT 0 NOT NULL,
+    called_at timestamp with time zone,
+    outcome text,
+    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    woken_at timestamp with time zone,
+    suspect_generation bigint,
+    suspect_acked_seq bigint,
+    asked boolean DEFAULT false NOT NULL,
+    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    hour_wakes integer DEFAULT 0 NOT NULL,
+    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
+    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakes OWNER TO nightdesk_owner;
+
 CREATE TABLE public.webchat_chats (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -1423,6 +1952,12 @@ ALTER TABLE ONLY public.lines
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 
+ALTER TABLE ONLY public.notice_heads
+    ADD CONSTRAINT notice_heads_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.notices
+    ADD CONSTRAINT notices_pkey PRIMARY KEY (tenant_id, slot);
+
 ALTER TABLE ONLY public.oauth_clients
     ADD CONSTRAINT oauth_clients_one_per_id UNIQUE (client_id);
 
@@ -1474,6 +2009,12 @@ ALTER TABLE ONLY public.tenants
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
 
+ALTER TABLE ONLY public.wakers
+    ADD CONSTRAINT wakers_pkey PRIMARY KEY (tenant_id, agent_id, "position");
+
+ALTER TABLE ONLY public.wakes
+    ADD CONSTRAINT wakes_pkey PRIMARY KEY (tenant_id, agent_id);
+
 ALTER TABLE ONLY public.webchat_chats
     ADD CONSTRAINT webchat_chats_pkey PRIMARY KEY (tenant_id, bot_id, visitor);
 
@@ -1494,11 +2035,15 @@ CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
+CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
+
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
+
+CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
@@ -1528,6 +2073,9 @@ ALTER TABLE ONLY public.oauth_clients
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.wakers
+    ADD CONSTRAINT wakers_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
@@ -1553,6 +2101,10 @@ ALTER TABLE public.inbox_heads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.oauth_clients ENABLE ROW LEVEL SECURITY;
 
@@ -1582,6 +2134,10 @@ CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.notice_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.notices USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.oauth_clients USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -1603,6 +2159,10 @@ CREATE POLICY own_tenants ON public.source_cursors USING ((array_position(( SELE
 CREATE POLICY own_tenants ON public.tenant_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.tenants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.wakers USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.wakes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.webchat_chats USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -1627,6 +2187,10 @@ ALTER TABLE public.source_cursors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenant_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.webchat_chats ENABLE ROW LEVEL SECURITY;
 
@@ -1680,6 +2244,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
 GRANT SELECT ON TABLE public.nodes TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_heads TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notices TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notices TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_doors;
 
@@ -1717,6 +2287,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_doors
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doors;

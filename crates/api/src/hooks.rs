@@ -13,6 +13,7 @@ use nightdesk_desk::Desk;
 use nightdesk_desk::inbound::{Answer, TakeError, take};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
+use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
 
 pub(crate) fn route(desk: Arc<Desk>) -> Router {
@@ -34,6 +35,9 @@ async fn hook(
         Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
         Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
+    if is_planted(Bug::NoRollback) {
+        return taken(desk, path, head.headers, body).await;
+    }
     // A platform that hangs up does not stop the work: what was stored must be rung for.
     let tasks = desk.tasks.clone();
     let taken = tasks.spawn(taken(desk, path, head.headers, body)).await;

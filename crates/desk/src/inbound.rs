@@ -3,6 +3,7 @@
 //! Each line is a stop; each hands the next a value only it can make. The source is told
 //! "ok" when this returns, and not before.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
@@ -11,6 +12,7 @@ use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use crate::{Desk, waking};
@@ -51,7 +53,7 @@ pub enum TakeError {
 /// Takes what came to a bot's path, if the bot has that entrance: a page's limits could be walked
 /// around by a webhook.
 pub async fn take(
-    desk: &Desk,
+    desk: &Arc<Desk>,
     (entrance, path): (Entrance, &str),
     request: &SignedRequest<'_>,
 ) -> Result<Answer, TakeError> {
@@ -82,7 +84,12 @@ enum Placed {
 }
 
 /// Puts a verified event into the inboxes of all who may see it.
-async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Placed, StoreError> {
+async fn put(
+    desk: &Arc<Desk>,
+    event: Verified<Event>,
+    began: Instant,
+) -> Result<Placed, StoreError> {
+    crash_point("K1");
     let mut admitted = desk.gate.admit(event).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
@@ -95,10 +102,11 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
         };
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
+                crash_point("K5");
                 trail::stored(trail::TAKE, &stored, began.elapsed());
-                if !ring(desk, &stored).await {
-                    waking::tell(desk, &event);
-                }
+                waking::wake(desk, &event, &stored);
+                ring(desk, &stored).await;
+                crash_point("K6");
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
@@ -109,13 +117,11 @@ async fn put(desk: &Desk, event: Verified<Event>, began: Instant) -> Result<Plac
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
 }
 
-/// Answers whether anybody heard, or nobody is to.
-async fn ring(desk: &Desk, stored: &[Stored]) -> bool {
-    let mut heard = false;
-    for Stored { agent, seq, parked, .. } in stored.iter().copied() {
-        heard |= desk.bell.0.ring(Ring::Entry { agent, seq }).await || parked;
+async fn ring(desk: &Desk, stored: &[Stored]) {
+    for Stored { agent, seq, .. } in stored.iter().copied() {
+        // Whether anybody heard is not asked: the store knows who was up.
+        desk.bell.0.ring(Ring::Entry { agent, seq }).await;
     }
-    heard
 }
 
 fn refused(event: &Verified<Event>, refusal: Refusal) -> RefusalNote {

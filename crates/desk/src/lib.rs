@@ -1,8 +1,8 @@
 //! Desk: the only crate that knows two stops at once.
 //!
 //! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`].
-//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] tells
-//! people that their agent was asleep.
+//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
+//! agents that sleep and tells their people.
 
 pub mod inbound;
 pub mod outbound;
@@ -10,6 +10,7 @@ pub mod line;
 pub mod sweep;
 pub mod waking;
 mod accounts;
+mod notices;
 mod ready;
 mod refusals;
 
@@ -20,6 +21,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_register::Register;
+use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
@@ -44,6 +46,8 @@ pub struct Desk {
     pub egress: Arc<Egress>,
     /// The bell.
     pub bell: Ringer,
+    /// Calls agents that sleep.
+    pub wake: Arc<Wake>,
     /// Who was told lately that their agent is being woken.
     pub waking: Waking,
     /// Work that goes on when nobody waits for it.

@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nightdesk_bus::Ring;
 use nightdesk_egress::SendTurn;
+use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
 use nightdesk_port::{Capabilities, LengthUnit};
@@ -23,7 +24,7 @@ use nightdesk_types::{AgentId, BotId, StoreError};
 use tokio::sync::oneshot;
 
 use crate::accounts::store_error;
-use crate::outbound;
+use crate::{outbound, waking};
 
 /// The desk as the lines see it.
 #[derive(Clone, Debug)]
@@ -78,6 +79,10 @@ impl Desk for Counter {
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
         // Whoever asks on a line has no way to hear the answer.
         stop(&self.0, caller.agent, &interrupt.session_key, "").await;
+    }
+
+    async fn suspect(&self, line: &LineClaim) {
+        waking::suspect(&self.0, line).await;
     }
 }
 

@@ -9,13 +9,14 @@ use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
     CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY,
     REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
+    WAKE_SWEEP_EVERY,
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::Desk;
+use crate::{Desk, waking};
 
 /// Runs every sweep until this node stops.
 pub async fn run(
@@ -29,6 +30,8 @@ pub async fn run(
         every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
+        every(WAKE_SWEEP_EVERY, "call agents", drain, || waking::sweep(&desk)),
+        every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking::bury(&desk)),
         lines(&desk, &ears, drain),
         doubts(&desk, &ears, drain),
     );

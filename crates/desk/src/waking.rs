@@ -1,48 +1,152 @@
-//! Waking: people are told that their agent was asleep.
+//! Waking: sleeping agents are called, and people are told.
 //!
-//! An event was stored and no line heard the bell: the chat it came from is shown "waking…",
-//! once in a while and if it can be done at once. Nothing depends on it. Between two lines of
-//! one gateway nobody hears either; then it is said, too, and does no harm.
+//! The store says whether an agent was up when an event was held for it. If it was not, this node
+//! calls it at once, and its people are shown "waking…". What is missed here, by a crash or for want of
+//! room, the sweep finds: the wake is a row.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use nightdesk_egress::{Fleeting, Paces};
 use nightdesk_gate::Admitted;
-use nightdesk_types::limits::{WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
-use nightdesk_types::send::WAKING;
-use nightdesk_types::{BotId, Event};
-use tokio::sync::Semaphore;
+use nightdesk_inbox::{LineClaim, Presence, Stored};
+use nightdesk_types::limits::{
+    WAKE_BATCHES_MAX, WAKE_TRIED_EVERY, WAKING_EVERY, WAKINGS_AT_ONCE_MAX,
+};
+use nightdesk_types::send::{HELD, WAKING};
+use nightdesk_types::{AgentId, BotId, Event, StoreError};
+use nightdesk_wake::{Claimed, Step};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::Desk;
+use crate::{Desk, notices};
 
 /// Who was told lately, and how many are being told.
 #[derive(Debug)]
 pub struct Waking {
     told: Paces<(BotId, String)>,
+    tried: Paces<AgentId>,
     at_once: Arc<Semaphore>,
 }
 
 impl Default for Waking {
     fn default() -> Self {
         let at_once = Arc::new(Semaphore::new(WAKINGS_AT_ONCE_MAX));
-        Self { told: Paces::default(), at_once }
+        Self { told: Paces::default(), tried: Paces::default(), at_once }
     }
 }
 
-/// Has the sender told, while the caller goes on.
-pub fn tell(desk: &Desk, event: &Admitted<Event>) {
-    let Waking { told, at_once } = &desk.waking;
-    let chat = event.verified().get().source().chat_id.clone();
-    // When too many are being told, this one is not; the next event tries again.
-    let Ok(permit) = Arc::clone(at_once).try_acquire_owned() else { return };
-    if !told.once_in(&(event.verified().bot(), chat), WAKING_EVERY) {
+impl Waking {
+    /// Room to tell a chat something, if it was told nothing lately.
+    pub(crate) fn room(&self, bot: BotId, chat_id: &str) -> Option<OwnedSemaphorePermit> {
+        // When too many are being told, this one is not; the next event tries again.
+        let room = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
+        self.told.once_in(&(bot, chat_id.to_owned()), WAKING_EVERY).then_some(room)
+    }
+}
+
+/// Has those of the recipients called who are asleep, and the sender told, while the caller goes on.
+pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
+    if stored.is_empty() {
         return;
     }
+    let of = |presence| stored.iter().filter(move |stored| stored.presence == presence);
+    for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
+        if desk.waking.tried.once_in(&agent, WAKE_TRIED_EVERY) {
+            let desk = Arc::clone(desk);
+            let tasks = desk.tasks.clone();
+            tasks.spawn(async move {
+                match desk.wake.claim_of(scope, agent).await {
+                    Ok(Some((claimed, room))) => see_to(&desk, &claimed, room).await,
+                    Ok(None) => {}
+                    Err(error) => lost(agent, &error),
+                }
+            });
+        }
+    }
+    // If one is up, the sender gets an answer as ever.
+    if of(Presence::Awake).next().is_none() {
+        let called = of(Presence::Asleep).next().is_some();
+        tell(desk, event, if called { WAKING } else { HELD });
+    }
+}
+
+/// Shows the sender something, if it can be done at once. Nothing depends on it.
+fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, status: &'static str) {
+    let (bot, chat_id) = (event.verified().bot(), &event.verified().get().source().chat_id);
+    let Some(room) = desk.waking.room(bot, chat_id) else { return };
     let egress = Arc::clone(&desk.egress);
-    let fleeting = Fleeting::to_sender_of(event, WAKING);
+    let fleeting = Fleeting::to_sender_of(event, status);
     desk.tasks.spawn(async move {
         // Best effort: whoever is not told only waits a little less informed.
         drop(egress.show(&fleeting).await);
-        drop(permit);
+        drop(room);
     });
+}
+
+/// Takes wakes that are due, wherever they came from, and sees to them.
+pub async fn sweep(desk: &Arc<Desk>) -> Result<(), StoreError> {
+    for _ in 0..WAKE_BATCHES_MAX {
+        let claimed = desk.wake.claim_due().await?;
+        if claimed.is_empty() {
+            break;
+        }
+        for (claimed, room) in claimed {
+            let desk = Arc::clone(desk);
+            let tasks = desk.tasks.clone();
+            tasks.spawn(async move { see_to(&desk, &claimed, room).await });
+        }
+    }
+    Ok(())
+}
+
+/// Closes lines whose nodes died.
+pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
+    for _ in 0..WAKE_BATCHES_MAX {
+        let buried = desk.wake.bury().await?;
+        if buried == 0 {
+            break;
+        }
+        tracing::warn!(lines = buried, "closed {buried} lines of nodes that died");
+    }
+    Ok(())
+}
+
+/// Has an agent called although it has a line: nobody answers on it.
+pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) {
+    let LineClaim { scope, agent, generation } = *line;
+    match desk.wake.suspect((scope, agent), generation).await {
+        Ok(()) => tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent"),
+        // Its line is judged dead before long, and then it is called.
+        Err(error) => lost(agent, &error),
+    }
+}
+
+/// Does what a claimed wake asks for.
+async fn see_to(desk: &Desk, claimed: &Claimed, room: OwnedSemaphorePermit) {
+    let done = match claimed.step {
+        Step::Call => {
+            // People are told while the call is made.
+            let (called, ()) =
+                tokio::join!(desk.wake.call(claimed), notices::show(desk, claimed, WAKING));
+            called.map(drop)
+        }
+        Step::Held => {
+            notices::show(desk, claimed, HELD).await;
+            Ok(())
+        }
+        Step::GaveUp => notices::gave_up(desk, claimed).await,
+    };
+    if let Err(error) = done {
+        lost(claimed.agent, &error);
+    }
+    drop(room);
+}
+
+/// Whatever was not done is due again.
+fn lost(agent: AgentId, error: &StoreError) {
+    tracing::warn!(
+        agent.id = %agent,
+        error = error as &dyn Error,
+        "the wake of agent {agent} has to wait"
+    );
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope, Timestamp};
 
-use crate::{ParkReason, Stored};
+use crate::{ParkReason, Stored, TestEntry};
 
 /// An inbox at a glance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,4 +111,12 @@ pub trait Aside: Send + Sync {
         agent: AgentId,
         seq: Seq,
     ) -> Result<Option<Stored>, StoreError>;
+
+    /// Puts a test entry into an inbox. Answers its number. `None`: the tenant has no such agent.
+    async fn put_test(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        entry: &TestEntry,
+    ) -> Result<Option<Seq>, StoreError>;
 }

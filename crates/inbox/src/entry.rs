@@ -51,6 +51,19 @@ pub struct Stored {
     pub at: Timestamp,
     /// Whether it was set aside at once: the inbox is full, or no client could take it.
     pub parked: bool,
+    /// Whether its agent was up when it was stored.
+    pub presence: Presence,
+}
+
+/// Whether an agent is up, as the store saw it when it held an entry for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It has a line, or nothing was held for it.
+    Awake,
+    /// It has none, and is going to be called.
+    Asleep,
+    /// It has none, and was woken too often to be called at once.
+    Held,
 }
 
 /// Why an entry was set aside.

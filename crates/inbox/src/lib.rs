@@ -17,13 +17,15 @@ mod metrics;
 mod recent;
 mod stop;
 mod store;
+mod test_entry;
 pub mod trail;
 mod upkeep;
 
 pub use accept::{Accept, DedupeKey, SourceMark};
 pub use aside::{Aside, Listed, Overview, Parked, Shown, State};
-pub use entry::{Entry, LineClaim, ParkReason, Stored};
+pub use entry::{Entry, LineClaim, ParkReason, Presence, Stored};
 pub use metrics::Metrics;
 pub use stop::Inbox;
 pub use store::{Ack, AckOf, AckRange, Ask, Park, Put, Quarantine, Store, Waiting};
+pub use test_entry::TestEntry;
 pub use upkeep::{Swept, Upkeep};

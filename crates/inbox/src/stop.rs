@@ -7,7 +7,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use nightdesk_gate::Admitted;
 use nightdesk_types::limits::{SOURCE_REFUSED_WITHIN, WRITERS};
-use nightdesk_types::planted::{Bug, is_planted};
+use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -152,7 +152,10 @@ impl Batch for Accepts {
     type Stream = (BotId, String);
 
     async fn run(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
-        self.0.accept(events).await
+        crash_point("K2");
+        let put = self.0.accept(events).await;
+        crash_point("K4");
+        put
     }
 
     fn key(event: &Accept) -> Self::Key {

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
+use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
@@ -41,4 +42,7 @@ pub trait Desk: Send + Sync {
 
     /// Stops a turn of the caller's agent, wherever it runs.
     async fn stop(&self, caller: &Caller, interrupt: Interrupt);
+
+    /// Has the agent called, although it has this line: nobody answers on it.
+    async fn suspect(&self, line: &LineClaim);
 }

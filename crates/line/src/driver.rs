@@ -10,13 +10,14 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use nightdesk_bus::{Ear, Heard as Rung, Order};
-use nightdesk_inbox::{Ack, Ask, LineClaim, Waiting};
+use nightdesk_inbox::{Ack, Ask, Inbox, LineClaim, Waiting};
 use nightdesk_protocol::FromGateway;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::limits::{LAST_ACKS_WAIT, REPLACED_WAIT};
+use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
@@ -82,7 +83,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                 Happened::Heard(heard) => self.heard(heard).await,
                 Happened::Rung(rung) => self.rung(rung).await,
                 Happened::Written(Some(Ack::LineReplaced)) => self.settle(Input::Replaced).await,
-                Happened::Written(_) => self.begin_acks(),
+                Happened::Written(_) => {
+                    crash_point("K10");
+                    self.begin_acks();
+                }
                 Happened::Other(input) => self.settle(input).await,
             }
         }
@@ -100,6 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
             read = read(&mut self.reading) => {
                 self.reading = None;
+                crash_point("K7");
                 Happened::Other(read.map_or(Input::ReadFailed, Input::Read))
             }
             written = self.acks.written() => Happened::Written(written),
@@ -197,6 +202,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             }
             if self.socket.flush().await.is_err() {
                 inputs.push(Input::Ended { code: BROKEN_CODE });
+            } else if self.session.unacked_entries() > 0 {
+                crash_point("K8");
             }
         }
         self.begin_acks();
@@ -218,10 +225,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Read { after, since, entries_max, taken_at } => {
                 let Some((_, line)) = self.taken else { return Ok(None) };
                 let inbox = Arc::clone(&self.room.inbox);
+                crash_point(if after < taken_at { "K11" } else { "K12" });
                 let ask = Ask { line, after, since, entries_max, taken_at };
-                self.reading = Some(Box::pin(async move { inbox.waiting(ask).await }));
+                self.reading = Some(Box::pin(waiting(inbox, ask)));
             }
-            Effect::Ack(range) => self.acks.add(range),
+            Effect::Ack(range) => {
+                crash_point("K9");
+                self.acks.add(range);
+            }
             Effect::Park(seq, reason) => {
                 if let Some((_, line)) = &self.taken {
                     let parked = self.room.inbox.store().park(line, seq, reason).await;
@@ -230,6 +241,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             }
             Effect::Send(outbound) => self.send(*outbound),
             Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
+            Effect::Suspect => {
+                if let Some((_, line)) = &self.taken {
+                    self.room.desk.suspect(line).await;
+                }
+            }
             Effect::Close(close) => drop(self.socket.close(close).await),
             Effect::End(end) => self.end(end).await,
         }
@@ -314,6 +330,26 @@ async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
         }
         None => std::future::pending().await,
     }
+}
+
+async fn waiting(inbox: Arc<Inbox>, ask: Ask) -> Result<Waiting, StoreError> {
+    if is_planted(Bug::TwoDrains) {
+        return two_drains(&inbox, ask).await;
+    }
+    inbox.waiting(ask).await
+}
+
+/// The planted bug X8: two readers at once, and who comes second hands over first.
+async fn two_drains(inbox: &Inbox, ask: Ask) -> Result<Waiting, StoreError> {
+    let ahead = Ask { after: ask.after.next(), entries_max: ask.entries_max / 2, ..ask };
+    let behind = Ask { entries_max: ask.entries_max - ahead.entries_max, ..ask };
+    let (Waiting::Entries(mut entries), Waiting::Entries(others)) =
+        (inbox.waiting(ahead).await?, inbox.waiting(behind).await?)
+    else {
+        return Ok(Waiting::LineReplaced);
+    };
+    entries.extend(others);
+    Ok(Waiting::Entries(entries))
 }
 
 async fn read(

@@ -29,4 +29,4 @@ pub use failures::Failures;
 pub use leave::Leaving;
 pub use metrics::Metrics;
 pub use room::{Dials, Room};
-pub use store::{Caller, End, Store, Taken};
+pub use store::{Caller, End, Parting, Store, Taken};

@@ -132,6 +132,8 @@ pub enum Effect {
     Send(Box<Outbound>),
     /// Stop this turn, wherever it runs.
     Stop(Interrupt),
+    /// Have the agent called: something waits for it, and nobody answers here.
+    Suspect,
     /// Close the socket.
     Close(Close),
     /// Note how the line ended. Nothing comes after it.
@@ -147,7 +149,7 @@ pub(crate) fn sooner(one: Option<Moment>, other: Option<Moment>) -> Option<Momen
 }
 
 /// A line that goes idle gets nothing more for this long; by then its client is gone.
-const IDLE_GRACE: Duration = Duration::from_secs(10);
+const IDLE_REST: Duration = Duration::from_secs(10);
 
 /// A read that failed is tried again after this.
 const READ_AGAIN: Duration = Duration::from_secs(1);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
+use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
 use nightdesk_types::{
     AgentId, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
 };
@@ -46,6 +47,39 @@ pub struct End {
     pub code: u16,
     /// The oldest waiting entry, if the line was in vain for it: one try of it counts.
     pub tried: Option<Seq>,
+    /// Who ended it.
+    pub parting: Parting,
+}
+
+/// Who ended a line. It tells how soon its client comes back by itself, if it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// Its client, which said that it goes idle.
+    Idle,
+    /// Its client hung up, or vanished.
+    Client,
+    /// The desk sent it away.
+    Desk,
+}
+
+impl Parting {
+    /// Its name in rows.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Client => "client",
+            Self::Desk => "desk",
+        }
+    }
+
+    /// How long the client may take to come back before its agent is called.
+    pub const fn grace(self) -> Duration {
+        match self {
+            Self::Idle => IDLE_GRACE,
+            Self::Client => VANISHED_GRACE,
+            Self::Desk => CLOSED_GRACE,
+        }
+    }
 }
 
 impl End {
@@ -62,6 +96,7 @@ pub trait Store: Send + Sync {
     /// is set aside if it was tried often enough.
     async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError>;
 
-    /// Notes that a line ended.
+    /// Notes that a line ended. If something waits for its agent, a wake becomes due when the
+    /// client had its time to come back.
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError>;
 }

@@ -18,6 +18,7 @@ use hyper_util::rt::TokioIo;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::upgrade_token::{AtTheDoor, UpgradeToken};
 use nightdesk_types::limits::REVOKED_HELLO_WAIT;
+use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
@@ -59,6 +60,7 @@ async fn dial(
     let greeting = match dials.in_turn(desk.identify(&token)).await {
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
+        Err(_) if is_planted(Bug::RevokedOnStoreError) => Greeting::Revoked,
         Err(error) => {
             door.room.metrics.dialled(Dial::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");

@@ -8,6 +8,8 @@ mod inbox;
 mod list;
 mod names;
 mod run;
+mod verify;
+mod wake;
 
 use std::path::PathBuf;
 
@@ -16,6 +18,8 @@ use clap::{Parser, Subcommand};
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
 pub(crate) use run::run;
+pub(crate) use verify::Verify;
+pub(crate) use wake::Wake;
 
 use names::Whose;
 
@@ -80,6 +84,26 @@ pub(crate) enum Command {
     /// What waits for an agent, and what was set aside.
     #[command(subcommand)]
     Inbox(Inbox),
+    /// Agents that sleep, and how they are called.
+    #[command(subcommand)]
+    Wake(Wake),
+    /// What a tenant was told.
+    #[command(subcommand)]
+    Notice(Notice),
+    /// Prove that something works, step by step, or say what to mend.
+    #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
+    Verify(Verify),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Notice {
+    /// List what a tenant was told lately about its agents, newest first.
+    #[command(after_help = "Example:\n  nightdesk notice list --tenant acme")]
+    List {
+        /// Who was told, by name or id.
+        #[arg(long)]
+        tenant: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -136,6 +160,21 @@ pub(crate) enum Agent {
         tenant: String,
         #[command(flatten)]
         page: Page,
+    },
+    /// Say where an agent is called when something waits for it, or show where that is.
+    #[command(
+        name = "wake-url",
+        after_help = "Example:\n  nightdesk agent wake-url --tenant acme --agent helper https://agents.example/helper/wake"
+    )]
+    WakeUrl {
+        #[command(flatten)]
+        whose: Whose,
+        /// The URLs, in the order they are tried. Without any, they are shown.
+        #[arg(value_name = "URL")]
+        urls: Vec<String>,
+        /// Call it nowhere any more.
+        #[arg(long, conflicts_with = "urls")]
+        clear: bool,
     },
 }
 

@@ -1,10 +1,14 @@
 //! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use nightdesk_outside::Rules;
+use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
+use nightdesk_wake::ByCommand;
 use serde::Deserialize;
 
 /// Everything an operator can set.
@@ -32,6 +36,12 @@ pub(crate) struct Config {
     /// Where its traces go.
     #[serde(default)]
     pub(crate) traces: Traces,
+    /// How agents are woken.
+    #[serde(default)]
+    pub(crate) wake: Waking,
+    /// What tenants may name for us to call.
+    #[serde(default)]
+    pub(crate) outside: Rules,
 }
 
 /// Where the desk listens. Since 0.1.
@@ -139,6 +149,36 @@ pub(crate) struct Traces {
     pub(crate) otlp_url: Option<String>,
 }
 
+/// How agents are woken. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Waking {
+    /// How often one agent is woken in an hour. More wait until the hour is over, and their owner is
+    /// told.
+    pub(crate) per_hour: NonZeroU32,
+    /// A program of yours that wakes agents, with its arguments: it is run when an agent's URLs were
+    /// of no use, or it has none. It gets `{agent}` and `{tenant}`, no shell, and ten seconds.
+    /// Without it, only URLs are called.
+    pub(crate) command: Vec<String>,
+}
+
+impl Default for Waking {
+    fn default() -> Self {
+        let per_hour = NonZeroU32::new(WAKES_PER_HOUR).unwrap_or(NonZeroU32::MIN);
+        Self { per_hour, command: Vec::new() }
+    }
+}
+
+impl Waking {
+    /// The program, if there is one.
+    pub(crate) fn by_command(&self) -> anyhow::Result<Option<ByCommand>> {
+        if self.command.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(ByCommand::new(&self.command)?))
+    }
+}
+
 impl Config {
     /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
     pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
@@ -157,6 +197,8 @@ impl Config {
             log: Log { format: LogFormat::Pretty, filter: "warn".to_owned() },
             metrics: Metrics::default(),
             traces: Traces::default(),
+            wake: Waking::default(),
+            outside: Rules::default(),
         }
     }
 
@@ -185,11 +227,10 @@ impl Config {
             public_url.starts_with("https://") || public_url.starts_with("http://"),
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
+        self.wake.by_command()?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
-        for url in [Some(&self.database.url), self.database.migrate_url.as_ref(), redis]
-            .into_iter()
-            .flatten()
-        {
+        let urls = [Some(&self.database.url), self.database.migrate_url.as_ref(), redis];
+        for url in urls.into_iter().flatten() {
             let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
             if user.is_some_and(|(user, _)| user.contains(':')) {
                 bail!(
@@ -249,13 +290,17 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, metrics, traces, .. } = config;
+        let Config { listen, database, redis, metrics, traces, wake, outside, .. } = config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
         assert!(redis.is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
-        for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = "] {
+        assert!(!wake.command.is_empty());
+        assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
+        assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
+        assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
+        for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = ", "per_hour = "] {
             assert!(example().contains(key), "{key}");
         }
     }

@@ -47,6 +47,10 @@ fn plant() {
         let planted = nightdesk_types::planted::plant(&number);
         ui::say(&format!("planted bug {number}: {planted}"));
     }
+    if let Ok(point) = std::env::var("NIGHTDESK_CRASH_AT") {
+        let crashes = nightdesk_types::planted::crash_at(&point);
+        ui::say(&format!("dies at {point}: {crashes}"));
+    }
 }
 
 #[cfg(not(feature = "planted"))]

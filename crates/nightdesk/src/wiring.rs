@@ -12,14 +12,16 @@ use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waki
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
-use nightdesk_lease::{Keeper, Lease, Owners, Store as _};
+use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuer, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::Vault;
+use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +67,8 @@ impl Running {
         let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let desk = Arc::new(desk(&pg, register, &lease, (&ringing, &webchat), &life)?);
+        let wake = Arc::new(wake(config, &pg)?);
+        let desk = Arc::new(desk((&pg, wake), register, &lease, (&ringing, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -154,7 +157,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 }
 
 fn desk(
-    pg: &Arc<Pg>,
+    (pg, wake): (&Arc<Pg>, Arc<Wake>),
     register: Arc<Register>,
     lease: &Arc<Lease>,
     (ringing, webchat): (&Ringing, &Arc<Webchat>),
@@ -176,6 +179,7 @@ fn desk(
         )),
         accounts,
         bell: Ringer(ringing.bell()),
+        wake,
         waking: Waking::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
@@ -186,7 +190,8 @@ fn desk(
 async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
     let clock = SystemClock::started();
     let (asked_at, name) = (clock.moment(), config.node.name.clone());
-    let epoch = pg.begin(&name, LEASE_LASTS).await.context("could not begin this node's life")?;
+    let epoch = nightdesk_lease::Store::begin(pg, &name, LEASE_LASTS).await;
+    let epoch = epoch.context("could not begin this node's life")?;
     Ok(Lease::begun(Node { name, epoch }, Box::new(clock), asked_at))
 }
 
@@ -198,6 +203,13 @@ fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
             .map_err(|error| StoreError::broken("open the store of leases", error))
     };
     Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
+}
+
+/// Whoever calls agents that sleep.
+pub(crate) fn wake(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Wake> {
+    let outside = Outside::new(config.outside.clone())?;
+    let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
+    Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }
 
 /// What our own pages keep is not kept for ever.

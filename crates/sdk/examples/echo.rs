@@ -11,7 +11,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = Agent::connect(Settings::new(url?, gateway?, secret?), echo)?;
     agent.handshake().await?;
     tokio::select! {
-        ended = agent.ended() => ended?,
+        ended = agent.ended() => {
+            ended?;
+        }
         _ = tokio::signal::ctrl_c() => {
             agent.go_idle().await;
         }

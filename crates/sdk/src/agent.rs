@@ -43,7 +43,7 @@ pub enum AgentError {
     /// No line came in time. The agent goes on dialling.
     #[error("no line within {} s; the agent goes on dialling", HANDSHAKE_WAIT.as_secs())]
     NoLine(#[source] Option<Trouble>),
-    /// The agent hung up or went idle, or its runtime stopped. Connect anew.
+    /// The agent hung up, went idle or fell asleep, or its runtime stopped. Connect anew.
     #[error("the agent has hung up; connect anew")]
     Over,
 }
@@ -77,6 +77,7 @@ impl Agent {
             dialler: Dialler::new(settings.url, settings.gateway, settings.secret, settings.roots),
             hellos: settings.hellos,
             seed: seed(),
+            sleep_after: settings.sleep_after,
             desk: desk.clone(),
             commands: wanted,
             shown: show,
@@ -125,15 +126,16 @@ impl Agent {
         }
     }
 
-    /// Waits until it is over.
+    /// Waits until it is over, and says how it ended.
     ///
     /// # Errors
     ///
     /// It is over because the gateway was revoked.
-    pub async fn ended(&self) -> Result<(), AgentError> {
+    pub async fn ended(&self) -> Result<End, AgentError> {
         match self.until(|_| false).await {
             Status::Over(End::Revoked) => Err(AgentError::Revoked),
-            Status::Over(_) | Status::Dialling | Status::Live | Status::Resting { .. } => Ok(()),
+            Status::Over(end) => Ok(end),
+            Status::Dialling | Status::Live | Status::Resting { .. } => Ok(End::Disconnected),
         }
     }
 

@@ -8,8 +8,9 @@ use nightdesk_protocol::outcome::{Chat, EGRESS_DECLINED, Outcome};
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::busy::Busy;
 use crate::driver::Command;
 use crate::place::Place;
 use crate::send_error::SendError;
@@ -24,6 +25,7 @@ use crate::session::{Answer, Tagged, Ticket, Wish};
 pub struct Desk {
     commands: mpsc::Sender<Command>,
     bots: Arc<[(String, String)]>,
+    busy: watch::Sender<usize>,
 }
 
 /// Something that was done.
@@ -38,7 +40,18 @@ pub struct Sent {
 
 impl Desk {
     pub(crate) fn new(commands: mpsc::Sender<Command>, bots: Vec<(String, String)>) -> Self {
-        Self { commands, bots: bots.into() }
+        Self { commands, bots: bots.into(), busy: watch::Sender::new(0) }
+    }
+
+    /// Keeps the agent awake for work of its own, as long as what is given back is held. Turns
+    /// and sends need no such thing.
+    pub fn busy(&self) -> Busy {
+        Busy::held(self.busy.clone())
+    }
+
+    /// How many times the agent says that it is busy.
+    pub(crate) fn held(&self) -> watch::Receiver<usize> {
+        self.busy.subscribe()
     }
 
     /// Writes a message.

@@ -2,7 +2,7 @@
 //!
 //! It listens, asks the session, obeys, and decides nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -62,6 +62,7 @@ pub(crate) struct Parts {
     pub(crate) dialler: Dialler,
     pub(crate) hellos: Vec<nightdesk_protocol::Frame>,
     pub(crate) seed: Seed,
+    pub(crate) sleep_after: Option<Duration>,
     pub(crate) desk: Desk,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) shown: watch::Sender<Shown>,
@@ -72,6 +73,7 @@ pub(crate) struct Parts {
 pub(crate) struct Driver {
     dialler: Arc<Dialler>,
     desk: Desk,
+    busy: watch::Receiver<usize>,
     commands: mpsc::Receiver<Command>,
     shown: watch::Sender<Shown>,
     take: Take,
@@ -89,14 +91,19 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { dialler, hellos, seed, desk, commands, shown, take } = parts;
+        let Parts { dialler, hellos, seed, sleep_after, desk, commands, shown, take } = parts;
+        let session = Session::new(Moment::default(), hellos, seed);
         Self {
             dialler: Arc::new(dialler),
+            busy: desk.held(),
             desk,
             commands,
             shown,
             take,
-            session: Session::new(Moment::default(), hellos, seed),
+            session: match sleep_after {
+                Some(quiet_for) => session.sleeping_after(quiet_for),
+                None => session,
+            },
             started: Instant::now(),
             dialling: None,
             socket: None,
@@ -122,6 +129,10 @@ impl Driver {
                     self.stops.remove(&ticket);
                     self.settle(Input::Handled(ticket, how)).await;
                 }
+                Happened::Stirred => {
+                    let held = *self.busy.borrow();
+                    self.settle(Input::Busy(held)).await;
+                }
                 Happened::Ticked => self.settle(Input::Tick).await,
             }
         }
@@ -144,6 +155,7 @@ impl Driver {
             heard = heard(&mut self.socket) => Happened::Heard(heard),
             Some(command) = self.commands.recv() => Happened::Wanted(command),
             Some(Ok((ticket, how))) = self.turns.join_next() => Happened::Turned(ticket, how),
+            Ok(()) = self.busy.changed() => Happened::Stirred,
             () = sleep(deadline.map_or(Duration::MAX, |at| at.since(now))) => Happened::Ticked,
         }
     }
@@ -197,15 +209,22 @@ impl Driver {
 
     /// Asks the session, and does what it says. That the line broke meanwhile is told it next.
     async fn settle(&mut self, input: Input) {
-        let mut input = Some(input);
-        while let Some(next) = input.take() {
+        let mut inputs: VecDeque<Input> = self.held().into_iter().chain([input]).collect();
+        while let Some(next) = inputs.pop_front() {
             for effect in self.session.step(self.now(), next) {
                 if let Err(ended) = self.obey(effect).await {
                     self.socket = None;
-                    input = Some(Input::Ended(ended));
+                    inputs.push_back(Input::Ended(ended));
                 }
             }
         }
+    }
+
+    /// What the agent said of being busy and nobody looked at: it counts before anything else
+    /// is decided.
+    fn held(&mut self) -> Option<Input> {
+        let said = self.busy.has_changed().is_ok_and(|changed| changed);
+        said.then(|| Input::Busy(*self.busy.borrow_and_update()))
     }
 
     async fn obey(&mut self, effect: Effect) -> Result<(), Ended> {
@@ -295,6 +314,7 @@ enum Happened {
     Heard(Heard),
     Wanted(Command),
     Turned(Ticket, Turned),
+    Stirred,
     Ticked,
 }
 

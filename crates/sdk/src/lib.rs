@@ -8,6 +8,7 @@ mod status;
 mod event;
 mod place;
 mod desk;
+mod busy;
 mod send_error;
 mod session;
 mod driver;
@@ -15,8 +16,10 @@ mod dial;
 mod tls;
 mod upgrade;
 mod socket;
+pub mod wake;
 
 pub use agent::{Agent, AgentError};
+pub use busy::Busy;
 pub use desk::{Desk, Sent};
 pub use event::{Event, Forwarded, Message, Turn};
 pub use place::Place;

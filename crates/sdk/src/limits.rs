@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use nightdesk_types::limits::{DEAD_LINE, FRAME_IN_BYTES_MAX, PING_EVERY, WINDOW_ENTRIES_MAX};
+use nightdesk_types::limits::{
+    DEAD_LINE, FRAME_IN_BYTES_MAX, HOLD_BACK, PING_EVERY, WINDOW_ENTRIES_MAX,
+};
 
 /// How long a dial may take, from the first packet to the answered upgrade.
 pub(crate) const DIAL_WAIT: Duration = Duration::from_secs(10);
@@ -52,6 +54,34 @@ pub(crate) const HANDLED_KEPT_MAX: usize = 4_096;
 /// How long going idle may take: the desk holds entries back for ten seconds.
 pub(crate) const IDLE_WAIT: Duration = Duration::from_secs(8);
 
+/// Within this much quiet no agent sleeps: on a fresh line the desk may still hold back.
+pub(crate) const SLEEP_AFTER_MIN: Duration = Duration::from_secs(5);
+
+/// After this much quiet an agent that may sleep does.
+pub(crate) const SLEEP_AFTER_MAX: Duration = Duration::from_hours(24);
+
+/// Calls that come within this after a wake belong to it.
+pub(crate) const SAME_WAKE: Duration = Duration::from_secs(1);
+
+/// How short and how long the secret of a wake call may be.
+pub(crate) const WAKE_SECRET_CHARS_MIN: usize = 16;
+pub(crate) const WAKE_SECRET_CHARS_MAX: usize = 128;
+
+/// Connections to a wake listener at a time; past this the oldest is dropped.
+pub(crate) const CALLERS_MAX: usize = 32;
+
+/// How long a wake call may take, from its first packet to its answer.
+pub(crate) const CALL_WAIT: Duration = Duration::from_secs(5);
+
+/// What a wake call may say. No less can be set.
+pub(crate) const CALL_BYTES_MAX: usize = 8 * 1024;
+
+/// Headers a wake call may have.
+pub(crate) const CALL_HEADERS_MAX: usize = 32;
+
+/// How long to wait when no connection can be accepted, as when descriptors run out.
+pub(crate) const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
 /// Writing one frame takes at most this long, or the line is dead. Four megabytes on a slow
 /// line take a while.
 pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(30);
@@ -73,6 +103,14 @@ const _: () = assert!(
 const _: () = assert!(
     PING_EVERY.as_secs() + WRITE_WAIT.as_secs() < DEAD_LINE.as_secs(),
     "a line is pinged, and the ping written, before it is judged dead",
+);
+const _: () = assert!(
+    HOLD_BACK.as_secs() < SLEEP_AFTER_MIN.as_secs(),
+    "nobody sleeps before the desk has begun to hand over",
+);
+const _: () = assert!(
+    SAME_WAKE.as_secs() < SLEEP_AFTER_MIN.as_secs(),
+    "who was just woken cannot sleep again before the next call counts",
 );
 const _: () = assert!(
     LADDER_FIRST.as_secs() < RESTART_SPREAD.as_secs() && LADDER_TOP.as_secs() < LIVED.as_secs(),

@@ -35,7 +35,7 @@ pub enum SendError {
     /// It was not done, for a reason of the platform's or the desk's.
     #[error("not done: {0}")]
     Failed(String),
-    /// Nothing was sent: the agent disconnected, went idle, or was revoked.
+    /// Nothing was sent: the agent disconnected, went idle, fell asleep, or was revoked.
     #[error("nothing was sent: the agent has no line any more; connect anew")]
     Over,
 }

@@ -9,6 +9,9 @@
 //! line that gave it. No entry has two turns, but for one whose turn failed. Entries of one
 //! session have their turns in order, one at a time. A send is said at most once, and whoever
 //! asked for it always gets an answer.
+//!
+//! A session falls asleep only with nothing in hand, and says so before it hangs up. What
+//! comes meanwhile keeps it awake, or is left unacked and comes again.
 
 mod state;
 mod line;
@@ -16,6 +19,7 @@ mod ladder;
 mod entries;
 mod handled;
 mod sends;
+mod quiet;
 
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
@@ -102,12 +106,41 @@ pub(crate) enum Input {
     Taken(Ticket),
     /// A turn ended, well or not.
     Handled(Ticket, Turned),
-    /// The agent wants to sleep.
+    /// The agent's own code holds so many guards that say it is busy.
+    Busy(usize),
+    /// The agent wants to go idle.
     GoIdle,
     /// The agent wants to hang up.
     Disconnect,
     /// Time passed.
     Tick,
+}
+
+impl Input {
+    /// Whether it is work, or a sign that work comes. What only shows that the desk is there is
+    /// none, or an agent with a lively line would never sleep; nor is what we do not understand.
+    const fn is_work(&self) -> bool {
+        match self {
+            Self::Asked(..) | Self::Taken(_) | Self::Handled(..) | Self::Busy(_) => true,
+            Self::Heard(frame) => match frame {
+                ToGateway::Descriptor(_)
+                | ToGateway::Inbound { .. }
+                | ToGateway::PassthroughForward { .. }
+                | ToGateway::OutboundResult { .. }
+                | ToGateway::InterruptInbound { .. } => true,
+                ToGateway::GoingIdleAck | ToGateway::Unknown { .. } | ToGateway::Malformed(_) => {
+                    false
+                }
+            },
+            Self::Dialled
+            | Self::DialFailed(_)
+            | Self::Alive
+            | Self::Ended(_)
+            | Self::GoIdle
+            | Self::Disconnect
+            | Self::Tick => false,
+        }
+    }
 }
 
 /// How a line ended.

@@ -1,5 +1,7 @@
 //! Settings: which desk, as which gateway, for which bots.
 
+use std::time::Duration;
+
 use nightdesk_protocol::hello::{Client, Hello, RELAY_PLATFORM};
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_protocol::{Frame, Secret};
@@ -7,6 +9,7 @@ use nightdesk_types::limits::HELLOS_MAX;
 use tokio_rustls::rustls::RootCertStore;
 use tokio_tungstenite::tungstenite::http::Uri;
 
+use crate::limits::{SLEEP_AFTER_MAX, SLEEP_AFTER_MIN};
 use crate::{tls, url};
 
 /// Which desk an agent connects to, as which gateway, for which bots.
@@ -20,6 +23,7 @@ pub struct Settings {
     secret: Secret,
     bots: Vec<(String, String)>,
     trusted: Vec<u8>,
+    sleep_after: Option<Duration>,
 }
 
 impl Settings {
@@ -30,7 +34,7 @@ impl Settings {
         secret: impl Into<String>,
     ) -> Self {
         let (url, gateway, secret) = (url.into(), gateway.into(), Secret::new(secret));
-        Self { url, gateway, secret, bots: Vec::new(), trusted: Vec::new() }
+        Self { url, gateway, secret, bots: Vec::new(), trusted: Vec::new(), sleep_after: None }
     }
 
     /// Speaks for this bot, by the platform's name and the platform's id for the bot. May be
@@ -50,6 +54,18 @@ impl Settings {
         self
     }
 
+    /// Falls asleep after this much quiet, five seconds to a day: it tells the desk, hangs up
+    /// and is over with [`End::Asleep`](crate::End::Asleep). Quiet is when no turn is under way,
+    /// nothing is unacked, no send waits for its answer, nobody holds a
+    /// [`Busy`](crate::Busy), and none of that changes.
+    ///
+    /// Without this an agent never sleeps by itself. Who sleeps must be woken: see
+    /// [`wake::Listener`](crate::wake::Listener).
+    pub const fn sleep_after(mut self, quiet_for: Duration) -> Self {
+        self.sleep_after = Some(quiet_for);
+        self
+    }
+
     /// Checks them.
     pub(crate) fn checked(self) -> Result<Checked, BadSettings> {
         let url = url::relay(&self.url).ok_or(BadSettings::Url)?;
@@ -59,13 +75,18 @@ impl Settings {
         if self.secret.expose().is_empty() {
             return Err(BadSettings::Secret);
         }
+        let slept = SLEEP_AFTER_MIN..=SLEEP_AFTER_MAX;
+        if self.sleep_after.is_some_and(|quiet_for| !slept.contains(&quiet_for)) {
+            return Err(BadSettings::SleepAfter);
+        }
         let bots = if self.bots.is_empty() { everything() } else { self.bots };
         if bots.len() > HELLOS_MAX {
             return Err(BadSettings::TooManyBots);
         }
         let hellos = bots.iter().map(hello).collect::<Result<_, _>>()?;
         let roots = tls::roots(&self.trusted).ok_or(BadSettings::Certificates)?;
-        Ok(Checked { url, gateway: self.gateway, secret: self.secret, bots, hellos, roots })
+        let Self { gateway, secret, sleep_after, .. } = self;
+        Ok(Checked { url, gateway, secret, bots, hellos, roots, sleep_after })
     }
 }
 
@@ -78,6 +99,7 @@ pub(crate) struct Checked {
     pub(crate) bots: Vec<(String, String)>,
     pub(crate) hellos: Vec<Frame>,
     pub(crate) roots: RootCertStore,
+    pub(crate) sleep_after: Option<Duration>,
 }
 
 fn everything() -> Vec<(String, String)> {
@@ -115,6 +137,13 @@ pub enum BadSettings {
     /// What should be trusted is not a certificate.
     #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
     Certificates,
+    /// Nobody should sleep so soon, or so late.
+    #[error(
+        "an agent sleeps after {} s to {} s of quiet",
+        SLEEP_AFTER_MIN.as_secs(),
+        SLEEP_AFTER_MAX.as_secs()
+    )]
+    SleepAfter,
     /// A line can speak for a few bots only.
     #[error(
         "a line speaks for at most {HELLOS_MAX} bots, each with a name that fits; use several gateways"
@@ -156,6 +185,8 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_before_it_dials() {
+        let sleepy = |secs| settings().sleep_after(Duration::from_secs(secs));
+        let (soon, late) = (SLEEP_AFTER_MIN.as_secs(), SLEEP_AFTER_MAX.as_secs());
         let bots = |count| (0..count).fold(settings(), |all, _| all.speaking_for("discord", ""));
         let cases = [
             ("good", settings(), None),
@@ -163,6 +194,10 @@ mod tests {
             ("a colon", Settings::new("http://desk", "a:b", SECRET), Some(BadSettings::Gateway)),
             ("no secret", Settings::new("http://desk", "gw-1", ""), Some(BadSettings::Secret)),
             ("not PEM", settings().trusting("no certificate"), Some(BadSettings::Certificates)),
+            ("sleeps at once", sleepy(soon - 1), Some(BadSettings::SleepAfter)),
+            ("sleeps soon", sleepy(soon), None),
+            ("sleeps late", sleepy(late), None),
+            ("sleeps never", sleepy(late + 1), Some(BadSettings::SleepAfter)),
             ("at the limit", bots(HELLOS_MAX), None),
             ("past the limit", bots(HELLOS_MAX + 1), Some(BadSettings::TooManyBots)),
         ];

@@ -61,6 +61,9 @@ pub enum End {
     Disconnected,
     /// The agent went idle.
     Idle(Idle),
+    /// The agent fell asleep: it had nothing in hand, and nothing came for as long as its
+    /// settings say. What comes now waits at the desk. Connect anew to wake up.
+    Asleep,
     /// The gateway was revoked, and a second dial proved it.
     Revoked,
 }

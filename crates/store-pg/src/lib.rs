@@ -17,6 +17,7 @@ mod gate;
 mod inbox;
 mod upkeep;
 mod lines;
+mod wake;
 mod egress;
 mod lease;
 mod webchat;

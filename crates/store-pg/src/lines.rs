@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{Caller, End, Store, Taken};
-use nightdesk_types::limits::TRIES_MAX;
+use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
 use nightdesk_types::{Generation, Node, Seq, StoreError};
 
 use crate::Pg;
@@ -21,13 +21,16 @@ impl Store for Pg {
                     r#"select generation as "generation!", acked_seq as "acked!",
                            acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
                            ended_ago_ms, parked_seq
-                       from line_take($1, $2, $3, $4, $5, $6)"#,
+                       from line_take(
+                           $1, $2, $3, $4, $5, $6, make_interval(secs => $7)
+                       )"#,
                     scope.tenant().uuid(),
                     agent.uuid(),
                     gateway.uuid(),
                     node.name,
                     node.epoch.get(),
-                    i32::try_from(TRIES_MAX).unwrap_or(i32::MAX)
+                    i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
+                    CLOSED_GRACE.as_secs_f64()
                 )
                 .fetch_one(connection)
                 .await?;
@@ -50,12 +53,14 @@ impl Store for Pg {
         self.scoped("close a line", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "select line_close($1, $2, $3, $4, $5)",
+                    "select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))",
                     scope.tenant().uuid(),
                     agent.uuid(),
                     generation.get(),
                     i32::from(end.code),
-                    end.tried.map(Seq::get)
+                    end.tried.map(Seq::get),
+                    end.parting.slug(),
+                    end.parting.grace().as_secs_f64()
                 )
                 .execute(connection)
                 .await?;

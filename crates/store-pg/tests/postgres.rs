@@ -18,3 +18,5 @@ mod sources;
 mod issuer;
 #[path = "postgres/webchat.rs"]
 mod webchat;
+#[path = "postgres/waking.rs"]
+mod waking;

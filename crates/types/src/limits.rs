@@ -1,6 +1,14 @@
-//! Limits: every bound the desk keeps, in one file, checked against each other.
+//! Limits: every bound the desk keeps, in one place, checked against each other.
 
 use std::time::Duration;
+
+mod chat;
+mod outside;
+mod waking;
+
+pub use chat::*;
+pub use outside::*;
+pub use waking::*;
 
 /// Entries an agent may hold unacknowledged on one line.
 pub const WINDOW_ENTRIES_MAX: usize = 12;
@@ -357,66 +365,6 @@ pub const GATEWAY_BODY_WAIT: Duration = Duration::from_secs(10);
 /// Rows one page of an operator's list has.
 pub const LIST_ROWS_MAX: i64 = 200;
 
-/// Characters of one message on a page of ours.
-pub const CHAT_TEXT_CHARS_MAX: usize = 8_000;
-
-/// Characters of the name a page gives a message, so that a repeat of it is recognised.
-pub const CHAT_NONCE_CHARS_MAX: usize = 64;
-
-/// The largest body a page may post: the longest text, each character escaped as a pair.
-pub const CHAT_BODY_BYTES_MAX: usize = 128 * 1024;
-
-/// Messages a visitor may write at once.
-pub const CHAT_MESSAGES_AT_ONCE: u32 = 10;
-
-/// Messages a visitor may write in a minute, once those at once are spent.
-pub const CHAT_MESSAGES_PER_MINUTE: u32 = 30;
-
-/// Visitors whose pace is kept at a time.
-pub const CHAT_PACED_VISITORS_MAX: usize = 100_000;
-
-/// New visitors one address may bring in a minute.
-pub const CHAT_SESSIONS_PER_MINUTE: u32 = 60;
-
-/// Addresses whose new visitors are counted at a time.
-pub const CHAT_PACED_ADDRESSES_MAX: usize = 100_000;
-
-/// Days a visitor is known after the page was last opened.
-pub const CHAT_SESSION_DAYS: i64 = 180;
-
-/// Streams one visitor may have open on a node.
-pub const CHAT_STREAMS_MAX: usize = 4;
-
-/// Streams a node serves.
-pub const STREAMS_MAX: usize = 20_000;
-
-/// How often a stream looks at the transcript, whether or not the bell rang.
-pub const CHAT_SWEEP_EVERY: Duration = Duration::from_secs(10);
-
-/// How often a stream says that it is still there.
-pub const CHAT_KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
-
-/// How long a stream may last; the page opens it again by itself.
-pub const CHAT_STREAM_LASTS: Duration = Duration::from_hours(1);
-
-/// How long a status is shown, if nothing else comes.
-pub const CHAT_STATUS_SHOWN: Duration = Duration::from_secs(10);
-
-/// Characters of a status.
-pub const CHAT_STATUS_CHARS_MAX: usize = 120;
-
-/// Buttons under one question.
-pub const CHAT_OPTIONS_MAX: usize = 12;
-
-/// Lines a page shows, and lines a stream reads at a time.
-pub const CHAT_LINES_SHOWN: usize = 200;
-
-/// Lines kept of one chat.
-pub const CHAT_LINES_KEPT_MAX: i64 = 10_000;
-
-/// Days a line of a chat is kept.
-pub const CHAT_KEPT_DAYS: i32 = 90;
-
 /// How long a node's lease lasts without being renewed.
 pub const LEASE_LASTS: Duration = Duration::from_secs(8);
 
@@ -438,14 +386,6 @@ pub const OWNERS_KEPT_MAX: u64 = 10_000;
 const _: () = assert!(
     LEASE_RENEWED_EVERY.as_secs() + 2 * LEASE_RENEWED_WITHIN.as_secs() < LEASE_LASTS.as_secs(),
     "a renewal may fail once without anybody noticing"
-);
-const _: () = assert!(
-    CHAT_TEXT_CHARS_MAX * 12 + 4_096 <= CHAT_BODY_BYTES_MAX,
-    "the longest text fits into a body, however it is escaped",
-);
-const _: () = assert!(
-    (CHAT_LINES_SHOWN as u64) < CHAT_LINES_KEPT_MAX.unsigned_abs(),
-    "what is shown is kept"
 );
 const _: () = assert!(
     LATE_ACK.as_secs() < SUSPECT_ACK.as_secs() && SUSPECT_ACK.as_secs() < DEAD_LINE.as_secs(),
@@ -493,69 +433,4 @@ const _: () = assert!(
 const _: () = assert!(
     CLOCK_DIFFERENCE_MAX.as_secs() * 2 < HINT_AGE_MAX.as_secs(),
     "two nodes whose clocks are good enough understand each other",
-);
-
-// What is called for tenants, outside.
-
-/// The longest URL a tenant may name.
-pub const OUTSIDE_URL_BYTES_MAX: usize = 2_048;
-
-/// How long a call to a tenant's URL may take, from looking up its name to the last byte.
-pub const OUTSIDE_CALL_WAIT: Duration = Duration::from_secs(5);
-
-/// How long connecting may take, TLS included.
-pub const OUTSIDE_CONNECT_WAIT: Duration = Duration::from_secs(3);
-
-/// How long a name server may take; it is asked twice.
-pub const OUTSIDE_LOOK_UP_WAIT: Duration = Duration::from_secs(1);
-
-/// How much of an answer is read.
-pub const OUTSIDE_BODY_BYTES_MAX: usize = 4 * 1024;
-
-/// How long the head of an answer may be.
-pub const OUTSIDE_HEAD_BYTES_MAX: usize = 16 * 1024;
-
-/// Headers an answer may have.
-pub const OUTSIDE_HEADERS_MAX: usize = 64;
-
-/// Addresses of one name that are dialled, one after the other.
-pub const OUTSIDE_DIALS_MAX: usize = 3;
-
-/// Calls to one host in a second, of all tenants together; so sixty in a minute.
-pub const OUTSIDE_HOST_PER_SECOND: u32 = 1;
-
-/// Calls to one address in a second, whatever its names.
-pub const OUTSIDE_ADDRESS_PER_SECOND: u32 = 20;
-
-/// Calls of one tenant in a second.
-pub const OUTSIDE_TENANT_PER_SECOND: u32 = 10;
-
-/// Calls of one tenant at a time.
-pub const OUTSIDE_TENANT_AT_ONCE_MAX: u32 = 4;
-
-/// Calls of a node at a time.
-pub const OUTSIDE_AT_ONCE_MAX: u32 = 1_024;
-
-/// Hosts, addresses and tenants whose rate is kept at a time, of each.
-pub const OUTSIDE_PACED_MAX: usize = 100_000;
-
-/// How long a call waits that finds no room, when nobody can say how long it will be.
-pub const OUTSIDE_NO_ROOM_WAIT: Duration = Duration::from_secs(1);
-
-/// Answers of name servers that are kept, ...
-pub const OUTSIDE_NAMES_KEPT_MAX: u64 = 1_024;
-
-/// ... and for how long at most, whatever their owner says.
-pub const OUTSIDE_NAME_KEPT_FOR: Duration = Duration::from_secs(30);
-
-const _: () = assert!(
-    2 * OUTSIDE_LOOK_UP_WAIT.as_millis() + OUTSIDE_CONNECT_WAIT.as_millis()
-        <= OUTSIDE_CALL_WAIT.as_millis(),
-    "a slow name server and a slow host are told apart",
-);
-const _: () = assert!(
-    OUTSIDE_HOST_PER_SECOND <= OUTSIDE_TENANT_PER_SECOND
-        && OUTSIDE_TENANT_PER_SECOND <= OUTSIDE_ADDRESS_PER_SECOND
-        && OUTSIDE_TENANT_AT_ONCE_MAX < OUTSIDE_AT_ONCE_MAX,
-    "no single host, tenant or address takes what is there for all",
 );

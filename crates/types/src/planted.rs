@@ -1,7 +1,8 @@
 //! Planted bugs: mistakes made on purpose, so that a check can be seen to catch them.
 //!
 //! They exist only in builds with the feature `planted`, and there only the one named at
-//! start is active. Without the feature every question is answered *no* at compile time.
+//! start is active. Without the feature every question is answered *no* at compile time. The
+//! same builds can be told at which step to die.
 
 /// The mistakes that can be planted, by their number in the list of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,7 @@ impl Bug {
 #[cfg(feature = "planted")]
 mod active {
     use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::Bug;
 
@@ -116,10 +118,34 @@ mod active {
     pub fn is_planted(bug: Bug) -> bool {
         PLANTED.get() == Some(&bug)
     }
+
+    static CRASH: OnceLock<(String, AtomicU32)> = OnceLock::new();
+
+    /// Has the process die when it passes a point for the so-manieth time: `K4:17`.
+    ///
+    /// Answers whether that could be read and nothing was said before.
+    pub fn crash_at(text: &str) -> bool {
+        let crash = text.split_once(':').and_then(|(point, passing)| {
+            Some((point.to_owned(), AtomicU32::new(passing.parse().ok()?)))
+        });
+        crash.is_some_and(|crash| CRASH.set(crash).is_ok())
+    }
+
+    /// A point at which the process may be told to die, as if it were killed.
+    pub fn crash_point(point: &str) {
+        let Some((at, passings)) = CRASH.get() else { return };
+        if at == point && passings.fetch_sub(1, Ordering::Relaxed) == 1 {
+            std::process::abort();
+        }
+    }
 }
 
 #[cfg(feature = "planted")]
-pub use active::{is_planted, plant};
+pub use active::{crash_at, crash_point, is_planted, plant};
+
+/// A point at which the process may be told to die: never, in this build.
+#[cfg(not(feature = "planted"))]
+pub const fn crash_point(_point: &str) {}
 
 /// Whether this bug is planted: never, in this build.
 #[cfg(not(feature = "planted"))]

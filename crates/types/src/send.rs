@@ -135,6 +135,13 @@ pub struct PromptOption {
 /// for as long as nothing follows.
 pub const WAKING: &str = "waking…";
 
+/// The same, if the agent was woken too often to be called now.
+pub const HELD: &str = "asleep: woken too often this hour, gets it later";
+
+/// What people are told whose agent could not be woken in time.
+pub const UNREACHABLE: &str = "Your agent could not be woken for a day. What you wrote is kept, and it gets \
+                               it when it is up again. Its owner has been told.";
+
 impl Op {
     /// Whether it is shown for a moment and leaves nothing behind.
     pub const fn is_fleeting(&self) -> bool {

@@ -7,6 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use nightdesk_servers::{Durability, Options, Postgres};
 
+use crate::procfs::{self, signal};
+
 /// Who the desk logs in as. Row-level security binds it.
 pub const APP_ROLE: &str = "nightdesk_app";
 
@@ -70,9 +72,33 @@ impl Cluster {
         format!("postgres://{APP_ROLE}@127.0.0.1:{}/{database}", self.port())
     }
 
+    /// Stops the server as a crash would; what was committed is kept.
+    pub fn stop_immediate(&mut self) -> Result<()> {
+        self.postgres.stop_immediate()
+    }
+
+    /// Kills every process of the server at once.
+    pub fn kill(&mut self) -> Result<()> {
+        let parent = self.pid();
+        // First of all it must not start new ones, nor see that its children die.
+        signal("STOP", &[parent])?;
+        signal("KILL", &[procfs::children(parent)?, vec![parent]].concat())?;
+        self.postgres.stop_immediate()
+    }
+
+    /// Starts the stopped server again.
+    pub fn start_again(&mut self) -> Result<()> {
+        self.postgres.start_again()
+    }
+
     /// A client program of the server's version.
     pub fn client(&self, name: &str) -> Command {
-        Command::new(self.postgres.bin_dir().join(name))
+        Command::new(self.program(name))
+    }
+
+    /// Where a program of the server's version is.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.postgres.bin_dir().join(name)
     }
 
     /// Makes an empty database.

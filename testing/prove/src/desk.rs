@@ -30,10 +30,18 @@ const LOG_LINES_MAX: usize = 20;
 pub struct Settings {
     binary: PathBuf,
     folder: PathBuf,
+    database: Database,
     config: PathBuf,
     key_file: PathBuf,
     log: PathBuf,
     address: SocketAddr,
+}
+
+/// Where the truth is, as the desk's configuration names it.
+#[derive(Clone, Debug)]
+struct Database {
+    url: String,
+    migrate_url: String,
 }
 
 impl Settings {
@@ -47,34 +55,57 @@ impl Settings {
             )
         })?;
         let folder = cluster.folder().to_owned();
-        let in_folder = |ending: &str| folder.join(format!("{database}.{ending}"));
-        let (config, key_file, log) = (in_folder("toml"), in_folder("key"), in_folder("log"));
-        let address = free_address()?;
-        let text = format!(
-            "[listen]\naddress = \"{address}\"\n\
-             [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
-             [vault]\nkey_file = \"{}\"\n",
-            cluster.app_url(database),
-            cluster.admin_url(database),
-            key_file.display()
-        );
+        let key_file = folder.join(format!("{database}.key"));
         fs::write(&key_file, Vault::new_key_file().as_bytes())
             .context("could not write the vault's key")?;
-        fs::write(&config, text).context("could not write the desk's configuration")?;
-        Ok(Self { binary, folder, config, key_file, log, address })
+        let (url, migrate_url) = (cluster.app_url(database), cluster.admin_url(database));
+        let database_of_it = Database { url, migrate_url };
+        let settings = Self {
+            config: folder.join(format!("{database}.toml")),
+            log: folder.join(format!("{database}.log")),
+            address: free_address()?,
+            database: database_of_it,
+            binary,
+            folder,
+            key_file,
+        };
+        settings.write_config("desk-1", None)?;
+        Ok(settings)
     }
 
-    /// Another node of the same cell, of this name.
-    pub fn beside(&self, name: &str) -> Result<Self> {
-        let text = fs::read_to_string(&self.config).context("could not read a configuration")?;
-        let address = free_address()?;
-        let text = text.replace(&self.address.to_string(), &address.to_string());
-        let beside = |file: &Path, ending: &str| file.with_extension(format!("{name}.{ending}"));
-        let (config, log) = (beside(&self.config, "toml"), beside(&self.log, "log"));
-        fs::write(&config, format!("{text}[node]\nname = \"{name}\"\n"))
-            .context("could not write the other desk's configuration")?;
-        let (binary, folder) = (self.binary.clone(), self.folder.clone());
-        Ok(Self { binary, folder, config, key_file: self.key_file.clone(), log, address })
+    /// Writes down what a node of this name is told: the same, but for its port, its log, which
+    /// goes into another folder, and the bell it shares with other nodes, if there is one.
+    pub fn node(&self, name: &str, logs: &Path, redis_url: Option<&str>) -> Result<Self> {
+        let node = Self {
+            binary: self.binary.clone(),
+            folder: self.folder.clone(),
+            database: self.database.clone(),
+            config: self.folder.join(format!("{name}.toml")),
+            key_file: self.key_file.clone(),
+            log: logs.join(format!("{name}.log")),
+            address: free_address()?,
+        };
+        node.write_config(name, redis_url)?;
+        Ok(node)
+    }
+
+    fn write_config(&self, node: &str, redis_url: Option<&str>) -> Result<()> {
+        let redis = redis_url.map_or_else(String::new, |url| format!("[redis]\nurl = \"{url}\"\n"));
+        let text = format!(
+            "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
+             [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
+             [vault]\nkey_file = \"{}\"\n{redis}",
+            self.address,
+            self.database.url,
+            self.database.migrate_url,
+            self.key_file.display()
+        );
+        fs::write(&self.config, text).context("could not write the desk's configuration")
+    }
+
+    /// Where it will listen.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Brings its database up to date.
@@ -92,10 +123,17 @@ impl Settings {
 
     /// Starts the desk; returns when it listens.
     pub fn start(&self) -> Result<Desk> {
-        let log = File::create(&self.log).context("could not open the desk's log")?;
+        self.start_with(&[])
+    }
+
+    /// Starts the desk with something in its environment; returns when it listens.
+    pub fn start_with(&self, environment: &[(&str, String)]) -> Result<Desk> {
+        let log = File::options().create(true).append(true).open(&self.log);
+        let log = log.context("could not open the desk's log")?;
         let child = limited(&self.binary)
             .args(["serve", "--config"])
             .arg(&self.config)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -125,6 +163,18 @@ impl Desk {
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Kills it, as a machine that loses power would.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill().context("could not kill the desk")?;
+        self.child.wait().map(drop).context("could not wait for the desk")
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let status = self.child.try_wait().context("could not look at the desk")?;
+        Ok(status.is_some())
     }
 
     /// The end of what it logged.

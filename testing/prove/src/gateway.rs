@@ -4,7 +4,8 @@
 //! measured: no frame is parsed, and what came in one read is acked in one write.
 
 mod line;
-mod wire;
+pub(crate) mod socket;
+pub(crate) mod wire;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,8 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
-use nightdesk_types::{Clock, SystemClock};
+use nightdesk_types::SystemClock;
 use serde::{Deserialize, Serialize};
 
 use crate::history::Ledger;
@@ -106,9 +106,7 @@ async fn dial_all(desk: SocketAddr, members: &[Member], book: &Arc<Book>) -> Res
     let dialled = members.iter().enumerate().map(|(number, member)| {
         let (clock, book) = (&clock, Arc::clone(book));
         async move {
-            let secret = member.secret.as_bytes();
-            let now = clock.now();
-            let token = upgrade_token::make(&member.gateway, secret, UPGRADE_TTL_SECS, now);
+            let token = member.token(clock);
             let line = Line::dial(desk, token.expose(), number).await;
             let line = line.with_context(|| format!("gateway {} got no line", member.gateway))?;
             book.open.fetch_add(1, Ordering::Relaxed);

@@ -5,22 +5,29 @@
 
 mod connection;
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::chance::pick;
 use crate::history::{Ledger, Seen};
-use crate::setup::Cast;
+use crate::setup::{self, Cast, PLATFORM};
 use crate::worker;
-use connection::Connection;
+pub(crate) use connection::Connection;
+
+/// What people write. With all that stands around it an entry has about 500 bytes. It holds
+/// no quotation mark, so that gateways need not parse.
+const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
+    second warehouse came in late and I am not sure that it is in the report. If it is not, run \
+    it again and tell me what has changed since Tuesday. Thanks a lot!";
 
 /// What the process is told when it starts.
 #[derive(Debug, clap::Args)]
@@ -109,11 +116,29 @@ async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()
 /// Posts over one connection, to whom `member` says, for as long as it says anybody. A new
 /// connection each time: the desk rightly closes one that says nothing for a while.
 async fn post(desk: Arc<Desk>, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
-    let mut connection = Connection::open(desk.address, &desk.cast).await?;
+    let mut connection = Connection::open(desk.address).await?;
+    let mut body = Vec::new();
     loop {
         let event = desk.next_event.fetch_add(1, Ordering::Relaxed);
         let Some(agent) = member(event) else { return Ok(()) };
-        connection.post(agent, event).await?;
+        write_body(&mut body, agent, event)?;
+        let status = connection.post(&desk.cast.bots[0], &body).await?;
+        ensure!(status == 200, "the desk did not take an event: {status}");
         desk.told.note(&[Seen { agent, event }]);
     }
+}
+
+/// An event by an agent's author.
+fn write_body(body: &mut Vec<u8>, agent: usize, event: u64) -> Result<()> {
+    body.clear();
+    write!(
+        body,
+        "{{\"id\":\"e{event}\",\"event\":{{\"text\":\"{TEXT}\",\"message_type\":\"text\",\
+         \"message_id\":\"e{event}\",\"source\":{{\"platform\":\"{PLATFORM}\",\
+         \"chat_id\":\"{}\",\"chat_type\":\"dm\",\"user_id\":\"{}\",\
+         \"user_name\":\"Ada\"}}}}}}",
+        setup::chat(agent),
+        setup::author(agent)
+    )
+    .context("could not write into memory")
 }

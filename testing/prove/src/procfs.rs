@@ -1,9 +1,11 @@
-//! What the kernel says about processes: their memory, and the time they had a core.
+//! What the kernel says about processes: their memory, their children, and the time they had a
+//! core; and what it tells them.
 
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// The kernel tells times in hundredths of a second, on every machine Linux runs on today.
 const TICK: Duration = Duration::from_millis(10);
@@ -17,13 +19,29 @@ pub fn cpu(pid: u32) -> Result<Duration> {
 pub fn cpu_with_children(pid: u32) -> Result<Duration> {
     let parent = stat(pid)?;
     let mut cpu = parent.own + parent.ended_children;
-    for entry in fs::read_dir("/proc").context("could not list the processes")?.flatten() {
-        let pid_of_entry = entry.file_name().to_str().and_then(|name| name.parse().ok());
+    for child in children(pid)? {
         // One that has ended since is in its parent's account the next time.
-        let stat = pid_of_entry.and_then(|pid: u32| stat(pid).ok());
-        cpu += stat.filter(|stat| stat.parent == pid).map_or(Duration::ZERO, |stat| stat.own);
+        cpu += stat(child).map_or(Duration::ZERO, |stat| stat.own);
     }
     Ok(cpu)
+}
+
+/// The children of a process.
+pub fn children(pid: u32) -> Result<Vec<u32>> {
+    let processes = fs::read_dir("/proc").context("could not list the processes")?.flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |other: &u32| stat(*other).is_ok_and(|stat| stat.parent == pid);
+    Ok(pids.filter(is_child).collect())
+}
+
+/// Sends a signal to processes of ours.
+pub fn signal(name: &str, pids: &[u32]) -> Result<()> {
+    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+    // The standard library can only kill.
+    let status = Command::new("kill").args(["-s", name]).args(&pids).status();
+    let status = status.context("could not run kill")?;
+    ensure!(status.success(), "could not send {name} to {}", pids.join(" "));
+    Ok(())
 }
 
 /// The memory of a process that is in RAM, in KiB.

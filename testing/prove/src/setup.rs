@@ -1,5 +1,6 @@
-//! Setup: who is who in a proof. One shared bot of an operator, and agents of many tenants
-//! behind it, each with one author, one chat and one gateway.
+//! Setup: who is who in a proof. Shared bots of an operator, and agents of many tenants
+//! behind them, each with one author and one gateway. Some chats are also open to a guest: an
+//! agent, often of another tenant, that sees what everybody writes there.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +8,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use nightdesk_register::{BotDraft, Register};
+use nightdesk_protocol::Secret;
+use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
+use nightdesk_register::{Access, BotDraft, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{AgentId, BotId, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, Clock, TenantId, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +21,6 @@ use crate::ui;
 
 /// The name of the platform, as agents are told it.
 pub const PLATFORM: &str = "discord";
-
-/// What the platform signs with.
-const BOT_KEY: &str = "a key for proofs";
 
 /// Agents entered at a time.
 const AT_ONCE: usize = 12;
@@ -31,29 +31,45 @@ const TOLD_EVERY: usize = 2_000;
 /// Everybody in a proof, as the gateways and the platform must know them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Cast {
-    /// Who runs the bot.
+    /// Who runs the bots.
     pub operator: TenantId,
-    /// The bot everybody shares.
+    /// The bots.
+    pub bots: Vec<SharedBot>,
+    /// The agents behind them.
+    pub members: Vec<Member>,
+}
+
+/// A bot that many agents share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SharedBot {
+    /// Its id.
     pub bot: BotId,
     /// Where its webhook is.
     pub path: String,
     /// What its platform signs with.
     pub key: String,
-    /// The agents behind it.
-    pub members: Vec<Member>,
 }
 
 /// An agent and its gateway.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
     /// Whose it is.
     pub tenant: TenantId,
     /// Which agent.
     pub agent: AgentId,
+    /// Its bot's place among the bots.
+    pub bot: usize,
     /// What its gateway calls itself.
     pub gateway: String,
     /// Its gateway's secret.
     pub secret: String,
+}
+
+impl Member {
+    /// What its gateway dials with, good for a few minutes.
+    pub fn token(&self, clock: &dyn Clock) -> Secret {
+        upgrade_token::make(&self.gateway, self.secret.as_bytes(), UPGRADE_TTL_SECS, clock.now())
+    }
 }
 
 /// The author who writes to the agent of this number.
@@ -66,18 +82,36 @@ pub fn chat(member: usize) -> String {
     format!("c{member:06}")
 }
 
-/// How many tenants and agents there are.
-#[derive(Clone, Copy, Debug)]
+/// The chat of a bot that is open to the agent of this number as a guest.
+pub fn open_chat(guest: usize) -> String {
+    format!("g{guest:06}")
+}
+
+/// How many of everything there are.
+#[derive(Clone, Debug)]
 pub struct Size {
     /// Tenants besides the operator.
     pub tenants: usize,
+    /// Bots, which the agents share evenly.
+    pub bots: usize,
     /// Agents of all tenants together.
     pub agents: usize,
+    /// Of those, how many are guests in an open chat.
+    pub guests: usize,
+    /// Where the bots' calls go, if anywhere.
+    pub deliver_url: Option<String>,
+}
+
+impl Size {
+    /// Agents behind one bot that never calls anybody.
+    pub const fn of(tenants: usize, agents: usize) -> Self {
+        Self { tenants, bots: 1, agents, guests: 0, deliver_url: None }
+    }
 }
 
 impl Cast {
     /// Enters everybody into a migrated database.
-    pub fn enter(cluster: &Cluster, database: &str, vault: Vault, size: Size) -> Result<Self> {
+    pub fn enter(cluster: &Cluster, database: &str, vault: Vault, size: &Size) -> Result<Self> {
         // Nothing is measured yet, and whoever is lost in a crash was not here.
         let url = format!("{}?options[synchronous_commit]=off", cluster.app_url(database));
         let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
@@ -103,40 +137,62 @@ impl Cast {
     }
 }
 
-async fn enter(register: &Register, size: Size) -> Result<Cast> {
+async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     let operator = register.create_tenant("operator").await?;
-    let draft = BotDraft {
-        platform: PLATFORM.to_owned(),
-        adapter: "scripted".to_owned(),
-        handle: "the-bot".to_owned(),
-        settings: serde_json::json!({}),
-        key: Some(Key::new(BOT_KEY)),
-    };
-    let (bot, path) = register.create_bot(TenantScope::of(operator), draft).await?;
+    let mut bots = Vec::with_capacity(size.bots);
+    for number in 0..size.bots {
+        bots.push(enter_bot(register, operator, number, size.deliver_url.as_deref()).await?);
+    }
     let mut tenants = Vec::with_capacity(size.tenants);
     for number in 0..size.tenants {
         tenants.push(register.create_tenant(&format!("tenant-{number}")).await?);
     }
-    let entered =
-        |number: usize| enter_agent(register, tenants[number % tenants.len()], bot, number);
+    let entered = |number: usize| {
+        // Neighbours share neither tenant nor bot.
+        let bot = number % bots.len();
+        enter_agent(register, tenants[number % tenants.len()], (bot, bots[bot].bot), number)
+    };
     let members = stream::iter((0..size.agents).map(entered)).buffered(AT_ONCE);
-    let members = members.try_collect().await?;
-    Ok(Cast { operator, bot, path, key: BOT_KEY.to_owned(), members })
+    let members: Vec<Member> = members.try_collect().await?;
+    for (number, member) in members.iter().enumerate().take(size.guests) {
+        let (scope, bot) = (TenantScope::of(member.tenant), bots[member.bot].bot);
+        let open = (open_chat(number), Access::Any);
+        register.store().grant(scope, member.agent, bot, (&open.0, open.1)).await?;
+    }
+    Ok(Cast { operator, bots, members })
+}
+
+async fn enter_bot(
+    register: &Register,
+    operator: TenantId,
+    number: usize,
+    deliver_url: Option<&str>,
+) -> Result<SharedBot> {
+    let key = format!("key {number} for proofs");
+    let draft = BotDraft {
+        platform: PLATFORM.to_owned(),
+        adapter: "scripted".to_owned(),
+        handle: format!("bot-{number}"),
+        settings: serde_json::json!({ "deliver_url": deliver_url }),
+        key: Some(Key::new(key.clone())),
+    };
+    let (bot, path) = register.create_bot(TenantScope::of(operator), draft).await?;
+    Ok(SharedBot { bot, path, key })
 }
 
 async fn enter_agent(
     register: &Register,
     tenant: TenantId,
-    bot: BotId,
+    (bot, bot_id): (usize, BotId),
     number: usize,
 ) -> Result<Member> {
     let scope = TenantScope::of(tenant);
     let agent = register.store().create_agent(scope, &format!("agent-{number}")).await?;
-    register.store().bind(scope, agent, bot, &author(number)).await?;
+    register.store().bind(scope, agent, bot_id, &author(number)).await?;
     let gateway = format!("gw-{number}");
     let (_, secret) = register.create_gateway(scope, agent, &gateway).await?;
     if number > 0 && number.is_multiple_of(TOLD_EVERY) {
         ui::say(&format!("  entered {number} agents"));
     }
-    Ok(Member { tenant, agent, gateway, secret: secret.with(str::to_owned) })
+    Ok(Member { tenant, agent, bot, gateway, secret: secret.with(str::to_owned) })
 }

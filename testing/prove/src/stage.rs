@@ -40,7 +40,7 @@ pub struct Stage {
 
 impl Stage {
     /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
-    pub fn set(binary: &Path, size: Size, connections: u64) -> Result<Self> {
+    pub fn set(binary: &Path, size: &Size, connections: u64) -> Result<Self> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let desk = settings.start()?;
@@ -50,10 +50,11 @@ impl Stage {
 
     /// The same with two desks that have nothing but the database between them: the platform
     /// posts to one, and the lines are on the other.
-    pub fn set_apart(binary: &Path, size: Size, connections: u64) -> Result<(Self, Desk)> {
+    pub fn set_apart(binary: &Path, size: &Size, connections: u64) -> Result<(Self, Desk)> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
-        let (desk, other) = (settings.start()?, settings.beside("desk-2")?.start()?);
+        let other = settings.node("desk-2", cluster.folder(), None)?;
+        let (desk, other) = (settings.start()?, other.start()?);
         let posted_to = other.address();
         Ok((Self::around(cluster, cast, desk, (posted_to, connections))?, other))
     }
@@ -146,9 +147,9 @@ pub fn seeded(
     binary: &Path,
     cluster: &Cluster,
     database: &str,
-    size: Size,
+    size: &Size,
 ) -> Result<(Settings, Cast)> {
-    let Size { tenants, agents } = size;
+    let Size { tenants, agents, .. } = size;
     ui::say(&format!("entering {agents} agents of {tenants} tenants into {database}"));
     cluster.create(database)?;
     let settings = Settings::write(binary, cluster, database)?;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
+use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform};
 use crate::{desk, gateway, platform, ui};
 
 /// What a worker may be.
@@ -24,6 +25,12 @@ pub enum Work {
     /// The platform.
     #[command(hide = true)]
     Platform(platform::Arguments),
+    /// The gateways of some agents, each with its own manner.
+    #[command(hide = true)]
+    ChaosGateways(chaos_gateways::Arguments),
+    /// A platform that notes everything.
+    #[command(hide = true)]
+    ChaosPlatform(chaos_platform::Arguments),
 }
 
 impl Work {
@@ -36,6 +43,8 @@ impl Work {
         match self {
             Self::Gateways(arguments) => runtime.block_on(gateway::run(arguments)),
             Self::Platform(arguments) => runtime.block_on(platform::run(arguments)),
+            Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
+            Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
@@ -18,8 +19,9 @@ use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Register};
-use nightdesk_types::limits::LEASE_LASTS;
-use nightdesk_types::{Clock, Node};
+use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
+use nightdesk_types::{Clock, Node, TenantId};
+use nightdesk_wake::{ByUrl, Outcome, Wake};
 use nightdesk_webchat::Webchat;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -116,6 +118,7 @@ impl Parts {
             )),
             accounts,
             bell: Ringer(self.bell()),
+            wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
             tasks: self.life.work.clone(),
             readiness: Readiness::new(self.clock()),
@@ -163,6 +166,10 @@ impl Parts {
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
         }
+    }
+
+    fn store(&self) -> Arc<SimStore> {
+        Arc::clone(&self.store)
     }
 
     fn bell(&self) -> Arc<dyn Bell> {
@@ -230,6 +237,16 @@ async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
             agent: Some(agent.name.clone()),
         });
         stop(&desk, agent.id, &session, &chat).await;
+    }
+}
+
+/// Calls agents: none of them can be called yet, each comes back by itself.
+struct Calls;
+
+#[async_trait]
+impl ByUrl for Calls {
+    async fn call(&self, _tenant: TenantId, _url: &str) -> Outcome {
+        Outcome::Failed("nobody is called in a simulation".to_owned())
     }
 }
 

@@ -30,6 +30,7 @@ mod cast;
 mod macros;
 pub mod inbox;
 pub mod lines;
+pub mod wake;
 pub mod gate;
 pub mod register;
 pub mod egress;
@@ -64,6 +65,12 @@ pub trait Harness: Send + Sync {
 
     /// What the register asks.
     fn register(&self) -> Arc<dyn nightdesk_register::Store>;
+
+    /// What waking asks.
+    fn wake(&self) -> Arc<dyn nightdesk_wake::Store>;
+
+    /// What an operator asks of waking.
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers>;
 
     /// What our own pages ask.
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store>;

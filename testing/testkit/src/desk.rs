@@ -22,10 +22,12 @@ use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{Access, BotDraft, Issuer, Register};
+use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
     AgentId, BotId, GatewayId, Moment, Node, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
+use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -37,12 +39,14 @@ use crate::{FakeClock, Memory};
 
 mod browser;
 mod call;
+mod calls;
 mod chats;
 mod gateway;
 mod platform;
 
 pub use browser::{Browser, Stream};
 pub use call::{Answered, get, post};
+pub use calls::TestCalls;
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
 
@@ -73,6 +77,8 @@ pub struct TestDesk {
     pub ears: Arc<Ears>,
     /// The desk itself.
     pub desk: Arc<Desk>,
+    /// Who was called to wake an agent, and what they answer.
+    pub calls: Arc<TestCalls>,
     lines: Arc<Lines>,
     chats: Arc<Chats>,
     address: SocketAddr,
@@ -124,7 +130,7 @@ impl TestDesk {
         store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
         let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
-        let (rooms, street) = (TaskTracker::new(), TaskTracker::new());
+        let (writers, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
@@ -136,7 +142,9 @@ impl TestDesk {
             Arc::new(store.clock().clone()),
             format!("http://{address}"),
         ));
-        let desk = Arc::new(desk((&store, &register), &webchat, &ears, &rooms, &work));
+        let calls = Arc::new(TestCalls::default());
+        let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
+        let desk = Arc::new(rooms.desk(&webchat, &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Room {
@@ -159,7 +167,7 @@ impl TestDesk {
             lines: street.clone(),
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
-        Self { store, register, ears, desk, lines, chats, address, work, street, drain }
+        Self { store, register, ears, desk, calls, lines, chats, address, work, street, drain }
     }
 
     /// Where it listens.
@@ -283,43 +291,51 @@ impl Drop for TestDesk {
     }
 }
 
+/// What a desk is made of.
+struct Rooms<'a> {
+    store: &'a Memory,
+    register: &'a Arc<Register>,
+    ears: &'a Arc<Ears>,
+    calls: &'a Arc<TestCalls>,
+}
+
 fn node() -> Node {
     Node { name: NODE.to_owned(), epoch: NodeEpoch::new(1) }
 }
 
-fn desk(
-    (store, register): (&Memory, &Arc<Register>),
-    webchat: &Arc<Webchat>,
-    ears: &Arc<Ears>,
-    rooms: &TaskTracker,
-    work: &TaskTracker,
-) -> Desk {
-    let scripted = Scripted::new().expect("the scripted platform opens its client");
-    let adapters: Adapters = [
-        ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
-        (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
-    ]
-    .into();
-    let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
-    let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
-    let owners = Owners::new(Arc::new(lease), Arc::new(store.clone()));
-    Desk {
-        register: Arc::clone(register),
-        gate: Gate::over(Arc::new(store.clone())),
-        refusals: Refusals::default(),
-        inbox: Arc::new(Inbox::start(Arc::new(store.clone()), rooms)),
-        egress: Arc::new(Egress::new(
-            Arc::new(store.clone()),
-            Arc::<Accounts>::clone(&accounts),
-            owners,
-            (Arc::<Ears>::clone(ears), ears.settled().clone()),
-            work.clone(),
-        )),
-        accounts,
-        bell: Ringer(Arc::<Ears>::clone(ears)),
-        waking: Waking::default(),
-        tasks: work.clone(),
-        readiness: Readiness::new(Arc::new(SystemClock::started())),
+impl Rooms<'_> {
+    fn desk(&self, webchat: &Arc<Webchat>, writers: &TaskTracker, work: &TaskTracker) -> Desk {
+        let Rooms { store, register, ears, calls } = self;
+        let scripted = Scripted::new().expect("the scripted platform opens its client");
+        let adapters: Adapters = [
+            ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
+            (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
+        ]
+        .into();
+        let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
+        let store = || Arc::new((*store).clone());
+        let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
+        let owners = Owners::new(Arc::new(lease), store());
+        let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
+        Desk {
+            register: Arc::clone(register),
+            gate: Gate::over(store()),
+            refusals: Refusals::default(),
+            inbox: Arc::new(Inbox::start(store(), writers)),
+            egress: Arc::new(Egress::new(
+                store(),
+                Arc::<Accounts>::clone(&accounts),
+                owners,
+                (Arc::<Ears>::clone(ears), ears.settled().clone()),
+                work.clone(),
+            )),
+            accounts,
+            bell: Ringer(Arc::<Ears>::clone(ears)),
+            wake: Arc::new(wake),
+            waking: Waking::default(),
+            tasks: work.clone(),
+            readiness: Readiness::new(Arc::new(SystemClock::started())),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
     AgentId, BotId, ClientId, Clock, GatewayId, RequestId, Seq, StoreError, TenantScope, Timestamp,
 };
+use nightdesk_wake::Notice;
 use uuid::Uuid;
 
 use crate::FakeClock;
@@ -27,6 +28,7 @@ mod inbox;
 mod aside;
 mod upkeep;
 mod lines;
+mod wake;
 mod gate;
 mod egress;
 mod lease;
@@ -106,6 +108,9 @@ struct State {
     signing_keys: Vec<StoredKey>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
+    wakes: BTreeMap<AgentKey, wake::Row>,
+    wakers: BTreeMap<AgentKey, Vec<String>>,
+    notices: BTreeMap<TenantScope, VecDeque<Notice>>,
     /// The day on which each event was last taken.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,

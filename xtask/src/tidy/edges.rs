@@ -113,7 +113,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
-            "vault", "lease", "desk", "api", "webchat", "testkit", "judge",
+            "vault", "lease", "wake", "desk", "api", "webchat", "testkit", "judge",
         ],
     ),
     ("xtask", &["servers"]),

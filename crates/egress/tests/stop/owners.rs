@@ -97,7 +97,7 @@ async fn what_the_owner_is_at_when_time_is_up_is_in_doubt() {
 
     let served = async {
         sleep(Duration::from_secs(20)).await;
-        drop(timeout(Duration::from_secs(60), stage.sweep(&owner)).await);
+        drop(timeout(Duration::from_mins(1), stage.sweep(&owner)).await);
     };
     let (settled, ()) = tokio::join!(stage.says(&other, "c1", "hangs"), served);
     assert_eq!(settled, Settled::Ambiguous);

@@ -8,13 +8,14 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway};
 use nightdesk_types::limits::{
     DEAD_LINE, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
-    WINDOW_BYTES_MAX,
+    SUSPECT_PONG, WINDOW_BYTES_MAX,
 };
+use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
 
 use super::window::Window;
-use super::{Client, Effect, IDLE_GRACE, Input, Now, READ_AGAIN, sooner};
-use crate::store::{End, Taken};
+use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, sooner};
+use crate::store::{End, Parting, Taken};
 
 /// A line that is its agent's.
 #[derive(Debug)]
@@ -35,6 +36,12 @@ pub(super) struct Live {
     leave_by: Option<Moment>,
     alive_at: Moment,
     ping_at: Moment,
+    /// When a ping went out that nothing was heard after.
+    unanswered: Option<Moment>,
+    /// The oldest entry, if the agent was called because nobody answers for it here.
+    suspected: Option<Seq>,
+    /// Until when an end is that of a client that goes idle.
+    idle_until: Option<Moment>,
 }
 
 /// A read under way.
@@ -66,6 +73,9 @@ impl Live {
             leave_by: None,
             alive_at: described,
             ping_at: described + PING_EVERY,
+            unanswered: None,
+            suspected: None,
+            idle_until: None,
         }
     }
 
@@ -77,7 +87,8 @@ impl Live {
         let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
         let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
         let held_back = if self.wants_to_read() { self.held_back } else { None };
-        sooner(sooner(Some(self.ping_at), dead), held_back)
+        let suspect = if self.is_suspected() { None } else { self.suspect_at() };
+        sooner(sooner(Some(self.ping_at), dead), sooner(held_back, suspect))
     }
 
     /// Takes in what happened. An answer is how the line ended.
@@ -90,10 +101,10 @@ impl Live {
         match input {
             Input::Heard(frame) => self.heard(now, frame, effects),
             Input::Pong => {
-                self.alive_at = now.moment;
+                self.is_alive(now);
                 effects.extend(self.window.alive(now.moment).into_iter().map(Effect::Ack));
             }
-            Input::Pinged => self.alive_at = now.moment,
+            Input::Pinged => self.is_alive(now),
             Input::Rung(seq) => self.known = self.known.max(seq.unwrap_or_default()),
             Input::Read(Waiting::Entries(entries)) => self.hand_over(now, entries, effects),
             Input::Read(Waiting::LineReplaced) | Input::Replaced => {
@@ -114,10 +125,11 @@ impl Live {
             Input::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
             Input::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
             Input::Misbehaved(close) => return Some(self.close(now, close, effects)),
-            Input::Ended { code } => return Some(self.end(now, code)),
+            Input::Ended { code } => return Some(self.end(now, code, Parting::Client)),
             Input::Tick => {
                 if self.is_dead(now) {
-                    return Some(self.close(now, Close::Internal, effects));
+                    effects.push(Effect::Close(Close::Internal));
+                    return Some(self.end(now, Close::Internal.code(), Parting::Client));
                 }
                 self.ping(now, effects);
             }
@@ -127,7 +139,35 @@ impl Live {
             return Some(self.close(now, Close::Restarting, effects));
         }
         self.read(now, effects);
+        self.suspect(now, effects);
         None
+    }
+
+    fn is_alive(&mut self, now: Now) {
+        self.alive_at = now.moment;
+        self.unanswered = None;
+    }
+
+    /// When nobody answered for so long that the agent is called. Never while nothing waits.
+    fn suspect_at(&self) -> Option<Moment> {
+        let (_, said_at) = self.window.head()?;
+        let silent = self.unanswered.map(|pinged_at| pinged_at + SUSPECT_PONG);
+        sooner(Some(said_at + SUSPECT_ACK), silent)
+    }
+
+    /// Whether the agent was called for the very entry that is the oldest now.
+    fn is_suspected(&self) -> bool {
+        self.suspected.is_some() && self.suspected == self.window.head().map(|(seq, _)| seq)
+    }
+
+    /// Has the agent called, once per suspicion. The line stays.
+    fn suspect(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if self.suspect_at().is_none_or(|at| now.moment < at) {
+            self.suspected = None;
+        } else if !self.is_suspected() {
+            self.suspected = self.window.head().map(|(seq, _)| seq);
+            effects.push(Effect::Suspect);
+        }
     }
 
     /// A line that leaves first gets its acks and the answers to its sends, if they come soon.
@@ -137,7 +177,7 @@ impl Live {
     }
 
     fn heard(&mut self, now: Now, frame: FromGateway, effects: &mut Vec<Effect>) {
-        self.alive_at = now.moment;
+        self.is_alive(now);
         match frame {
             FromGateway::InboundAck { buffer_id } => {
                 effects.extend(self.acked(&buffer_id).into_iter().map(Effect::Ack));
@@ -145,7 +185,8 @@ impl Live {
             FromGateway::Outbound(outbound) => self.outbound(outbound, effects),
             FromGateway::Interrupt(interrupt) => effects.push(Effect::Stop(interrupt)),
             FromGateway::GoingIdle => {
-                self.hold_back(now.moment + IDLE_GRACE);
+                self.hold_back(now.moment + IDLE_REST);
+                self.idle_until = Some(now.moment + IDLE_REST);
                 effects.push(Effect::Say(Frame::going_idle_ack()));
             }
             // Hellos are the session's to answer; the rest is of a newer contract, or noise.
@@ -156,7 +197,7 @@ impl Live {
     /// Only an entry in flight on this very line can be acked.
     fn acked(&mut self, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
-            Ok(entry) if entry.agent == self.client.agent => self.window.acked(entry.seq),
+            Ok(entry) if entry.agent == self.client.agent => self.window.acked(meant(entry.seq)),
             _ => Vec::new(),
         }
     }
@@ -199,7 +240,7 @@ impl Live {
             return;
         };
         self.window.hold(entry, json.kind(), entry_bytes(entry), now);
-        effects.push(Effect::Say(Frame::entry(entry.id(self.client.agent), json)));
+        effects.push(Effect::Say(Frame::entry(named(entry.id(self.client.agent), now), json)));
         if !self.client.acks {
             effects.extend(self.window.settle_newest().map(Effect::Ack));
         }
@@ -211,6 +252,9 @@ impl Live {
     }
 
     fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if is_planted(Bug::DropOnFullWindow) && self.window.room() == 0 {
+            self.window.skip_to(self.known);
+        }
         if !self.wants_to_read() || self.is_held_back(now) {
             return;
         }
@@ -236,6 +280,7 @@ impl Live {
     fn ping(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if now.moment >= self.ping_at {
             self.ping_at = now.moment + PING_EVERY;
+            self.unanswered.get_or_insert(now.moment);
             effects.push(Effect::Ping);
         }
     }
@@ -248,22 +293,41 @@ impl Live {
 
     fn close(&self, now: Now, close: Close, effects: &mut Vec<Effect>) -> End {
         effects.push(Effect::Close(close));
-        self.end(now, close.code())
+        self.end(now, close.code(), Parting::Desk)
     }
 
     /// A try of the oldest entry counts only if the line had its time, or the client shows by
     /// its close code or by dialling a second time that it choked on a frame.
-    fn end(&self, now: Now, code: u16) -> End {
+    fn end(&self, now: Now, code: u16, parting: Parting) -> End {
         let choked = code == Close::TooBig.code() || code == Close::Replaced.code();
         let tried = self
             .window
             .head()
             .filter(|(_, said_at)| choked || now.moment.since(*said_at) >= SUSPECT_ACK)
             .map(|(seq, _)| seq);
-        End { code, tried }
+        let goes_idle = self.idle_until.is_some_and(|until| now.moment <= until);
+        let parting = if goes_idle { Parting::Idle } else { parting };
+        End { code, tried, parting }
     }
 }
 
 fn entry_bytes(entry: &Entry) -> usize {
     entry.json.as_deref().map_or(0, EntryJson::frame_len_bytes)
+}
+
+/// The planted bug X7 puts the time above the entry's number.
+const TIME_SHIFT: u32 = 40;
+
+/// By which name an entry is handed over: always the same.
+fn named(entry: EntryId, now: Now) -> EntryId {
+    if !is_planted(Bug::NewIdPerTry) {
+        return entry;
+    }
+    let time = now.wall.as_second() % (1 << (i64::BITS - 1 - TIME_SHIFT));
+    EntryId { seq: Seq::new(entry.seq.get() | (time << TIME_SHIFT)), ..entry }
+}
+
+/// Which number a name means.
+fn meant(seq: Seq) -> Seq {
+    if is_planted(Bug::NewIdPerTry) { Seq::new(seq.get() % (1 << TIME_SHIFT)) } else { seq }
 }

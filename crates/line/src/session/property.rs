@@ -110,6 +110,7 @@ impl World {
                 | Effect::Ping
                 | Effect::Send(_)
                 | Effect::Stop(_)
+                | Effect::Suspect
                 | Effect::Close(_) => {}
             }
         }

@@ -11,7 +11,7 @@ use nightdesk_types::{BotId, Moment};
 
 use super::live::Live;
 use super::{Client, Effect, Input, Now};
-use crate::store::End;
+use crate::store::{End, Parting};
 
 /// The conversation on a line.
 #[derive(Debug)]
@@ -172,7 +172,7 @@ fn before_live(
         Input::Drain => Close::Restarting,
         Input::Misbehaved(close) => close,
         Input::Ended { code } => {
-            effects.push(Effect::End(End { code, tried: None }));
+            effects.push(Effect::End(End { code, tried: None, parting: Parting::Client }));
             return State::Closed;
         }
         Input::Heard(_)
@@ -187,6 +187,6 @@ fn before_live(
         | Input::Tick => return state,
     };
     effects.push(Effect::Close(close));
-    effects.push(Effect::End(End { code: close.code(), tried: None }));
+    effects.push(Effect::End(End { code: close.code(), tried: None, parting: Parting::Desk }));
     State::Closed
 }

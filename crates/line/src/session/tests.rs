@@ -7,12 +7,15 @@ use nightdesk_inbox::{AckRange, Entry};
 use nightdesk_protocol::event::EntryJson;
 use nightdesk_types::limits::{
     DEAD_LINE, HELLO_WAIT, HELLOS_MAX, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS,
-    SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX,
+    SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, SUSPECT_PONG, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX,
 };
 use nightdesk_types::{EntryId, Generation};
 use uuid::Uuid;
 
 use super::*;
+use crate::store::Parting;
+
+mod silence;
 
 pub(super) const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 
@@ -311,7 +314,7 @@ fn a_line_with_nothing_unacked_was_not_in_vain() {
     session.step(at(HOLD_BACK), ack_of(1));
 
     let end = end_of(&session.step(at(HOLD_BACK), Input::Replaced)).unwrap();
-    assert_eq!(end, End { code: 4409, tried: None });
+    assert_eq!(end, End { code: 4409, tried: None, parting: Parting::Desk });
 }
 
 #[test]
@@ -327,17 +330,6 @@ fn a_late_ack_is_waited_for_and_a_dead_line_is_closed() {
     assert!(!session.is_closed(), "it answers pings, and its ack is only late");
     let end = end_of(&session.step(at(dead), Input::Tick)).unwrap();
     assert_eq!(end.tried, Some(Seq::new(1)));
-}
-
-#[test]
-fn a_silent_line_is_dead_after_its_time() {
-    let mut session = live();
-    session.step(at(HOLD_BACK), read(vec![]));
-
-    session.step(at(DEAD_LINE - Duration::from_millis(1)), Input::Tick);
-    assert!(!session.is_closed());
-    session.step(at(DEAD_LINE), Input::Tick);
-    assert!(session.is_closed());
 }
 
 #[test]
@@ -380,7 +372,7 @@ fn a_line_that_goes_idle_is_told_so_and_gets_nothing_more() {
     assert_eq!(effects, [Effect::Say(Frame::going_idle_ack())]);
     assert!(session.step(at(HOLD_BACK), read(vec![entry(1)])).is_empty(), "not said any more");
     assert!(session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(101)))).is_empty());
-    let awake = session.step(at(HOLD_BACK + IDLE_GRACE), Input::Tick);
+    let awake = session.step(at(HOLD_BACK + IDLE_REST), Input::Tick);
     assert!(matches!(awake[..], [Effect::Read { .. }]), "it stayed after all: {awake:?}");
 }
 
@@ -420,7 +412,11 @@ fn every_end_has_its_close_code() {
         let mut session = live();
         let effects = session.step(at(HOLD_BACK), input);
         assert!(matches!(effects[0], Effect::Close(close) if close.code() == code), "{name}");
-        assert_eq!(end_of(&effects), Some(End { code, tried: None }), "{name}");
+        assert_eq!(
+            end_of(&effects),
+            Some(End { code, tried: None, parting: Parting::Desk }),
+            "{name}"
+        );
         assert!(session.is_closed());
     }
 }
@@ -468,7 +464,7 @@ fn a_line_that_leaves_gets_its_acks_and_answers_first() {
     let answered = Input::Sent(request, Box::new(Outcome::delivered(None)));
     let effects = session.step(at(HOLD_BACK), answered);
     assert!(matches!(effects[..], [Effect::Say(_), Effect::Close(Close::Restarting), _]));
-    assert_eq!(end_of(&effects), Some(End { code: 1012, tried: None }));
+    assert_eq!(end_of(&effects), Some(End { code: 1012, tried: None, parting: Parting::Desk }));
 }
 
 #[test]
@@ -479,7 +475,11 @@ fn a_line_that_leaves_does_not_wait_for_ever() {
 
     assert_eq!(session.deadline(), Some(at(HOLD_BACK + LEAVE_WAIT).moment));
     let effects = session.step(at(HOLD_BACK + LEAVE_WAIT), Input::Tick);
-    assert_eq!(end_of(&effects), Some(End { code: 1012, tried: None }), "its entry comes again");
+    assert_eq!(
+        end_of(&effects),
+        Some(End { code: 1012, tried: None, parting: Parting::Desk }),
+        "its entry comes again"
+    );
 }
 
 #[test]

@@ -7,10 +7,12 @@ use nightdesk_register::{Access, BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::BotId;
 use nightdesk_vault::Key;
+use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Tenant, gateway, inbox, list, names,
+    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, list,
+    names, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -29,30 +31,54 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             let tenants = register.store().tenants(&page.after).await?;
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
-        Command::Agent(Agent::Create { tenant, name }) => {
-            let scope = names::tenant(&register, &tenant).await?;
-            let agent = register.store().create_agent(scope, &name).await?;
-            Ok(Answer::One(json!({ "agent_id": agent })))
-        }
-        Command::Agent(Agent::List { tenant, page }) => {
-            let scope = names::tenant(&register, &tenant).await?;
-            let agents = register.store().agents(scope, &page.after).await?;
-            Ok(Answer::Many(agents.iter().map(list::named).collect()))
-        }
+        Command::Agent(command) => agents(config, &register, &*pg, command).await,
         Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
         Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
         Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
         Command::Grant(grant) => create_grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
+        Command::Wake(command) => wake::run(config, &register, &pg, command).await,
+        Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,
         Command::Serve
         | Command::Dev { .. }
         | Command::Migrate
         | Command::Config(_)
+        | Command::Verify(_)
         | Command::Key(_) => {
             bail!("not a command of the register")
         }
     }
+}
+
+async fn agents(
+    config: &Config,
+    register: &Register,
+    wakers: &dyn Wakers,
+    command: Agent,
+) -> anyhow::Result<Answer> {
+    match command {
+        Agent::Create { tenant, name } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let agent = register.store().create_agent(scope, &name).await?;
+            Ok(Answer::One(json!({ "agent_id": agent })))
+        }
+        Agent::List { tenant, page } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let agents = register.store().agents(scope, &page.after).await?;
+            Ok(Answer::Many(agents.iter().map(list::named).collect()))
+        }
+        Agent::WakeUrl { whose, urls, clear } => {
+            let whose = whose.found(register).await?;
+            wake::urls(config, wakers, whose, &urls, clear).await
+        }
+    }
+}
+
+async fn notices(register: &Register, wakers: &dyn Wakers, tenant: &str) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, tenant).await?;
+    let notices = wakers.notices(scope).await?;
+    Ok(Answer::Many(notices.iter().map(list::notice).collect()))
 }
 
 async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow::Result<Answer> {

@@ -2,6 +2,7 @@
 
 use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named};
 use nightdesk_types::Timestamp;
+use nightdesk_wake::{Notice, Status};
 use serde_json::{Value, json};
 
 /// A tenant or an agent.
@@ -34,6 +35,36 @@ fn secret(secret: &LiveSecret) -> Value {
     json!({
         "created_at": second(secret.created_at),
         "expires_at": secret.expires_at.map(second),
+    })
+}
+
+/// What a tenant was told.
+pub(super) fn notice(notice: &Notice) -> Value {
+    json!({
+        "at": second(notice.at),
+        "kind": notice.kind.slug(),
+        "agent_id": notice.agent,
+        "calls": notice.calls,
+        "text": notice.text(),
+    })
+}
+
+/// How it stands with an agent.
+pub(super) fn status(status: &Status) -> Value {
+    let wake = status.wake.as_ref();
+    json!({
+        "agent": status.name,
+        "agent_id": status.agent,
+        "line": status.line_since.map_or_else(|| "none".to_owned(), |at| format!("open since {}", second(at))),
+        "waiting": status.waiting,
+        "urls": status.urls,
+        "wake": wake.map_or("never needed", |wake| wake.state.as_str()),
+        "since": wake.map(|wake| second(wake.since)),
+        "calls": wake.map(|wake| wake.calls),
+        "called_at": wake.and_then(|wake| wake.called_at).map(second),
+        "outcome": wake.and_then(|wake| wake.outcome.clone()),
+        "next_at": wake.and_then(|wake| wake.due_at).map(second),
+        "woken_at": wake.and_then(|wake| wake.woken_at).map(second),
     })
 }
 

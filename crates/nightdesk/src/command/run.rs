@@ -4,7 +4,7 @@ use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 
-use super::{Arguments, Command, Configuration, Key, check, dev, enter};
+use super::{Arguments, Command, Configuration, Key, check, dev, enter, verify};
 use crate::config::{Config, password};
 use crate::{telemetry, ui, wiring};
 
@@ -17,6 +17,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Dev { listen } => dev::run(listen, json).await,
         Command::Migrate => migrated(&read()?).await,
         Command::Config(Configuration::Check) => check::run(&read()?, json).await,
+        Command::Verify(asked) => verify::run(&read()?, asked, json).await,
         Command::Key(Key::New) => {
             ui::put(&Vault::new_key_file());
             Ok(())
@@ -27,7 +28,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Binding(_)
         | Command::Grant(_)
         | Command::Gateway(_)
-        | Command::Inbox(_) => {
+        | Command::Inbox(_)
+        | Command::Wake(_)
+        | Command::Notice(_) => {
             let answer = enter::run(&read()?, command).await?;
             ui::put_answer(json, answer);
             Ok(())

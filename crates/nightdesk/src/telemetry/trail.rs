@@ -151,8 +151,8 @@ fn halves(entry: EntryId) -> [u64; 2] {
 mod tests {
     use std::sync::Mutex;
 
-    use nightdesk_inbox::Stored;
     use nightdesk_inbox::trail::{self, PUT};
+    use nightdesk_inbox::{Presence, Stored};
     use nightdesk_types::{AgentId, Seq, TenantId, TenantScope, Timestamp};
     use opentelemetry_sdk::error::OTelSdkResult;
     use opentelemetry_sdk::trace::Span;
@@ -194,6 +194,7 @@ mod tests {
             seq: Seq::new(seq),
             at: Timestamp::UNIX_EPOCH,
             parked: false,
+            presence: Presence::Awake,
         }
     }
 

@@ -10,4 +10,5 @@ mod nodes;
 mod readme;
 mod redis;
 mod trace;
+mod waking;
 mod webchat;

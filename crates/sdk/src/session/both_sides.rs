@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::{Entry, Waiting};
 use nightdesk_line::session as desk;
-use nightdesk_line::{End as DeskEnd, Taken};
+use nightdesk_line::{End as DeskEnd, Parting, Taken};
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
@@ -18,6 +18,8 @@ use super::tests::SEED;
 use super::*;
 use crate::settings::Settings;
 use crate::status::{End, Idle};
+
+mod sleeping;
 
 const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 const BOT: BotId = BotId::from_uuid(Uuid::nil());
@@ -47,8 +49,7 @@ enum Next {
 
 impl Between {
     fn new() -> Self {
-        let settings = Settings::new("ws://desk", "gw-1", "s").speaking_for("discord", "b1");
-        let hellos = settings.checked().unwrap().hellos;
+        let hellos = settings().checked().unwrap().hellos;
         Self {
             now: Duration::ZERO,
             agent: Session::new(Moment::default(), hellos, SEED),
@@ -68,6 +69,12 @@ impl Between {
 
     /// Puts a message into the inbox, and rings.
     fn says(&mut self, text: &str, chat: &str) {
+        self.put(text, chat);
+        self.talk();
+    }
+
+    /// The same, and the bell is not heard yet.
+    fn put(&mut self, text: &str, chat: &str) {
         let seq = Seq::new(i64::try_from(self.inbox.len()).unwrap() + 1);
         let json = format!(
             r#"{{"type":"inbound","event":{{"text":"{text}","source":{{"platform":"discord","chat_id":"{chat}","chat_type":"dm"}}}}}}"#
@@ -80,7 +87,7 @@ impl Between {
             chat_id: chat.to_owned(),
             json: Some(Arc::new(json)),
         });
-        self.at_the_desk(desk::Input::Rung(Some(seq)));
+        self.next.push_back(Next::AtTheDesk(desk::Input::Rung(Some(seq))));
     }
 
     fn at_the_agent(&mut self, input: Input) {
@@ -101,22 +108,27 @@ impl Between {
 
     /// Lets both sides talk until neither has anything to say.
     fn talk(&mut self) {
-        while let Some(next) = self.next.pop_front() {
-            let moment = Moment::after_start(self.now);
-            match next {
-                Next::AtTheAgent(input) => {
-                    for effect in self.agent.step(moment, input) {
-                        self.agents(effect);
-                    }
-                }
-                Next::AtTheDesk(input) => {
-                    let now = desk::Now { moment, wall: Timestamp::UNIX_EPOCH };
-                    let effects = self.desk.as_mut().map(|desk| desk.step(now, input));
-                    for effect in effects.unwrap_or_default() {
-                        self.desks(effect);
-                    }
+        while !self.next.is_empty() {
+            self.talk_once();
+        }
+    }
+
+    fn talk_once(&mut self) {
+        let moment = Moment::after_start(self.now);
+        match self.next.pop_front() {
+            Some(Next::AtTheAgent(input)) => {
+                for effect in self.agent.step(moment, input) {
+                    self.agents(effect);
                 }
             }
+            Some(Next::AtTheDesk(input)) => {
+                let now = desk::Now { moment, wall: Timestamp::UNIX_EPOCH };
+                let effects = self.desk.as_mut().map(|desk| desk.step(now, input));
+                for effect in effects.unwrap_or_default() {
+                    self.desks(effect);
+                }
+            }
+            None => {}
         }
     }
 
@@ -196,6 +208,7 @@ impl Between {
                 let chat_id = String::new();
                 Next::AtTheDesk(desk::Input::Stop { session_key, chat_id })
             }
+            desk::Effect::Suspect => return,
             desk::Effect::Close(close) => {
                 let reason = close.reason().to_owned();
                 Next::AtTheAgent(Input::Ended(Ended { code: close.code(), reason }))
@@ -246,6 +259,10 @@ impl Between {
     }
 }
 
+fn settings() -> Settings {
+    Settings::new("ws://desk", "gw-1", "s").speaking_for("discord", "b1")
+}
+
 fn text(given: &Given) -> &str {
     let Content::Message(inbound) = &given.content else { panic!("not a message") };
     &inbound.message.text
@@ -286,7 +303,7 @@ fn both_sides_talk_from_hello_to_goodbye() {
     assert_eq!(both.handled, ["one", "two", "three"]);
     assert_eq!(both.acked, BTreeSet::from([1, 2, 3]), "acked before the line was closed");
     assert_eq!(both.shown.last(), Some(&Status::Over(End::Idle(Idle::Settled))));
-    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None }));
+    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None, parting: Parting::Idle }));
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl Entries {
         self.waiting.is_empty() && self.turns.is_empty()
     }
 
+    /// Whether this line gave something that it was not told is handled: it waits, its turn is
+    /// under way, or its turn failed and it comes again.
+    pub(super) fn is_unacked(&self) -> bool {
+        !self.given.is_empty()
+    }
+
     fn is_held(&self, name: &str) -> bool {
         let named = |other: &Option<String>| other.as_deref() == Some(name);
         self.waiting.iter().any(|waiting| named(&waiting.name))

@@ -21,11 +21,21 @@ pub(super) struct Line {
     idling: Option<Idling>,
 }
 
-/// The agent wants to sleep.
+/// The line is about to be closed.
 #[derive(Clone, Copy, Debug)]
 struct Idling {
+    why: Why,
     until: Moment,
     acked: bool,
+}
+
+/// Why a line goes idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The agent said so. Nothing changes that any more.
+    Told,
+    /// It was quiet. Whatever happens before the line is closed takes that back.
+    Quiet,
 }
 
 impl Line {
@@ -60,10 +70,20 @@ impl Line {
     }
 
     /// Begins to go idle; whether it had not before.
-    pub(super) fn go_idle(&mut self, now: Moment) -> bool {
+    pub(super) fn go_idle(&mut self, now: Moment, why: Why) -> bool {
         let fresh = self.idling.is_none();
-        self.idling.get_or_insert(Idling { until: now + IDLE_WAIT, acked: false });
+        let begun = Idling { why, until: now + IDLE_WAIT, acked: false };
+        let idling = self.idling.get_or_insert(begun);
+        if why == Why::Told {
+            idling.why = why;
+        }
         fresh
+    }
+
+    /// Something happened. A line that went idle because it was quiet does so no more; an
+    /// answer that still comes to that means nothing.
+    pub(super) fn stir(&mut self) {
+        self.idling.take_if(|idling| idling.why == Why::Quiet);
     }
 
     /// The desk knows that we go idle.
@@ -73,8 +93,9 @@ impl Line {
         }
     }
 
-    pub(super) fn is_going_idle(&self) -> bool {
-        self.idling.is_some()
+    /// Why it goes idle, if it does.
+    pub(super) fn going_idle(&self) -> Option<Why> {
+        self.idling.map(|idling| idling.why)
     }
 
     /// Whether the desk knows that we go idle.

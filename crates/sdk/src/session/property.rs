@@ -5,9 +5,15 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::tests::{SEED, at, descriptor, ended, entry, hello};
+use super::tests::{SEED, at, descriptor, ended, entry, heard, hello};
 use super::*;
 use crate::limits::TURNS_MAX;
+use crate::status::End;
+
+/// Short, so that a list of happenings is long enough to sleep in.
+const SLEEP_AFTER: Duration = Duration::from_secs(3);
+
+const ASLEEP: Effect = Effect::Show(Status::Over(End::Asleep));
 
 /// One thing that may happen.
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +31,18 @@ enum Happens {
     DialFailed,
     Greeted,
     Lost(u16),
+    /// The desk knows that the agent goes idle.
+    IdleAcked,
+    /// A sleeping agent is started again.
+    Wake,
 }
 
-fn happenings() -> impl Strategy<Value = Vec<Happens>> {
+/// What happens, with so many messages in it.
+fn happenings(messages: u32) -> impl Strategy<Value = Vec<Happens>> {
     let how = prop_oneof![4 => Just(Turned::Well), 1 => Just(Turned::Badly)];
     let one = prop_oneof![
         4 => (0_u64..12).prop_map(Happens::Pass),
-        8 => (0_usize..3).prop_map(Happens::Give),
+        messages => (0_usize..3).prop_map(Happens::Give),
         6 => (0_usize..TURNS_MAX, how).prop_map(|(nth, how)| Happens::Turn(nth, how)),
         1 => (0_usize..TURNS_MAX).prop_map(Happens::Take),
         2 => Just(Happens::Ask),
@@ -40,6 +51,8 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
         1 => Just(Happens::DialFailed),
         4 => Just(Happens::Greeted),
         1 => prop_oneof![Just(1006), Just(1012), Just(1011)].prop_map(Happens::Lost),
+        3 => Just(Happens::IdleAcked),
+        2 => Just(Happens::Wake),
     ];
     prop::collection::vec(one, 0..150)
 }
@@ -56,6 +69,7 @@ struct Kept {
 /// The desk, the socket and the turns around a session.
 struct World {
     session: Session,
+    processes: u8,
     now: Duration,
     entries: Vec<Kept>,
     /// How many of the entries this line was given.
@@ -75,7 +89,8 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            session: Session::new(at(Duration::ZERO), vec![hello()], SEED),
+            session: process(Duration::ZERO, 0),
+            processes: 1,
             now: Duration::ZERO,
             entries: Vec::new(),
             given: 0,
@@ -92,7 +107,11 @@ impl World {
     }
 
     fn step(&mut self, input: Input) {
-        for effect in self.session.step(at(self.now), input) {
+        let effects = self.session.step(at(self.now), input);
+        if effects.contains(&ASLEEP) {
+            self.has_nothing_in_hand();
+        }
+        for effect in effects {
             match effect {
                 Effect::Dial => self.dialling = true,
                 Effect::Say(frame) => self.said(frame.as_str()),
@@ -105,6 +124,23 @@ impl World {
             }
         }
         assert!(self.turns.len() <= TURNS_MAX);
+    }
+
+    /// What an agent that falls asleep leaves behind.
+    fn has_nothing_in_hand(&self) {
+        assert!(self.turns.is_empty(), "a turn is under way");
+        assert_eq!(self.answered.len() as u64, self.asked, "somebody waits for an answer");
+        let given = &self.entries[..self.given];
+        assert!(given.iter().all(|kept| kept.acked), "something is unacked");
+    }
+
+    /// Another process goes on where a sleeping one stopped.
+    fn wake(&mut self) {
+        if self.session.is_over() {
+            self.session = process(self.now, self.processes);
+            self.processes += 1;
+            self.step(Input::Tick);
+        }
     }
 
     fn said(&mut self, frame: &str) {
@@ -167,7 +203,7 @@ impl World {
                 }
             }
             Happens::Turn(nth, how) => {
-                if nth < self.turns.len() {
+                if let Some(nth) = nth.checked_rem(self.turns.len()) {
                     let (ticket, n) = self.turns.remove(nth);
                     self.entries[n].owned |= how == Turned::Well;
                     self.step(Input::Handled(ticket, how));
@@ -180,18 +216,9 @@ impl World {
                 }
             }
             Happens::Ask => {
-                let key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
-                let follow_up = nightdesk_protocol::action::FollowUp {
-                    session_key: key,
-                    kind: "discord.interaction_token".to_owned(),
-                    content: String::new(),
-                    metadata: serde_json::Map::default(),
-                };
-                let action = Action::FollowUp(follow_up);
-                let tagged = Tagged { action, platform: None, bot_handle: None };
                 let ask = AskId(self.asked);
                 self.asked += 1;
-                self.step(Input::Asked(ask, Wish::Outbound(Box::new(tagged))));
+                self.step(Input::Asked(ask, wish()));
             }
             Happens::Answer(nth) => {
                 if let Some(request) = self.requests.get(nth).filter(|_| self.open) {
@@ -201,6 +228,8 @@ impl World {
                     self.step(Input::Heard(answer));
                 }
             }
+            Happens::IdleAcked if self.open => self.step(heard(r#"{"type":"going_idle_ack"}"#)),
+            Happens::Wake => self.wake(),
             Happens::Dialled if self.dialling => {
                 (self.dialling, self.open) = (false, true);
                 self.step(Input::Dialled);
@@ -218,12 +247,25 @@ impl World {
                 self.line_ended();
                 self.step(ended(code));
             }
-            Happens::Dialled | Happens::DialFailed | Happens::Greeted | Happens::Lost(_) => {}
+            Happens::Dialled
+            | Happens::DialFailed
+            | Happens::Greeted
+            | Happens::Lost(_)
+            | Happens::IdleAcked => {}
         }
+    }
+
+    fn lives_through(mut self, happenings: Vec<Happens>) {
+        self.step(Input::Tick);
+        for happens in happenings {
+            self.happens(happens);
+        }
+        self.finish();
     }
 
     /// From here on everything goes well: then nothing may be left.
     fn finish(&mut self) {
+        self.wake();
         // A turn that failed has its entry come again on a new line only.
         for _ in 0..2 {
             self.happens(Happens::Lost(1006));
@@ -243,16 +285,33 @@ impl World {
     }
 }
 
+fn wish() -> Wish {
+    let follow_up = nightdesk_protocol::action::FollowUp {
+        session_key: SessionKey::new("agent:main:discord:dm:c1").unwrap(),
+        kind: "discord.interaction_token".to_owned(),
+        content: String::new(),
+        metadata: serde_json::Map::default(),
+    };
+    let action = Action::FollowUp(follow_up);
+    Wish::Outbound(Box::new(Tagged { action, platform: None, bot_handle: None }))
+}
+
+/// A process, by its number: no two have the same names for their requests.
+fn process(now: Duration, nth: u8) -> Session {
+    let seed = Seed { requests: [nth; 16], ..SEED };
+    Session::new(at(now), vec![hello()], seed).sleeping_after(SLEEP_AFTER)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn every_entry_is_acked_once_handled_and_never_before(happenings in happenings()) {
-        let mut world = World::new();
-        world.step(Input::Tick);
-        for happens in happenings {
-            world.happens(happens);
-        }
-        world.finish();
+    fn every_entry_is_acked_once_handled_and_never_before(happenings in happenings(8)) {
+        World::new().lives_through(happenings);
+    }
+
+    #[test]
+    fn no_agent_sleeps_with_work_in_hand(happenings in happenings(1)) {
+        World::new().lives_through(happenings);
     }
 }

@@ -106,6 +106,11 @@ impl Sends {
         effects.extend(unsaid.map(|waiting| Effect::Answer(waiting.ask, Err(Unsaid::Over))));
     }
 
+    /// Whether nobody waits for an answer.
+    pub(super) fn is_settled(&self) -> bool {
+        self.waiting.is_empty() && self.in_flight.is_empty()
+    }
+
     /// When somebody has waited long enough.
     pub(super) fn deadline(&self) -> Option<Moment> {
         let waiting = self.waiting.front().map(|waiting| waiting.until);

@@ -9,7 +9,8 @@ use nightdesk_types::Moment;
 
 use super::entries::{Entries, Flooded};
 use super::ladder::Ladder;
-use super::line::Line;
+use super::line::{Line, Why};
+use super::quiet::Quiet;
 use super::sends::Sends;
 use super::{Content, Effect, Ended, Input, Seed, Unsaid};
 use crate::status::{End, Idle, Status, Trouble};
@@ -21,6 +22,7 @@ pub(crate) struct Session {
     ladder: Ladder,
     entries: Entries,
     sends: Sends,
+    quiet: Quiet,
     state: State,
 }
 
@@ -45,13 +47,23 @@ impl Session {
             ladder: Ladder::new(seed.dials),
             entries: Entries::new(),
             sends: Sends::new(seed.requests),
+            quiet: Quiet::never_sleeping(now),
             state: State::Resting { until: now },
         }
+    }
+
+    /// Lets it fall asleep after it was quiet for so long.
+    pub(crate) fn sleeping_after(mut self, quiet_for: Duration) -> Self {
+        self.quiet.sleep_after(quiet_for);
+        self
     }
 
     /// Takes in what happened and says what to do about it.
     pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
+        if input.is_work() {
+            self.stir(now);
+        }
         match input {
             Input::Asked(ask, _) if self.is_over() => {
                 effects.push(Effect::Answer(ask, Err(Unsaid::Over)));
@@ -64,6 +76,7 @@ impl Session {
             Input::Heard(frame) => self.heard(now, frame, &mut effects),
             Input::Alive => self.alive(now),
             Input::Ended(ended) => self.ended(now, &ended, &mut effects),
+            Input::Busy(held) => self.quiet.busy(held),
             Input::GoIdle => self.go_idle(now, &mut effects),
             Input::Disconnect => self.hang_up(End::Disconnected, &mut effects),
             Input::Tick => self.tick(now, &mut effects),
@@ -79,7 +92,7 @@ impl Session {
             State::Open(line) => Some(line.deadline()),
             State::Dialling | State::Over => None,
         };
-        [own, self.sends.deadline()].into_iter().flatten().min()
+        [own, self.sends.deadline(), self.sleep_at()].into_iter().flatten().min()
     }
 
     /// Whether nothing comes any more.
@@ -87,7 +100,7 @@ impl Session {
         matches!(self.state, State::Over)
     }
 
-    /// Does what became possible: begins turns, says sends, ends an idle line.
+    /// Does what became possible: begins turns, says sends, falls asleep, ends an idle line.
     fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         if self.is_over() {
             return;
@@ -98,7 +111,44 @@ impl Session {
             self.sends.say(now, effects);
         }
         self.sends.give_up(now, if live { Unsaid::Busy } else { Unsaid::NoLine }, effects);
-        self.rest_if_idle(now, effects);
+        // Whoever is answered may have more to ask.
+        if effects.iter().any(|effect| matches!(effect, Effect::Answer(..))) {
+            self.stir(now);
+        }
+        self.sleep_if_quiet(now, effects);
+        self.hang_up_if_idle(now, effects);
+    }
+
+    /// Something happened that is work.
+    fn stir(&mut self, now: Moment) {
+        self.quiet.stirred(now);
+        if let State::Open(line) = &mut self.state {
+            line.stir();
+        }
+    }
+
+    /// When to fall asleep if nothing happens. Never without a line: what the agent was woken
+    /// for may not have come yet. Never with work in hand.
+    fn sleep_at(&self) -> Option<Moment> {
+        let State::Open(line) = &self.state else { return None };
+        let awake = line.is_live() && line.going_idle().is_none();
+        let settled = self.entries.is_settled() && self.sends.is_settled();
+        let at = self.quiet.sleep_at();
+        at.filter(|_| awake && settled && !self.entries.is_unacked())
+    }
+
+    fn sleep_if_quiet(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        if self.sleep_at().is_some_and(|at| now >= at) {
+            self.say_idle(now, Why::Quiet, effects);
+        }
+    }
+
+    fn say_idle(&mut self, now: Moment, why: Why, effects: &mut Vec<Effect>) {
+        if let State::Open(line) = &mut self.state
+            && line.go_idle(now, why)
+        {
+            effects.push(Effect::Say(Frame::going_idle()));
+        }
     }
 
     fn open(&mut self, now: Moment, effects: &mut Vec<Effect>) {
@@ -162,7 +212,8 @@ impl Session {
         const EXPIRED: &str = "expired";
         let Some(line) = self.lose_line(now, effects) else { return };
         let revoked = ended.code == Close::Revoked.code() && ended.reason != EXPIRED;
-        if line.is_going_idle() {
+        // One that was only quiet dials again: the desk may not know that we wanted to sleep.
+        if line.going_idle() == Some(Why::Told) {
             let settled = line.is_idle_acked() && self.entries.is_settled();
             return self.over(End::Idle(Idle::of(settled)), effects);
         }
@@ -181,12 +232,8 @@ impl Session {
     }
 
     fn go_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
-        match &mut self.state {
-            State::Open(line) => {
-                if line.go_idle(now) {
-                    effects.push(Effect::Say(Frame::going_idle()));
-                }
-            }
+        match &self.state {
+            State::Open(_) => self.say_idle(now, Why::Told, effects),
             // Without a line the desk knows already; but turns may still be under way.
             State::Resting { .. } | State::Dialling => {
                 let settled = self.entries.is_settled();
@@ -197,12 +244,17 @@ impl Session {
     }
 
     /// Closes an idle line once the desk knows and every turn has ended, or the time is over.
-    fn rest_if_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    fn hang_up_if_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         let State::Open(line) = &self.state else { return };
-        if line.is_idle_acked() && self.entries.is_settled() {
-            self.hang_up(End::Idle(Idle::Settled), effects);
-        } else if line.is_idle_late(now) {
-            self.hang_up(End::Idle(Idle::CutShort), effects);
+        let settled = line.is_idle_acked() && self.entries.is_settled();
+        if !settled && !line.is_idle_late(now) {
+            return;
+        }
+        match line.going_idle() {
+            Some(Why::Told) => self.hang_up(End::Idle(Idle::of(settled)), effects),
+            // A desk that does not answer hears the goodbye, or misses us soon enough.
+            Some(Why::Quiet) => self.hang_up(End::Asleep, effects),
+            None => {}
         }
     }
 

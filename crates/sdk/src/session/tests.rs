@@ -13,6 +13,7 @@ use crate::status::{End, Idle};
 
 mod taking;
 mod sending;
+mod sleeping;
 
 pub(super) const SEED: Seed = Seed { requests: [7; 16], dials: 7 };
 

@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nightdesk_sdk::{Agent, Event, SendError};
+use nightdesk_sdk::{Agent, Event, SendError, wake};
+use nightdesk_testkit::desk::get;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -62,14 +63,19 @@ async fn no_secret_token_or_text_is_logged() {
     street.wire.cut();
     on_another_line(&agent).await;
     agent.go_idle().await;
+    let calls = wake::Listener::bind(([127, 0, 0, 1], 0).into(), CANARY.repeat(2)).await;
+    let calls = calls.expect("a free port");
+    get(calls.address(), &format!("/wake/{CANARY}{CANARY}"), &[]).await;
+    calls.woken().await;
 
     let text = log.text();
     assert!(text.contains("line to the desk: Live"), "the log is on");
     assert!(text.contains("dialling again in"), "losses are told");
+    assert!(text.contains("the agent was called"), "so are calls");
     let ours: Vec<&str> = text.lines().filter(|line| line.contains("nightdesk_sdk")).collect();
     assert!(!ours.is_empty());
     street.ann.secret.with(|secret| assert!(!text.contains(secret), "the secret"));
     // Every token begins with the gateway's name.
     assert!(!text.contains("Z3ctMT"), "a token");
-    assert!(!ours.iter().any(|line| line.contains(CANARY)), "what Ann said");
+    assert!(!ours.iter().any(|line| line.contains(CANARY)), "what Ann said, or who may call");
 }

@@ -7,3 +7,4 @@ mod dialling;
 mod logs;
 mod tls;
 mod readme;
+mod sleeping;

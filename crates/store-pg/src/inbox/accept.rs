@@ -1,7 +1,8 @@
 //! The gathered accept.
 
-use nightdesk_inbox::{Accept, Put, SourceMark, Stored};
+use nightdesk_inbox::{Accept, Presence, Put, SourceMark, Stored};
 use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
@@ -44,10 +45,11 @@ pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, Store
             Box::pin(async move {
                 let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
                 let marks = columns.marks.as_ref();
+                crash_point("K3");
                 sqlx::query_as!(
                     Row,
                     r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
-                           at as "at: jiff_sqlx::Timestamp", parked
+                           at as "at: jiff_sqlx::Timestamp", parked, presence
                        from inbox_accept(
                            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
                            $17
@@ -125,6 +127,7 @@ struct Row {
     seq: Option<i64>,
     at: Option<jiff_sqlx::Timestamp>,
     parked: Option<bool>,
+    presence: Option<String>,
 }
 
 /// One answer per event, whatever the rows say: an event without one is an error.
@@ -152,6 +155,7 @@ fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
 
 impl Row {
     fn stored(self) -> sqlx::Result<Stored> {
+        let presence = self.presence()?;
         let stored = || {
             Some(Stored {
                 scope: TenantScope::of(TenantId::from_uuid(self.tenant?)),
@@ -159,8 +163,18 @@ impl Row {
                 seq: Seq::new(self.seq?),
                 at: self.at?.to_jiff(),
                 parked: self.parked?,
+                presence,
             })
         };
         stored().ok_or_else(|| misfit("inbox_accept", "seq"))
+    }
+
+    fn presence(&self) -> sqlx::Result<Presence> {
+        match self.presence.as_deref() {
+            None => Ok(Presence::Awake),
+            Some("asleep") => Ok(Presence::Asleep),
+            Some("held") => Ok(Presence::Held),
+            Some(_) => Err(misfit("inbox_accept", "presence")),
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What an operator sees of an inbox, and does to it.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{Aside, Listed, Overview, ParkReason, Parked, Shown, State, Stored};
+use nightdesk_inbox::{
+    Aside, Listed, Overview, ParkReason, Parked, Presence, Shown, State, Stored, TestEntry,
+};
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope};
 use sqlx::PgConnection;
@@ -98,7 +100,34 @@ impl Aside for Pg {
                     seq: Seq::new(row.seq),
                     at: row.at.to_jiff(),
                     parked: false,
+                    // Whoever asks is no node: the sweep calls the agent if it has to.
+                    presence: Presence::Awake,
                 }))
+            })
+        })
+        .await
+    }
+
+    async fn put_test(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        entry: &TestEntry,
+    ) -> Result<Option<Seq>, StoreError> {
+        let entry = entry.clone();
+        self.scoped("put a test entry", scope, move |connection| {
+            Box::pin(async move {
+                let seq = sqlx::query_scalar!(
+                    "select inbox_put_test($1, $2, $3, $4, $5)",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    entry.bot.uuid(),
+                    entry.chat_id,
+                    entry.body
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(seq.map(Seq::new))
             })
         })
         .await

@@ -68,7 +68,7 @@ async fn unsorted_they_do() {
         ("order by day, wanted.operator, wanted.key", "order by wanted.o"),
         ("order by c.tenant, c.agent", ""),
     ];
-    replace_in_function(&postgres.database, "inbox_accept", &unsorted).await;
+    replace_in_function(&postgres.database, "inbox_store", &unsorted).await;
 
     let failed = one_fails(&postgres.store, &people, 10_000).await;
     assert!(failed, "the check must be able to see a deadlock");

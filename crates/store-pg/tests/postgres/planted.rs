@@ -157,7 +157,7 @@ async fn missed_by_a_reader(postgres: &Postgres) -> usize {
 }
 
 /// Waits until the late accept stalls, or for as long as it would if nothing stalls it.
-async fn wait_for_a_stall(database: &Database) {
+pub(crate) async fn wait_for_a_stall(database: &Database) {
     let mut admin = database.admin().await;
     for _ in 0..20 {
         let stalls: bool = sqlx::query_scalar(
@@ -195,7 +195,7 @@ async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
             "order by ev.o, n.n;\n    perform pg_sleep(0.25) where 'late' = any (e_chat);",
         ),
     ];
-    replace_in_function(&postgres.database, "inbox_accept", &planted).await;
+    replace_in_function(&postgres.database, "inbox_store", &planted).await;
 
     assert!(missed_by_a_reader(&postgres).await > 0, "X3 must be seen");
 }
@@ -223,7 +223,7 @@ async fn with_a_high_water_mark_lower_events_are_dropped() {
         ("d.key = wanted.key\n", "d.key >= wanted.key\n"),
         ("and d.day >= today - dedupe_days and d.day < today", ""),
     ];
-    replace_in_function(&postgres.database, "inbox_accept", &mark).await;
+    replace_in_function(&postgres.database, "inbox_store", &mark).await;
 
     assert!(taken_for_duplicates(&postgres).await > 0, "X4 must be seen");
 }
@@ -329,7 +329,7 @@ async fn under_an_equality_policy_a_batch_is_refused_and_leaves_nothing() {
 async fn under_an_equality_policy_without_outcomes_a_batch_loses_events() {
     let postgres = postgres().await;
     let silent = [("then no_outcome('an event')", "then 'duplicate'")];
-    replace_in_function(&postgres.database, "inbox_accept", &silent).await;
+    replace_in_function(&postgres.database, "inbox_store", &silent).await;
 
     assert!(lost_from_a_batch(&postgres, Policy::Equality).await > 0, "X21 must be seen");
 }

@@ -60,6 +60,14 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn wake(&self) -> Arc<dyn nightdesk_wake::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -97,15 +105,20 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 14] = [
+        let aged: [(&str, &[&str]); 16] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
             ("inbox_acks", &["handed_at", "acked_at"]),
             ("reached", &["at"]),
             ("lines", &["opened_at", "closed_at"]),
+            ("nodes", &["started_at", "expires_at"]),
+            (
+                "wakes",
+                &["since", "due_at", "called_at", "rests_until", "woken_at", "hour_began_at"],
+            ),
+            ("notices", &["at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
-            ("nodes", &["expires_at"]),
             ("webchat_chats", &["status_at", "seen_at"]),
             ("webchat_messages", &["at"]),
             ("gateways", &["revoked_at"]),
@@ -130,6 +143,7 @@ impl TimedHarness for Postgres {
 nightdesk_testkit::inbox_store_conformance!(postgres().await);
 nightdesk_testkit::inbox_model_conformance!(postgres().await, 30);
 nightdesk_testkit::line_store_conformance!(postgres().await);
+nightdesk_testkit::wake_store_conformance!(postgres().await);
 nightdesk_testkit::gate_store_conformance!(postgres().await);
 nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);

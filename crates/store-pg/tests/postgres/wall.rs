@@ -9,7 +9,8 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 3] = ["nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 19] = [
+const DEFINERS: [(&str, &str); 21] = [
+    ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
@@ -29,6 +30,7 @@ const DEFINERS: [(&str, &str); 19] = [
     ("forget_chats", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
+    ("wake_claim", "nightdesk_doors"),
 ];
 
 async fn names(connection: &mut PgConnection, sql: &'static str) -> Vec<String> {

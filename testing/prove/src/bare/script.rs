@@ -32,7 +32,7 @@ pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
     let agents = batches.each("uuid", |member| cast.members[member].agent.to_string());
     let chats = batches.each("text", setup::chat);
     let (random, keys) = keys();
-    let (operators, bots) = (same("uuid", &cast.operator), same("uuid", &cast.bot));
+    let (operators, bots) = (same("uuid", &cast.operator), same("uuid", &cast.bots[0].bot));
     let (ordinals, zeros) = (ordinals(), same("bigint", &0));
     let (bodies, sendable) = (same("bytea", &"x".repeat(body_bytes)), same("boolean", &false));
     format!(

@@ -60,8 +60,8 @@ fn main() -> ExitCode {
 fn prove(arguments: &Arguments) -> Result<()> {
     let lines = arguments.lines;
     ensure!(lines >= SAMPLED, "give at least {SAMPLED} lines");
-    let size = Size { tenants: TENANTS, agents: lines };
-    let mut stage = Stage::set(&arguments.desk, size, CONNECTIONS)?;
+    let size = Size::of(TENANTS, lines);
+    let mut stage = Stage::set(&arguments.desk, &size, CONNECTIONS)?;
     let desk = stage.desk.pid();
 
     let before_kib = procfs::rss_kib(desk)?;

@@ -59,9 +59,9 @@ fn main() -> ExitCode {
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {
-    let size = Size { tenants: TENANTS, agents: arguments.lines };
+    let size = Size::of(TENANTS, arguments.lines);
     // The other desk runs for as long as it is posted to.
-    let (mut stage, _other) = Stage::set_apart(&arguments.desk, size, CONNECTIONS)?;
+    let (mut stage, _other) = Stage::set_apart(&arguments.desk, &size, CONNECTIONS)?;
     stage.dial()?;
     ui::say("posting one event for each line to the other desk");
     let told = stage.post(&Order::Each(1))?;

@@ -67,9 +67,9 @@ fn main() -> ExitCode {
 
 fn prove(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.agents >= AGENTS_MIN, "give at least {AGENTS_MIN} agents");
-    let size = Size { tenants: arguments.tenants, agents: arguments.agents };
-    let mut stage = Stage::set(&arguments.desk, size, arguments.connections)?;
-    let (_, cast) = seeded(&arguments.desk, &stage.cluster, BARE, size)?;
+    let size = Size::of(arguments.tenants, arguments.agents);
+    let mut stage = Stage::set(&arguments.desk, &size, arguments.connections)?;
+    let (_, cast) = seeded(&arguments.desk, &stage.cluster, BARE, &size)?;
     stage.dial()?;
     ui::say("warming up");
     desk_phase(&mut stage, arguments.seconds)?;

@@ -24,14 +24,14 @@ const NO_MASK: [u8; 4] = [0; 4];
 
 /// What the desk said in one frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(crate) enum Said<'a> {
     Text(&'a [u8]),
     Ping(&'a [u8]),
     Closed(u16),
 }
 
 /// The request that opens a line.
-pub(super) fn upgrade(desk: SocketAddr, token: &str) -> String {
+pub(crate) fn upgrade(desk: SocketAddr, token: &str) -> String {
     format!(
         "GET /relay HTTP/1.1\r\nhost: {desk}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
          sec-websocket-version: 13\r\nsec-websocket-key: bmlnaHRkZXNrLXByb3ZlIQ==\r\n\
@@ -40,13 +40,13 @@ pub(super) fn upgrade(desk: SocketAddr, token: &str) -> String {
 }
 
 /// Where the head of an HTTP answer ends, if it is whole.
-pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn head_end(bytes: &[u8]) -> Option<usize> {
     const END: &[u8] = b"\r\n\r\n";
     find(bytes, END).map(|at| at + END.len())
 }
 
 /// The first frame and its length, if it is whole. The desk never cuts a message up.
-pub(super) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
+pub(crate) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
     ensure!(second & MASKED == 0, "the desk masked a frame");
     let (head, payload) = match (second, rest) {
@@ -65,23 +65,41 @@ pub(super) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     Ok(Some((said, head + payload.len())))
 }
 
+/// The payload of the first frame of a client, unmasked, and the frame's length, if it is whole.
+pub(crate) fn first_masked(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let [_, second, rest @ ..] = bytes else { return None };
+    let (head, payload) = match (second & !MASKED, rest) {
+        (MEDIUM, [high, low, ..]) => (4, usize::from(u16::from_be_bytes([*high, *low]))),
+        (LONG, [length @ .., _]) if length.len() >= 8 => {
+            (10, usize::try_from(u64::from_be_bytes(*length.first_chunk()?)).ok()?)
+        }
+        (MEDIUM | LONG, _) => return None,
+        (short, _) => (2, usize::from(short)),
+    };
+    let mask: [u8; 4] = *bytes.get(head..)?.first_chunk()?;
+    let begin = head + mask.len();
+    let payload = bytes.get(begin..begin + payload)?;
+    let plain = payload.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
+    Some((plain, begin + payload.len()))
+}
+
 /// Whether this line describes a platform.
-pub(super) fn is_descriptor(line: &[u8]) -> bool {
+pub(crate) fn is_descriptor(line: &[u8]) -> bool {
     line.starts_with(b"{\"type\":\"descriptor\"")
 }
 
 /// What a gateway looks at in an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// The name to ack it by.
-    pub(super) buffer_id: &'a [u8],
+    pub(crate) buffer_id: &'a [u8],
     /// The number that the platform gave its event.
-    pub(super) event: u64,
+    pub(crate) event: u64,
 }
 
 /// Looks into a line, if it is an entry. The text of an event comes first and holds no
 /// quotation marks, so nothing in it can be taken for a key.
-pub(super) fn entry(line: &[u8]) -> Option<Entry<'_>> {
+pub(crate) fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let event = value(line, b"\"message_id\":\"e", find)?;
     let buffer_id = value(line, b"\"bufferId\":\"", find_last)?;
     let event = std::str::from_utf8(event).ok()?.parse().ok()?;
@@ -107,17 +125,17 @@ fn find_last(bytes: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 /// Appends a text frame.
-pub(super) fn put_text(out: &mut Vec<u8>, payload: &[u8]) {
+pub(crate) fn put_text(out: &mut Vec<u8>, payload: &[u8]) {
     put(out, TEXT, &[payload]);
 }
 
 /// Appends the ack of an entry.
-pub(super) fn put_ack(out: &mut Vec<u8>, buffer_id: &[u8]) {
+pub(crate) fn put_ack(out: &mut Vec<u8>, buffer_id: &[u8]) {
     put(out, TEXT, &[b"{\"type\":\"inbound_ack\",\"bufferId\":\"", buffer_id, b"\"}\n"]);
 }
 
 /// Appends the answer to a ping.
-pub(super) fn put_pong(out: &mut Vec<u8>, payload: &[u8]) {
+pub(crate) fn put_pong(out: &mut Vec<u8>, payload: &[u8]) {
     put(out, PONG, &[payload]);
 }
 
@@ -188,6 +206,21 @@ mod tests {
 
         assert_eq!(entry(line), Some(Entry { buffer_id: b"AbC-_9", event: 42 }));
         assert_eq!(entry(b"{\"type\":\"going_idle_ack\"}\n"), None);
+    }
+
+    #[test]
+    fn what_a_client_said_is_read_when_it_is_whole() {
+        for length in [0, 5, 125, 126, 700] {
+            let mut frame = Vec::new();
+            put_text(&mut frame, &vec![b'x'; length]);
+            let mask = frame.len() - length - NO_MASK.len();
+            frame[mask..mask + 4].copy_from_slice(&[1, 2, 3, 4]);
+            let plain: Vec<u8> =
+                [1, 2, 3, 4].iter().cycle().take(length).map(|mask| b'x' ^ mask).collect();
+
+            assert_eq!(first_masked(&frame[..frame.len() - 1]), None, "{length}");
+            assert_eq!(first_masked(&frame), Some((plain, frame.len())), "{length}");
+        }
     }
 
     #[test]

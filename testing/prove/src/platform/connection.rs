@@ -1,4 +1,4 @@
-//! One connection to the webhook, kept alive.
+//! One connection to a webhook, kept alive.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -8,92 +8,84 @@ use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::setup::{self, Cast, PLATFORM};
-
-/// What people write. With all that stands around it an entry has about 500 bytes. It holds
-/// no quotation mark, so that gateways need not parse.
-const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
-    second warehouse came in late and I am not sure that it is in the report. If it is not, run \
-    it again and tell me what has changed since Tuesday. Thanks a lot!";
+use crate::setup::SharedBot;
 
 const ANSWER_BYTES: usize = 512;
 
+/// What the head of an HTTP message ends with.
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
 /// A connection on which one event at a time is posted.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
-    /// The request up to the length of its body.
-    head: String,
-    key: String,
-    body: Vec<u8>,
+    desk: SocketAddr,
     request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl Connection {
     /// Connects.
-    pub(super) async fn open(desk: SocketAddr, cast: &Cast) -> Result<Self> {
+    pub(crate) async fn open(desk: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(desk).await.context("could not reach the webhook")?;
         stream.set_nodelay(true).context("could not send at once")?;
-        let head = format!(
-            "POST /hooks/{} HTTP/1.1\r\nhost: {desk}\r\ncontent-type: application/json\r\n",
-            cast.path
-        );
-        Ok(Self {
-            stream,
-            head,
-            key: cast.key.clone(),
-            body: Vec::new(),
-            request: Vec::new(),
-            answer: Vec::with_capacity(ANSWER_BYTES),
-        })
+        let answer = Vec::with_capacity(ANSWER_BYTES);
+        Ok(Self { stream, desk, request: Vec::new(), answer })
     }
 
-    /// Posts an event by an agent's author. It is told "200", or this is an error.
-    pub(super) async fn post(&mut self, agent: usize, event: u64) -> Result<()> {
-        self.write(agent, event)?;
-        self.stream.write_all(&self.request).await.context("could not post an event")?;
+    /// Posts a body as a bot's platform would, and waits for the status. After any other than
+    /// "200" the connection is of no more use.
+    pub(crate) async fn post(&mut self, bot: &SharedBot, body: &[u8]) -> Result<u16> {
+        self.begin(bot, body).await?;
         self.answer.clear();
-        while !self.answer.ends_with(b"\r\n\r\n") {
+        while !self.answer.ends_with(HEAD_END) {
             let read = self.stream.read_buf(&mut self.answer).await;
             ensure!(read.context("could not read an answer")? > 0, "the desk hung up unanswered");
-            ensure!(is_ok(&self.answer), "the desk did not take an event: {}", self.status());
+            if let Some(status) = status(&self.answer).filter(|status| *status != 200) {
+                return Ok(status);
+            }
         }
-        Ok(())
+        status(&self.answer).context("the desk's answer has no status")
     }
 
-    fn write(&mut self, agent: usize, event: u64) -> Result<()> {
-        self.body.clear();
-        write!(
-            self.body,
-            "{{\"id\":\"e{event}\",\"event\":{{\"text\":\"{TEXT}\",\"message_type\":\"text\",\
-             \"message_id\":\"e{event}\",\"source\":{{\"platform\":\"{PLATFORM}\",\
-             \"chat_id\":\"{}\",\"chat_type\":\"dm\",\"user_id\":\"{}\",\
-             \"user_name\":\"Ada\"}}}}}}",
-            setup::chat(agent),
-            setup::author(agent)
-        )?;
+    /// Posts a body and does not wait.
+    pub(crate) async fn begin(&mut self, bot: &SharedBot, body: &[u8]) -> Result<()> {
         self.request.clear();
         write!(
             self.request,
-            "{}content-length: {}\r\n{SIGNATURE_HEADER}: {}\r\n\r\n",
-            self.head,
-            self.body.len(),
-            sign(&self.key, &self.body)
+            "POST /hooks/{} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n{SIGNATURE_HEADER}: {}\r\n\r\n",
+            bot.path,
+            self.desk,
+            body.len(),
+            sign(&bot.key, body)
         )?;
-        self.request.extend_from_slice(&self.body);
-        Ok(())
+        self.request.extend_from_slice(body);
+        self.stream.write_all(&self.request).await.context("could not post an event")
     }
 
-    fn status(&self) -> String {
-        let answer = String::from_utf8_lossy(&self.answer);
-        answer.lines().next().unwrap_or_default().to_owned()
+    /// Ends it at once, whatever is under way.
+    pub(crate) fn hang_up(self) {
+        // Without it the socket closes politely, which does as well.
+        self.stream.set_zero_linger().ok();
     }
 }
 
-/// Whether an answer that may still be coming is a "200".
-fn is_ok(answer: &[u8]) -> bool {
-    const OK: &[u8] = b"HTTP/1.1 200";
-    let begun = answer.len().min(OK.len());
-    answer[..begun] == OK[..begun]
+/// The status of an answer that may still be coming.
+fn status(answer: &[u8]) -> Option<u16> {
+    let digits = answer.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_status_as_soon_as_it_is_there() {
+        assert_eq!(status(b"HTTP/1.1 20"), None);
+        assert_eq!(status(b"HTTP/1.1 200"), Some(200));
+        assert_eq!(status(b"HTTP/1.1 503 Service Unavailable\r\n"), Some(503));
+        assert_eq!(status(b"SSH-2.0-OpenSSH"), None);
+    }
 }

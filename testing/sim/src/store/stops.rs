@@ -4,7 +4,7 @@ use nightdesk_egress::{Asked, GivenUp, SendKey, Settled};
 use nightdesk_gate::{AdmittedSend, Reach, RefusalNote, Snapshot};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
-    SourceMark, Stored, Swept, Waiting,
+    SourceMark, Stored, Swept, TestEntry, Waiting,
 };
 use nightdesk_lease::Owner;
 use nightdesk_line::{Caller, End, Taken};
@@ -28,6 +28,7 @@ through! { nightdesk_inbox::Aside {
     fn show(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Shown>;
     fn set_aside(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
     fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Stored>;
+    fn put_test(scope: TenantScope, agent: AgentId, entry: &TestEntry) -> Option<Seq>;
 }}
 
 through! { nightdesk_inbox::Upkeep {

@@ -50,6 +50,14 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
+    fn wake(&self) -> Arc<dyn nightdesk_wake::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+        Arc::new(self.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }
@@ -79,6 +87,7 @@ macro_rules! every_suite {
         nightdesk_testkit::inbox_store_conformance!(store($climate));
         nightdesk_testkit::inbox_model_conformance!(store($climate), $model_cases);
         nightdesk_testkit::line_store_conformance!(store($climate));
+        nightdesk_testkit::wake_store_conformance!(store($climate));
         nightdesk_testkit::gate_store_conformance!(store($climate));
         nightdesk_testkit::register_store_conformance!(store($climate));
         nightdesk_testkit::egress_store_conformance!(store($climate));

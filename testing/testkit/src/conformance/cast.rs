@@ -3,7 +3,7 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_gate::{Admitted, Gate};
 use nightdesk_inbox::{Accept, Ack, AckOf, AckRange, Ask, Entry, LineClaim, Put, Stored, Waiting};
-use nightdesk_line::{Caller, End, Taken};
+use nightdesk_line::{Caller, End, Parting, Taken};
 use nightdesk_port::Bot;
 use nightdesk_register::{NewBot, NewSecret};
 use nightdesk_types::{
@@ -155,12 +155,18 @@ impl<'h> Cast<'h> {
 
     /// Ends a line, as if its gateway were gone.
     pub(super) async fn close(&self, line: &Line, tried: Option<i64>) {
-        self.end(line, End { code: 1006, tried: tried.map(Seq::new) }).await;
+        let (tried, parting) = (tried.map(Seq::new), Parting::Client);
+        self.end(line, End { code: 1006, tried, parting }).await;
     }
 
     /// Ends a line because the desk restarts.
     pub(super) async fn restart(&self, line: &Line) {
-        self.end(line, End { code: 1012, tried: None }).await;
+        self.end(line, End { code: 1012, tried: None, parting: Parting::Desk }).await;
+    }
+
+    /// Ends a line as its client does that goes idle.
+    pub(super) async fn goes_idle(&self, line: &Line) {
+        self.end(line, End { code: 1000, tried: None, parting: Parting::Idle }).await;
     }
 
     async fn end(&self, line: &Line, end: End) {

@@ -83,6 +83,35 @@ macro_rules! inbox_model_conformance {
     };
 }
 
+/// Checks a store of wakes, for which time can pass.
+#[macro_export]
+macro_rules! wake_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { wake, $harness;
+            an_entry_for_a_sleeper_makes_a_wake_due,
+            who_has_a_line_is_not_called,
+            a_parting_has_its_grace,
+            an_entry_soon_after_a_parting_waits_for_the_grace,
+            a_line_that_ended_with_nothing_waiting_wakes_nobody,
+            a_resubmitted_entry_wakes,
+            a_test_entry_wakes,
+            a_dead_node_ends_its_lines,
+            a_suspect_line_has_its_agent_called,
+            an_agent_that_dialled_in_is_woken,
+            what_nobody_needs_any_more_is_put_away,
+            nobody_is_called_too_often,
+            a_call_that_is_put_off_does_not_count,
+            who_is_woken_too_often_is_held,
+            who_cannot_be_woken_is_given_up_and_told,
+            who_cannot_be_called_is_left_until_somebody_can,
+            a_person_may_ask_for_a_call,
+            claims_at_once_share_the_work,
+            calls_lie_apart_whatever_happens,
+            nobody_sees_another_tenants_wakes,
+        }
+    };
+}
+
 /// Checks a store of lines.
 #[macro_export]
 macro_rules! line_store_conformance {

@@ -43,6 +43,14 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn wake(&self) -> Arc<dyn nightdesk_wake::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+        Arc::new(self.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }
@@ -70,6 +78,7 @@ impl TimedHarness for Memory {
 crate::inbox_store_conformance!(memory());
 crate::inbox_model_conformance!(memory(), 1_000);
 crate::line_store_conformance!(memory());
+crate::wake_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
@@ -90,6 +99,8 @@ fn every_check_is_in_its_suite() {
         include_str!("inbox/by_hand.rs"),
         include_str!("inbox/at_once.rs"),
         include_str!("lines.rs"),
+        include_str!("wake/due.rs"),
+        include_str!("wake/kept.rs"),
         include_str!("gate.rs"),
         include_str!("register/entering.rs"),
         include_str!("register/gateways.rs"),

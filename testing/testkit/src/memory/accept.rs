@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::SignedDuration;
 use nightdesk_gate::Recipient;
-use nightdesk_inbox::{Accept, ParkReason, Put, Stored};
+use nightdesk_inbox::{Accept, ParkReason, Presence, Put, Stored};
 use nightdesk_types::limits::DEDUPE_DAYS;
 use nightdesk_types::{StoreError, Timestamp};
 
@@ -110,7 +110,9 @@ impl State {
             let inbox = self.recipient(recipient)?;
             inbox.touch(&held, now);
             let (seq, at, parked) = inbox.hold(held.clone(), unsendable);
-            Ok(Stored { scope, agent, seq, at, parked })
+            let presence =
+                if parked { Presence::Awake } else { self.wake_sleeper((scope, agent), now) };
+            Ok(Stored { scope, agent, seq, at, parked, presence })
         };
         event.recipients().iter().map(put_in).collect()
     }

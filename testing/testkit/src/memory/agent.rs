@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
+use nightdesk_line::Parting;
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{INBOX_ENTRIES_MAX, WINDOW_BYTES_MAX};
-use nightdesk_types::{BotId, GatewayId, Generation, Seq, Timestamp};
+use nightdesk_types::{BotId, GatewayId, Generation, Node, Seq, Timestamp};
 
 mod shown;
 
@@ -52,6 +54,11 @@ pub(super) struct Line {
     pub(super) opened_at: Timestamp,
     pub(super) closed_at: Option<Timestamp>,
     pub(super) restarted_at: Option<Timestamp>,
+    /// Where it is, and in which life of that node.
+    pub(super) node: Node,
+    /// How long its client is given to come back, once it has ended.
+    pub(super) grace: Duration,
+    pub(super) parting: Option<Parting>,
 }
 
 /// Up to where an agent has acknowledged.
@@ -190,6 +197,12 @@ impl Agent {
         self.entries.insert(again, Held { at, ..held });
         self.parked.entry(seq).and_modify(|aside| aside.resubmitted_as = Some(again));
         Some((again, at))
+    }
+
+    /// What waits for its line, oldest first.
+    pub(super) fn waits(&self) -> impl Iterator<Item = &Held> {
+        let waits = self.entries.iter().filter(|(seq, _)| self.cursor.is_before(**seq));
+        waits.map(|(_, held)| held)
     }
 
     /// What is parked, and why.

@@ -9,28 +9,36 @@ use nightdesk_types::{Node, NodeEpoch, OwnerEpoch, StoreError, Timestamp};
 use super::{Memory, State};
 
 /// A node's row.
-#[derive(Default)]
 pub(super) struct NodeRow {
     epoch: NodeEpoch,
-    /// `None`: its life was ended.
-    expires_at: Option<Timestamp>,
+    began_at: Timestamp,
+    expires_at: Timestamp,
+    is_over: bool,
 }
 
 impl State {
     fn life(&mut self, node: &Node) -> Option<&mut NodeRow> {
         let row = self.nodes.get_mut(&node.name)?;
-        (row.epoch == node.epoch && row.expires_at.is_some()).then_some(row)
+        (row.epoch == node.epoch && !row.is_over).then_some(row)
     }
 
     /// Whether that life was ended.
     pub(super) fn is_gone(&self, node: &Node) -> bool {
         let row = self.nodes.get(&node.name);
-        row.is_none_or(|row| row.epoch != node.epoch || row.expires_at.is_none())
+        row.is_none_or(|row| row.epoch != node.epoch || row.is_over)
     }
 
-    fn lives(&self, node: &Node, now: Timestamp) -> bool {
-        let row = self.nodes.get(&node.name).filter(|row| row.epoch == node.epoch);
-        row.and_then(|row| row.expires_at).is_some_and(|until| until > now)
+    /// Whether that life goes on.
+    pub(super) fn lives(&self, node: &Node, now: Timestamp) -> bool {
+        let row = self.nodes.get(&node.name);
+        row.is_some_and(|row| row.epoch == node.epoch && row.expires_at > now)
+    }
+
+    /// When that life ended, as far as it did.
+    pub(super) fn ended_at(&self, node: &Node, now: Timestamp) -> Option<Timestamp> {
+        let row = self.nodes.get(&node.name)?;
+        let of_itself = row.epoch == node.epoch;
+        Some(if of_itself { row.expires_at.min(now) } else { row.began_at })
     }
 
     /// Whether a write of an owner still counts.
@@ -48,23 +56,27 @@ impl State {
 #[async_trait]
 impl Store for Memory {
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError> {
-        let expires_at = Some(self.now() + lasts);
+        let began_at = self.now();
         let mut state = self.lock();
-        let row = state.nodes.entry(name.to_owned()).or_default();
-        *row = NodeRow { epoch: row.epoch.next(), expires_at };
-        Ok(row.epoch)
+        let before = state.nodes.get(name).map_or_else(NodeEpoch::default, |row| row.epoch);
+        let epoch = before.next();
+        let row = NodeRow { epoch, began_at, expires_at: began_at + lasts, is_over: false };
+        state.nodes.insert(name.to_owned(), row);
+        Ok(epoch)
     }
 
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError> {
-        let expires_at = Some(self.now() + lasts);
+        let expires_at = self.now() + lasts;
         let mut state = self.lock();
         let renewed = state.life(node).map(|row| row.expires_at = expires_at);
         Ok(if renewed.is_some() { Renewed::Kept } else { Renewed::Over })
     }
 
     async fn end(&self, node: &Node) -> Result<(), StoreError> {
+        let now = self.now();
         if let Some(row) = self.lock().life(node) {
-            row.expires_at = None;
+            row.is_over = true;
+            row.expires_at = row.expires_at.min(now);
         }
         Ok(())
     }
@@ -73,8 +85,8 @@ impl Store for Memory {
         let now = self.now();
         let mut buried = Vec::new();
         for (name, row) in &mut self.lock().nodes {
-            if row.expires_at.is_some_and(|until| until + late < now) {
-                row.expires_at = None;
+            if !row.is_over && row.expires_at + late < now {
+                row.is_over = true;
                 buried.push(Node { name: name.clone(), epoch: row.epoch });
             }
         }

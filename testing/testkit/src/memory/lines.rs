@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
 use nightdesk_line::{Caller, End, Store, Taken};
-use nightdesk_types::limits::TRIES_MAX;
+use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
 use nightdesk_types::{GatewayId, Node, Seq, StoreError, Timestamp};
 
 use super::Memory;
@@ -11,24 +11,29 @@ use super::agent::{Agent, Line};
 
 #[async_trait]
 impl Store for Memory {
-    async fn take(&self, caller: &Caller, _node: &Node) -> Result<Taken, StoreError> {
+    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        Ok(state.agent("take a line", caller.scope, caller.agent)?.take_line(caller.gateway, now))
+        let agent = state.agent("take a line", caller.scope, caller.agent)?;
+        let taken = agent.take_line(caller.gateway, node, now);
+        state.is_up((caller.scope, caller.agent), now);
+        Ok(taken)
     }
 
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        if let Some(agent) = state.agents.get_mut(&(line.scope, line.agent)) {
+        let key = (line.scope, line.agent);
+        if let Some(agent) = state.agents.get_mut(&key) {
             agent.close_line(line, end, now);
+            state.line_ended(key, line.generation, now);
         }
         Ok(())
     }
 }
 
 impl Agent {
-    fn take_line(&mut self, gateway: GatewayId, now: Timestamp) -> Taken {
+    fn take_line(&mut self, gateway: GatewayId, node: &Node, now: Timestamp) -> Taken {
         let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
         let line = Line {
@@ -37,6 +42,9 @@ impl Agent {
             opened_at: now,
             closed_at: None,
             restarted_at: None,
+            node: node.clone(),
+            grace: CLOSED_GRACE,
+            parting: None,
         };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
         let restarted_at = before.and_then(|before| before.restarted_at);
@@ -65,6 +73,8 @@ impl Agent {
         if let Some(open) = open {
             open.closed_at = Some(now);
             open.restarted_at = end.is_restart().then_some(now);
+            open.grace = end.parting.grace();
+            open.parting = Some(end.parting);
         }
         // Also for a line that was replaced: that the client dialled again is the very sign.
         let Some(tried) = end.tried.filter(|tried| self.cursor.is_before(*tried)) else { return };

@@ -6,7 +6,7 @@ use nightdesk_types::send::Op;
 use super::*;
 use crate::limits::{LINE_WAIT, SENDS_WAITING_BYTES_MAX, SENDS_WAITING_MAX};
 
-fn asked(ask: u64, text: &str) -> Input {
+pub(super) fn asked(ask: u64, text: &str) -> Input {
     let op = Op::Send { content: text.to_owned(), reply_to: None };
     let send = nightdesk_types::Send {
         chat_id: "c1".to_owned(),
@@ -22,7 +22,7 @@ fn answer(ask: u64, why: Unsaid) -> Effect {
 }
 
 /// The names of the requests that are said.
-fn requests(effects: &[Effect]) -> Vec<String> {
+pub(super) fn requests(effects: &[Effect]) -> Vec<String> {
     let request = |frame: String| {
         let (_, rest) = frame.split_once(r#""requestId":""#)?;
         Some(rest.split('"').next()?.to_owned())
@@ -30,7 +30,7 @@ fn requests(effects: &[Effect]) -> Vec<String> {
     said(effects).into_iter().filter_map(request).collect()
 }
 
-fn result(request: &str) -> Input {
+pub(super) fn result(request: &str) -> Input {
     heard(&format!(
         r#"{{"type":"outbound_result","requestId":"{request}","result":{{"success":true,"message_id":"m1"}}}}"#
     ))

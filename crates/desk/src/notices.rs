@@ -1,0 +1,82 @@
+//! Notices: the desk speaks for itself, where an agent may speak.
+//!
+//! People whose agent cannot be woken are told in the chats they wrote from. The gate decides as if the
+//! agent asked: the desk writes nowhere that the agent may not.
+
+use nightdesk_egress::{Fleeting, Settled};
+use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
+use nightdesk_types::send::{Op, UNREACHABLE};
+use nightdesk_types::{AgentId, RequestId, Send, StoreError};
+use nightdesk_wake::{Claimed, Place};
+use serde_json::Map;
+
+use crate::Desk;
+
+/// Shows the chats of a wake something for a moment, if they were told nothing lately.
+pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
+    for place in &claimed.places {
+        let Some(_room) = desk.waking.room(place.bot, &place.chat_id) else { continue };
+        let op = Op::Typing { content: Some(status.to_owned()) };
+        // Best effort: whoever is not told only waits a little less informed.
+        if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await
+            && let Some(fleeting) = Fleeting::of(&admitted)
+        {
+            drop(desk.egress.show(&fleeting).await);
+        }
+    }
+}
+
+/// Tells people that their agent was given up: a message each, once, whoever tells them. What the
+/// platform refuses is not tried again.
+pub(crate) async fn gave_up(desk: &Desk, claimed: &Claimed) -> Result<(), StoreError> {
+    for place in &claimed.places {
+        if let Some(Settled::Failed(why)) = say(desk, claimed, place).await? {
+            not_told(claimed.agent, &why);
+        }
+    }
+    let Claimed { agent, calls, .. } = claimed;
+    tracing::warn!(agent.id = %agent, "gave agent {agent} up after {calls} calls");
+    desk.wake.told(claimed).await
+}
+
+fn not_told(agent: AgentId, why: &str) {
+    tracing::warn!(agent.id = %agent, "people of agent {agent} could not be told: {why}");
+}
+
+/// Says it in one chat. `None`: the agent may not speak there any more.
+async fn say(desk: &Desk, claimed: &Claimed, place: &Place) -> Result<Option<Settled>, StoreError> {
+    let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
+    let Some(admitted) = admitted(desk, claimed, place, ("unreachable", op)).await? else {
+        return Ok(None);
+    };
+    // Without a turn the wake stays due, and people are told in the next round.
+    let busy = || StoreError::unavailable("tell people", "too many wait for their turn");
+    let turn = desk.egress.lanes().enter((claimed.agent, place.chat_id.clone()));
+    let mut turn = turn.ok_or_else(busy)?;
+    if !turn.come().await {
+        return Err(busy());
+    }
+    desk.egress.deliver(&admitted, &turn).await.map(Some)
+}
+
+/// What the desk says in an agent's place, if the agent might. Its name tells a repeat from news.
+async fn admitted(
+    desk: &Desk,
+    claimed: &Claimed,
+    place: &Place,
+    (kind, op): (&str, Op),
+) -> Result<Option<AdmittedSend>, StoreError> {
+    let Claimed { scope, agent, since, .. } = claimed;
+    let Place { bot, chat_id } = place;
+    let nth = claimed.places.iter().position(|other| other == place).unwrap_or(0);
+    let name = format!("desk-{kind}-{}-{nth}", since.as_millisecond());
+    let Some(request) = RequestId::new(name) else { return Ok(None) };
+    let tag = Tag { platform: None, handle: None };
+    let sender = Sender { scope: *scope, agent: *agent, greeted: &[*bot], tag: &tag };
+    let send = Send { chat_id: chat_id.clone(), op, metadata: Map::new() };
+    match desk.gate.admit_send(sender, request, send).await {
+        Ok(admitted) => Ok(Some(admitted)),
+        Err(AdmitError::Refused(_)) => Ok(None),
+        Err(AdmitError::Store(error)) => Err(error),
+    }
+}

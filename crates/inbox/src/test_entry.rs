@@ -1,0 +1,56 @@
+//! Test entry: what a person puts into an inbox to see whether its agent wakes up and takes it.
+
+use nightdesk_protocol::event;
+use nightdesk_types::event::{ChatType, Content, Draft, Message, Source};
+use nightdesk_types::{BotId, Event};
+
+/// The chat a test entry comes from. Nobody reads there: an answer to it is refused.
+const CHAT: &str = "nightdesk-verify";
+
+/// What it says to the agent.
+const TEXT: &str = "This is a test by the operator of the desk: it shows that you can be woken. \
+                    There is nothing to do or to answer.";
+
+/// An entry that no platform said.
+#[derive(Clone, Debug)]
+pub struct TestEntry {
+    /// The bot through which it seems to come.
+    pub bot: BotId,
+    /// The chat.
+    pub chat_id: String,
+    /// Its wire form.
+    pub body: Vec<u8>,
+}
+
+impl TestEntry {
+    /// One of a platform and bot. `None`: events of that platform cannot be made up.
+    pub fn of(bot: BotId, platform: &str, handle: &str) -> Option<Self> {
+        let source = Source {
+            platform: platform.to_owned(),
+            chat_id: CHAT.to_owned(),
+            chat_type: ChatType::Dm,
+            user_id: Some(CHAT.to_owned()),
+            user_name: Some("nightdesk verify".to_owned()),
+            ..Source::default()
+        };
+        let message = Message { text: TEXT.to_owned(), ..Message::default() };
+        let content = Content::Message(Box::new(message));
+        let event = Event::normalise(Draft { key: CHAT.to_owned(), source, content }).ok()?;
+        let body = event::encode(&event, handle).ok()?.as_bytes().to_vec();
+        Some(Self { bot, chat_id: CHAT.to_owned(), body })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_entry_can_be_sent_to_any_client() {
+        for platform in ["discord", "telegram", "webchat"] {
+            let entry = TestEntry::of(BotId::from_uuid(uuid::Uuid::nil()), platform, "bot");
+            let entry = entry.expect(platform);
+            assert!(nightdesk_protocol::EntryJson::from_stored(entry.body).is_ok(), "{platform}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `verify`: proves that something works, step by step, or says what to mend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use clap::Args;
+use nightdesk_inbox::{Aside, TestEntry};
+use nightdesk_register::{Bots, Register};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::{CALL_GAP, WAKE_SWEEP_EVERY};
+use nightdesk_types::{AgentId, Seq, TenantScope, Timestamp};
+use nightdesk_wake::{Outcome, Status};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::names::Whose;
+use super::wake;
+use crate::config::Config;
+use crate::{ui, wiring};
+
+/// How often it is looked whether a step is done.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Whose agent it is, by name or id.
+    #[arg(long)]
+    tenant: String,
+    /// Prove that this agent wakes up, by name or id: it gets a test entry, is called, dials in and
+    /// acknowledges it.
+    #[arg(long, value_name = "AGENT", required = true)]
+    wake: String,
+    /// How long it may take to dial in: `30s`, `15m`.
+    #[arg(long, default_value = "90s", value_parser = ui::span)]
+    within: Duration,
+}
+
+/// Proves that an agent wakes up, and says each step as it is done.
+pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::Result<()> {
+    let Verify { tenant, wake: agent, within } = asked;
+    let pg = Arc::new(wiring::connect(config)?);
+    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault()?);
+    let (scope, agent) = Whose { tenant, agent }.found(&register).await?;
+    let mut proof = Proof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
+    let proven = proof.prove(&register, within).await;
+    proof.put_out(proven.is_ok());
+    proven
+}
+
+/// A proof under way.
+struct Proof<'a> {
+    config: &'a Config,
+    pg: Arc<Pg>,
+    scope: TenantScope,
+    agent: AgentId,
+    began: Instant,
+    json: bool,
+    steps: Vec<Value>,
+}
+
+impl Proof<'_> {
+    async fn prove(&mut self, register: &Register, within: Duration) -> anyhow::Result<()> {
+        self.asleep().await?;
+        let began_at = self.pg.time().await?;
+        let seq = self.put(register).await?;
+        self.call(began_at).await?;
+        let until = Instant::now() + within;
+        self.dialled_in(until).await?;
+        self.acked(seq, until).await
+    }
+
+    async fn status(&self) -> anyhow::Result<Status> {
+        wake::status(&*self.pg, self.scope, self.agent).await
+    }
+
+    async fn asleep(&mut self) -> anyhow::Result<()> {
+        let status = self.status().await?;
+        ensure!(
+            status.line_since.is_none(),
+            "the agent is up, so there is nothing to prove; stop it, or let it go idle, and try again"
+        );
+        ensure!(
+            status.urls > 0 || !self.config.wake.command.is_empty(),
+            "nobody can be called for the agent; set a URL with `nightdesk agent wake-url`, or \
+             wake.command in the configuration"
+        );
+        self.done("asleep", "it has no line");
+        Ok(())
+    }
+
+    async fn put(&mut self, register: &Register) -> anyhow::Result<Seq> {
+        let bots = register.store().bots_of(self.scope, self.agent).await?;
+        let entry = bots.iter().find_map(|bot| TestEntry::of(bot.id, &bot.platform, &bot.handle));
+        let entry = entry.context(
+            "the agent is bound or granted nothing on any bot, so nothing could ever come for it; \
+             see `nightdesk binding create` and `nightdesk grant create`",
+        )?;
+        let seq = self.pg.put_test(self.scope, self.agent, &entry).await?;
+        let seq = seq.context("the agent has no inbox")?;
+        self.done("stored", &format!("test entry {seq} waits"));
+        Ok(seq)
+    }
+
+    /// Makes the call, unless a node was faster.
+    async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
+        let calling = wiring::wake(self.config, &self.pg)?;
+        // It may have been called just now, and then waits for its turn.
+        let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
+        while Instant::now() < until {
+            if let Some((claimed, _room)) = calling.claim_of(self.scope, self.agent).await? {
+                return match calling.call(&claimed).await? {
+                    Outcome::Taken(words) => {
+                        self.done("called", &words);
+                        Ok(())
+                    }
+                    outcome @ (Outcome::Failed(_) | Outcome::PutOff(_)) => {
+                        bail!("the call was of no use: {}", wake::words(&outcome))
+                    }
+                };
+            }
+            let wake = self.status().await?.wake;
+            let by_node = wake.filter(|wake| wake.called_at.is_some_and(|at| at >= began_at));
+            if let Some(outcome) = by_node.and_then(|wake| wake.outcome) {
+                self.done("called", &format!("by a node: {outcome}"));
+                return Ok(());
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        bail!("nobody came to call it; `nightdesk wake status` shows why")
+    }
+
+    async fn dialled_in(&mut self, until: Instant) -> anyhow::Result<()> {
+        while Instant::now() < until {
+            let status = self.status().await?;
+            if status.line_since.is_some() || status.wake.is_some_and(|wake| wake.state == "woken")
+            {
+                self.done("dialled in", "it has a line");
+                return Ok(());
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        bail!(
+            "no gateway of the agent dialled in; see that whoever is called starts it, and that it \
+             dials {} with its own secret",
+            self.config.public_url()
+        )
+    }
+
+    async fn acked(&mut self, seq: Seq, until: Instant) -> anyhow::Result<()> {
+        while Instant::now() < until {
+            let overview = self.pg.overview(self.scope, self.agent, Seq::default()).await?;
+            let overview = overview.context("the agent has no inbox")?;
+            if overview.parked.iter().any(|(listed, _)| listed.seq == seq) {
+                bail!("the test entry was set aside; `nightdesk inbox show` tells why");
+            }
+            if overview.acked >= seq {
+                self.done("acknowledged", "it took the test entry, and all before it");
+                return Ok(());
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        bail!(
+            "it dialled in and did not acknowledge entry {seq}; see its own log, and \
+             `nightdesk inbox list` for what waits before it"
+        )
+    }
+
+    fn done(&mut self, step: &'static str, words: &str) {
+        let after_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if !self.json {
+            ui::put(&format!("{after_ms:>7} ms  {step}: {words}"));
+        }
+        self.steps.push(json!({ "step": step, "after_ms": after_ms, "words": words }));
+    }
+
+    fn put_out(&self, proven: bool) {
+        if self.json {
+            let data = json!({ "agent_id": self.agent, "proven": proven, "steps": self.steps });
+            ui::put(&data.to_string());
+        } else if proven {
+            ui::put("it wakes up");
+        }
+    }
+}

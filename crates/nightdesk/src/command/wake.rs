@@ -1,0 +1,139 @@
+//! Commands about agents that sleep.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use clap::Subcommand;
+use nightdesk_outside::TenantUrl;
+use nightdesk_register::Register;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::{CALL_GAP, WAKERS_MAX};
+use nightdesk_types::{AgentId, TenantScope};
+use nightdesk_wake::{Outcome, Status, Wakers};
+use serde_json::json;
+
+use super::names::Whose;
+use super::{Page, list, names};
+use crate::config::Config;
+use crate::ui::Answer;
+use crate::wiring;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Wake {
+    /// Show which agents are up, which are being called, and what came of it.
+    #[command(after_help = "Example:\n  nightdesk wake status --tenant acme --agent helper")]
+    Status {
+        /// Whose agents, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// One of them, by name or id. Without it, all.
+        #[arg(long)]
+        agent: Option<String>,
+        #[command(flatten)]
+        page: Page,
+    },
+    /// Call an agent now, also if nothing waits for it, and say what came of it.
+    #[command(after_help = "Example:\n  nightdesk wake call --tenant acme --agent helper")]
+    Call(Whose),
+}
+
+/// Runs a command about waking.
+pub(super) async fn run(
+    config: &Config,
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Wake,
+) -> anyhow::Result<Answer> {
+    match command {
+        Wake::Status { tenant, agent: Some(agent), page: _ } => {
+            let (scope, agent) = Whose { tenant, agent }.found(register).await?;
+            Ok(Answer::One(list::status(&status(&**pg, scope, agent).await?)))
+        }
+        Wake::Status { tenant, agent: None, page } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let all = pg.status(scope, None, &page.after).await?;
+            Ok(Answer::Many(all.iter().map(list::status).collect()))
+        }
+        Wake::Call(whose) => {
+            let (scope, agent) = whose.found(register).await?;
+            let before = status(&**pg, scope, agent).await?;
+            if let Some(since) = before.line_since {
+                bail!("the agent has a line since {}; it is awake", list::second(since));
+            }
+            let outcome = call(config, pg, scope, agent).await?;
+            Ok(Answer::One(json!({ "agent_id": agent, "outcome": words(&outcome) })))
+        }
+    }
+}
+
+/// Makes one call, by the means and within the bounds of a node.
+async fn call(
+    config: &Config,
+    pg: &Arc<Pg>,
+    scope: TenantScope,
+    agent: AgentId,
+) -> anyhow::Result<Outcome> {
+    let wake = wiring::wake(config, pg)?;
+    pg.ask(scope, agent).await?;
+    match wake.claim_of(scope, agent).await? {
+        Some((claimed, _room)) => Ok(wake.call(&claimed).await?),
+        None => bail!(unclaimed(&status(&**pg, scope, agent).await?)),
+    }
+}
+
+/// Why there was no call to make.
+fn unclaimed(status: &Status) -> String {
+    let outcome = status.wake.as_ref().and_then(|wake| wake.outcome.as_deref());
+    if outcome == Some("no waker") {
+        return "nobody can be called for it; set a URL with `nightdesk agent wake-url`, or \
+                wake.command in the configuration"
+            .to_owned();
+    }
+    let gap = CALL_GAP.as_secs();
+    format!(
+        "it was called within the last {gap} seconds; `nightdesk wake status` shows what came of it"
+    )
+}
+
+/// How it stands with one agent.
+pub(super) async fn status(
+    wakers: &dyn Wakers,
+    scope: TenantScope,
+    agent: AgentId,
+) -> anyhow::Result<Status> {
+    let found = wakers.status(scope, Some(agent), "").await?.pop();
+    found.context("the agent has no inbox")
+}
+
+/// What came of a call, for a person.
+pub(super) fn words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Taken(words) | Outcome::Failed(words) => words.clone(),
+        Outcome::PutOff(wait) => format!(
+            "not made: that host is called often enough; it is made in {} s, and outside.rates lets \
+             it be called more often",
+            wait.as_secs().max(1)
+        ),
+    }
+}
+
+/// Says where an agent is called, or shows it.
+pub(super) async fn urls(
+    config: &Config,
+    wakers: &dyn Wakers,
+    (scope, agent): (TenantScope, AgentId),
+    urls: &[String],
+    clear: bool,
+) -> anyhow::Result<Answer> {
+    ensure!(urls.len() <= WAKERS_MAX, "an agent has at most {WAKERS_MAX} URLs; leave some out");
+    let read = |url: &String| {
+        let read = TenantUrl::parse(url, &config.outside);
+        read.map(|url| url.as_str().to_owned()).with_context(|| format!("{url} is not called"))
+    };
+    let read: Vec<String> = urls.iter().map(read).collect::<anyhow::Result<_>>()?;
+    if clear || !read.is_empty() {
+        wakers.set_wakers(scope, agent, &read).await?;
+    }
+    let urls = wakers.wakers(scope, agent).await?;
+    Ok(Answer::One(json!({ "agent_id": agent, "urls": urls })))
+}

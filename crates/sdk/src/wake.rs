@@ -1,0 +1,85 @@
+//! Wake: how a sleeping agent is called.
+
+mod calls;
+mod serve;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use nightdesk_protocol::Secret;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::limits::{WAKE_SECRET_CHARS_MAX, WAKE_SECRET_CHARS_MIN};
+use calls::Calls;
+use serve::{Door, serve};
+
+/// Waits for a desk's wake calls: `GET /wake/<secret>` over plain HTTP.
+///
+/// A call is answered with 204 at once, whether the agent sleeps or not; everything else is not
+/// found. Calls that come together are one wake, and one that comes while nobody waits is kept
+/// until somebody does.
+#[derive(Debug)]
+#[must_use = "a listener that is dropped hears nothing"]
+pub struct Listener {
+    address: SocketAddr,
+    calls: Arc<Calls>,
+    /// Owns the task that serves.
+    _served: JoinSet<std::convert::Infallible>,
+}
+
+/// Why nobody can be called there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// The secret could be guessed, or is not fit for a URL.
+    #[error(
+        "the secret of a wake call has {WAKE_SECRET_CHARS_MIN} to {WAKE_SECRET_CHARS_MAX} letters, digits, - and _"
+    )]
+    Secret,
+    /// The address is not free, or not ours.
+    #[error("could not listen at {0}")]
+    Address(SocketAddr, #[source] io::Error),
+}
+
+impl Listener {
+    /// Listens at an address, for calls that know the secret. Port 0 takes any that is free.
+    ///
+    /// # Errors
+    ///
+    /// The secret is too short, too long or not fit for a URL, or the address cannot be had.
+    pub async fn bind(address: SocketAddr, secret: impl Into<String>) -> Result<Self, BindError> {
+        let secret = Secret::new(secret);
+        if !is_fit(secret.expose()) {
+            return Err(BindError::Secret);
+        }
+        let refused = |error| BindError::Address(address, error);
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let calls = Arc::new(Calls::default());
+        let door = Arc::new(Door::new(&secret, Arc::clone(&calls)));
+        let mut served = JoinSet::new();
+        served.spawn(serve(listener, door));
+        Ok(Self { address, calls, _served: served })
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for a wake. It may be dropped while it waits; no call is lost by that.
+    pub async fn woken(&self) {
+        self.calls.woken().await;
+    }
+}
+
+fn is_fit(secret: &str) -> bool {
+    let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (WAKE_SECRET_CHARS_MIN..=WAKE_SECRET_CHARS_MAX).contains(&secret.len())
+        && secret.chars().all(fit)
+}
+
+#[cfg(test)]
+mod tests;

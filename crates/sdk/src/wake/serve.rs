@@ -1,0 +1,94 @@
+//! Serve: answers calls, with bounds on everything.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use nightdesk_protocol::Secret;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use super::calls::Calls;
+use crate::limits::{ACCEPT_AGAIN, CALL_BYTES_MAX, CALL_HEADERS_MAX, CALL_WAIT, CALLERS_MAX};
+
+/// Who may call, and who hears it.
+pub(super) struct Door {
+    path: Secret,
+    calls: Arc<Calls>,
+}
+
+impl Door {
+    pub(super) fn new(secret: &Secret, calls: Arc<Calls>) -> Self {
+        Self { path: Secret::new(format!("/wake/{}", secret.expose())), calls }
+    }
+
+    fn answer(&self, request: &Request<Incoming>) -> StatusCode {
+        let (path, said) = (self.path.expose().as_bytes(), request.uri().path().as_bytes());
+        if *request.method() != Method::GET || verify_slices_are_equal(path, said).is_err() {
+            return StatusCode::NOT_FOUND;
+        }
+        tracing::info!("the agent was called");
+        self.calls.called();
+        StatusCode::NO_CONTENT
+    }
+}
+
+/// Serves until it is dropped.
+#[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
+pub(super) async fn serve(listener: TcpListener, door: Arc<Door>) -> Infallible {
+    let mut callers = Callers::default();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => callers.admit(stream, Arc::clone(&door)),
+            Err(error) => {
+                tracing::warn!(%error, "no wake call could be accepted");
+                sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+/// The connections there are.
+#[derive(Default)]
+struct Callers {
+    /// Dropped with this, and with them every connection.
+    tasks: JoinSet<()>,
+    oldest_first: VecDeque<AbortHandle>,
+}
+
+impl Callers {
+    /// Hears a caller out. A call takes no time, so when there are too many it is the oldest that
+    /// is up to no good.
+    fn admit(&mut self, stream: TcpStream, door: Arc<Door>) {
+        while self.tasks.try_join_next().is_some() {}
+        self.oldest_first.retain(|caller| !caller.is_finished());
+        if self.oldest_first.len() == CALLERS_MAX
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            oldest.abort();
+        }
+        self.oldest_first.push_back(self.tasks.spawn(hear(stream, door)));
+    }
+}
+
+async fn hear(stream: TcpStream, door: Arc<Door>) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let mut response = Response::new(String::new());
+        *response.status_mut() = door.answer(&request);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let served = http1::Builder::new()
+        .keep_alive(false)
+        .max_buf_size(CALL_BYTES_MAX)
+        .max_headers(CALL_HEADERS_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    // How a caller ends is its own business.
+    drop(timeout(CALL_WAIT, served).await);
+}

@@ -1,0 +1,195 @@
+//! What an operator sees of wakes, and does to them.
+
+use async_trait::async_trait;
+use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{AgentId, StoreError, TenantScope};
+use nightdesk_wake::{Notice, NoticeKind, State, Status, Wakers};
+use uuid::Uuid;
+
+use crate::Pg;
+use crate::row::misfit;
+
+#[async_trait]
+impl Wakers for Pg {
+    async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
+        self.scoped("read where an agent is called", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    "select url from wakers where tenant_id = $1 and agent_id = $2
+                     order by position",
+                    scope.tenant().uuid(),
+                    agent.uuid()
+                )
+                .fetch_all(connection)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn set_wakers(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        urls: &[String],
+    ) -> Result<(), StoreError> {
+        let urls = urls.to_vec();
+        self.scoped("say where an agent is called", scope, move |connection| {
+            Box::pin(async move {
+                let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
+                sqlx::query!(
+                    "delete from wakers where tenant_id = $1 and agent_id = $2",
+                    tenant,
+                    agent
+                )
+                .execute(&mut *connection)
+                .await?;
+                sqlx::query!(
+                    "insert into wakers (tenant_id, agent_id, position, url)
+                     select $1, $2, u.position, u.url
+                     from unnest($3::text[]) with ordinality as u (url, position)",
+                    tenant,
+                    agent,
+                    &urls
+                )
+                .execute(&mut *connection)
+                .await?;
+                sqlx::query!(
+                    "update wakes set due_at = greatest(clock_timestamp(), rests_until)
+                     where tenant_id = $1 and agent_id = $2 and state = 'due'",
+                    tenant,
+                    agent
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
+        self.scoped("ask for a call", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!("select wake_ask($1, $2)", scope.tenant().uuid(), agent.uuid())
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn status(
+        &self,
+        scope: TenantScope,
+        agent: Option<AgentId>,
+        after: &str,
+    ) -> Result<Vec<Status>, StoreError> {
+        let after = after.to_owned();
+        self.scoped("look at wakes", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    Row,
+                    r#"select a.agent_id, a.name,
+                           case when l.closed_at is null and node_lives(l.node, l.node_epoch)
+                               then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
+                           (select count(*) from inbox_entries e
+                            where e.tenant_id = a.tenant_id and e.agent_id = a.agent_id
+                              and e.at >= c.acked_at and e.seq > c.acked_seq
+                              and not e.seq <@ c.ahead) as "waiting!",
+                           (select count(*) from wakers k
+                            where k.tenant_id = a.tenant_id and k.agent_id = a.agent_id)
+                               as "urls!",
+                           w.state as "state?", w.since as "since?: jiff_sqlx::Timestamp",
+                           w.due_at as "due_at?: jiff_sqlx::Timestamp", w.calls as "calls?",
+                           w.called_at as "called_at?: jiff_sqlx::Timestamp", w.outcome,
+                           w.woken_at as "woken_at?: jiff_sqlx::Timestamp"
+                       from agents a
+                           join inbox_cursors c
+                               on c.tenant_id = a.tenant_id and c.agent_id = a.agent_id
+                           left join lines l
+                               on l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+                           left join wakes w
+                               on w.tenant_id = a.tenant_id and w.agent_id = a.agent_id
+                       where a.tenant_id = $1 and a.name > $2
+                         and coalesce(a.agent_id = $3, true)
+                       order by a.name limit $4"#,
+                    scope.tenant().uuid(),
+                    after,
+                    agent.map(AgentId::uuid),
+                    LIST_ROWS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(rows.into_iter().map(Row::status).collect())
+            })
+        })
+        .await
+    }
+
+    async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError> {
+        self.scoped("read notices", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, outcome, calls
+                       from notices where tenant_id = $1 order by number desc limit $2"#,
+                    scope.tenant().uuid(),
+                    LIST_ROWS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                let notices = rows.into_iter().map(|row| {
+                    let kind = NoticeKind::ALL.into_iter().find(|kind| kind.slug() == row.kind);
+                    Ok(Notice {
+                        at: row.at.to_jiff(),
+                        agent: AgentId::from_uuid(row.agent_id),
+                        kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
+                        calls: row.calls.unsigned_abs(),
+                        outcome: row.outcome,
+                    })
+                });
+                notices.collect()
+            })
+        })
+        .await
+    }
+}
+
+struct Row {
+    agent_id: Uuid,
+    name: String,
+    line_since: Option<jiff_sqlx::Timestamp>,
+    waiting: i64,
+    urls: i64,
+    state: Option<String>,
+    since: Option<jiff_sqlx::Timestamp>,
+    due_at: Option<jiff_sqlx::Timestamp>,
+    calls: Option<i32>,
+    called_at: Option<jiff_sqlx::Timestamp>,
+    outcome: Option<String>,
+    woken_at: Option<jiff_sqlx::Timestamp>,
+}
+
+impl Row {
+    fn status(self) -> Status {
+        let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
+        let wake = self.state.zip(self.since).map(|(state, since)| State {
+            state,
+            since: since.to_jiff(),
+            due_at: jiff(self.due_at),
+            calls: self.calls.unwrap_or(0).unsigned_abs(),
+            called_at: jiff(self.called_at),
+            outcome: self.outcome,
+            woken_at: jiff(self.woken_at),
+        });
+        Status {
+            agent: AgentId::from_uuid(self.agent_id),
+            name: self.name,
+            line_since: jiff(self.line_since),
+            waiting: self.waiting.unsigned_abs(),
+            urls: self.urls.unsigned_abs(),
+            wake,
+        }
+    }
+}

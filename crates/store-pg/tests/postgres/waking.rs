@@ -1,0 +1,152 @@
+//! No wake is lost between two transactions that do not see each other.
+
+use std::time::Duration;
+
+use nightdesk_inbox::{LineClaim, Put};
+use nightdesk_lease::Store as _;
+use nightdesk_line::{Caller, End, Parting, Store as Lines};
+use nightdesk_testkit::builders::event;
+use nightdesk_types::{Node, NodeEpoch, Seq};
+use nightdesk_wake::{Store as _, Terms, Wakers, Which};
+
+use crate::planted::{People, Person, replace_in_function, wait_for_a_stall};
+use crate::suites::{Postgres, postgres};
+
+const TERMS: Terms = Terms { has_command: true, wakes_per_hour: 60 };
+
+const LIFE: Duration = Duration::from_mins(10);
+
+/// Somebody whose agent has a line.
+async fn awake(postgres: &Postgres) -> (People, LineClaim) {
+    let people = People::of(postgres, 1).await;
+    let epoch = postgres.store.begin("n", LIFE).await.expect("a node begins");
+    assert_eq!(epoch, NodeEpoch::new(1));
+    let Person { scope, agent, gateway, .. } = people.people[0];
+    let caller = Caller { scope, agent, gateway, acks: true };
+    let node = Node { name: "n".to_owned(), epoch };
+    let taken = postgres.store.take(&caller, &node).await.expect("take a line");
+    (people, LineClaim { scope, agent, generation: taken.generation })
+}
+
+/// The accept stands still after it looked for a line.
+const SLOW_ACCEPT: (&str, &str) = (
+    "    return query\n    select s.event",
+    "    perform pg_sleep(0.4);\n    return query\n    select s.event",
+);
+
+/// A line's end stands still after it looked for entries.
+const SLOW_END: (&str, &str) =
+    ("p_parting, p_grace\n    );", "p_parting, p_grace\n    );\n    perform pg_sleep(0.4);");
+
+/// A line's end does not care for the head.
+const NO_HEAD: (&str, &str) = ("h.agent_id = p_agent for update;", "h.agent_id = p_agent;");
+
+/// Which of the two comes first.
+#[derive(Clone, Copy, Debug)]
+enum First {
+    Accept,
+    End,
+}
+
+/// An entry is accepted while its agent's line ends. Answers how many wakes are due.
+async fn due_after_both(postgres: &Postgres, first: First) -> usize {
+    let (people, line) = awake(postgres).await;
+    let slow = match first {
+        First::Accept => ("inbox_accept", SLOW_ACCEPT),
+        First::End => ("line_close", SLOW_END),
+    };
+    replace_in_function(&postgres.database, slow.0, &[slow.1]).await;
+    let store = &postgres.store;
+    let said = event().from(&people.people[0].author).keyed("k");
+    let end = End { code: 1000, tried: None, parting: Parting::Idle };
+    let (put, closed) = match first {
+        First::Accept => tokio::join!(people.put(store, &said), async {
+            wait_for_a_stall(&postgres.database).await;
+            Lines::close(&**store, &line, end).await
+        }),
+        First::End => tokio::join!(
+            async {
+                wait_for_a_stall(&postgres.database).await;
+                people.put(store, &said).await
+            },
+            Lines::close(&**store, &line, end)
+        ),
+    };
+    assert!(matches!(put, Put::Stored(_)) && closed.is_ok(), "both are told that it is done");
+    due(postgres).await
+}
+
+async fn due(postgres: &Postgres) -> usize {
+    let due: i64 = sqlx::query_scalar("select count(*) from wakes where state = 'due'")
+        .fetch_one(&mut postgres.database.admin().await)
+        .await
+        .expect("count");
+    usize::try_from(due).expect("a count")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_entry_that_comes_while_its_line_ends_wakes_its_agent() {
+    for first in [First::Accept, First::End] {
+        assert_eq!(due_after_both(&postgres().await, first).await, 1, "{first:?} first");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn without_the_heads_lock_it_wakes_nobody() {
+    for first in [First::Accept, First::End] {
+        let postgres = postgres().await;
+        replace_in_function(&postgres.database, "line_close", &[NO_HEAD]).await;
+        assert_eq!(due_after_both(&postgres, first).await, 0, "the check must see it: {first:?}");
+    }
+}
+
+/// A wake is due and nothing waits any more; an entry is accepted while somebody claims it. Answers
+/// how many claim it after both are through.
+async fn claimed_after_both(postgres: &Postgres) -> usize {
+    let people = People::of(postgres, 1).await;
+    let Person { scope, agent, .. } = people.people[0];
+    let store = &postgres.store;
+    store.ask(scope, agent).await.expect("make a wake due");
+    let mut admin = postgres.database.admin().await;
+    crate::server::run(&mut admin, "update wakes set asked = false").await;
+    replace_in_function(&postgres.database, "inbox_accept", &[SLOW_ACCEPT]).await;
+    let said = event().from(&people.people[0].author).keyed("k");
+    let (_, early) = tokio::join!(people.put(store, &said), async {
+        wait_for_a_stall(&postgres.database).await;
+        store.claim(Which::Due(1), &TERMS).await.expect("claim")
+    });
+    assert_eq!(early, [], "nobody sees the entry yet");
+    store.claim(Which::Due(1), &TERMS).await.expect("claim").len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_wake_is_not_put_away_while_an_entry_comes() {
+    assert_eq!(claimed_after_both(&postgres().await).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn if_the_accept_did_not_lock_the_wake_it_would_be() {
+    let postgres = postgres().await;
+    let planted = (
+        "do update\n    set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),\n        calls = 0, outcome = null, suspect_generation = null\n    where w.state not in ('due', 'held')",
+        "do nothing",
+    );
+    replace_in_function(&postgres.database, "wake_sleepers", &[planted]).await;
+
+    assert_eq!(claimed_after_both(&postgres).await, 0, "the check must see it");
+}
+
+#[tokio::test]
+async fn an_entry_that_is_put_aside_at_once_wakes_nobody() {
+    let postgres = postgres().await;
+    let people = People::of(&postgres, 1).await;
+    let Person { author, .. } = &people.people[0];
+    let full = ("case when n.unsendable", "case when false and n.unsendable");
+    let at_once = ("due.unsendable or", "true or");
+    replace_in_function(&postgres.database, "inbox_store", &[full, at_once]).await;
+    let put = people.put(&postgres.store, &event().from(author).keyed("k")).await;
+
+    let Put::Stored(stored) = put else { unreachable!("it is new") };
+    assert!(stored[0].parked && stored[0].seq == Seq::new(1));
+    assert_eq!(due(&postgres).await, 0);
+}

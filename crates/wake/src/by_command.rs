@@ -1,0 +1,178 @@
+//! By command: a self-hoster starts agents by a program of its own.
+//!
+//! Which program is the operator's configuration alone; nothing a tenant says gets into it but ids,
+//! which we made. There is no shell.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nightdesk_types::limits::{WAKE_COMMAND_BYTES_MAX, WAKE_COMMAND_WAIT};
+use nightdesk_types::{AgentId, TenantId};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::Outcome;
+
+/// What stands for the agent's id in an argument, ...
+const AGENT: &str = "{agent}";
+
+/// ... and for its tenant's.
+const TENANT: &str = "{tenant}";
+
+/// Where the program finds others.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Why a command cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// It names no program by its whole path.
+    #[error("wake.command must begin with the whole path of a program, like /usr/local/bin/wake")]
+    NoProgram,
+    /// No argument tells which agent is meant.
+    #[error("wake.command has no argument with {{agent}}, so it could not tell whom to wake")]
+    NoAgent,
+}
+
+/// The operator's command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByCommand {
+    program: String,
+    arguments: Vec<String>,
+    wait: Duration,
+}
+
+impl ByCommand {
+    /// Takes a program and its arguments.
+    pub fn new(command: &[String]) -> Result<Self, CommandError> {
+        let (program, arguments) = command.split_first().ok_or(CommandError::NoProgram)?;
+        if !program.starts_with('/') {
+            return Err(CommandError::NoProgram);
+        }
+        if !arguments.iter().any(|argument| argument.contains(AGENT)) {
+            return Err(CommandError::NoAgent);
+        }
+        let (program, arguments) = (program.clone(), arguments.to_vec());
+        Ok(Self { program, arguments, wait: WAKE_COMMAND_WAIT })
+    }
+
+    /// Runs it for an agent, to its end or until its time is over.
+    pub(crate) async fn call(&self, tenant: TenantId, agent: AgentId) -> Outcome {
+        let began = Instant::now();
+        match timeout(self.wait, self.run(tenant, agent)).await {
+            Ok(Ok((Some(0), _))) => Outcome::Taken(format!(
+                "the command ended well in {} ms",
+                began.elapsed().as_millis()
+            )),
+            Ok(Ok((Some(code), said))) => {
+                Outcome::Failed(format!("the command ended with {code}: {}", said.trim()))
+            }
+            Ok(Ok((None, _))) => Outcome::Failed("the command was killed".to_owned()),
+            Ok(Err(error)) => Outcome::Failed(format!("the command could not be run: {error}")),
+            Err(_) => Outcome::Failed(format!(
+                "the command took more than {} s and was ended",
+                self.wait.as_secs()
+            )),
+        }
+    }
+
+    async fn run(
+        &self,
+        tenant: TenantId,
+        agent: AgentId,
+    ) -> std::io::Result<(Option<i32>, String)> {
+        let (tenant, agent) = (tenant.to_string(), agent.to_string());
+        let filled = |argument: &String| argument.replace(AGENT, &agent).replace(TENANT, &tenant);
+        let mut child = Command::new(&self.program)
+            .args(self.arguments.iter().map(filled))
+            .env_clear()
+            .env("PATH", PATH)
+            .env("NIGHTDESK_AGENT", &agent)
+            .env("NIGHTDESK_TENANT", &tenant)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // Whoever gives up waiting drops it, and it ends.
+            .kill_on_drop(true)
+            .spawn()?;
+        let said = match child.stderr.take() {
+            Some(stderr) => first_words(stderr).await?,
+            None => String::new(),
+        };
+        Ok((child.wait().await?.code(), said))
+    }
+}
+
+/// The first of what a program says. The rest is read and left.
+async fn first_words(mut said: impl AsyncRead + Unpin) -> std::io::Result<String> {
+    let mut words = Vec::new();
+    let bytes_max = u64::try_from(WAKE_COMMAND_BYTES_MAX).unwrap_or(u64::MAX);
+    (&mut said).take(bytes_max).read_to_end(&mut words).await?;
+    tokio::io::copy(&mut said, &mut tokio::io::sink()).await?;
+    Ok(String::from_utf8_lossy(&words).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const TENANT_ID: TenantId = TenantId::from_uuid(Uuid::from_u128(1));
+    const AGENT_ID: AgentId = AgentId::from_uuid(Uuid::from_u128(2));
+
+    fn sh(script: &str) -> ByCommand {
+        let command = ["/bin/sh", "-c", script, "sh", AGENT, TENANT].map(str::to_owned);
+        ByCommand::new(&command).unwrap()
+    }
+
+    async fn said(command: &ByCommand) -> String {
+        match command.call(TENANT_ID, AGENT_ID).await {
+            Outcome::Failed(words) | Outcome::Taken(words) => words,
+            Outcome::PutOff(_) => unreachable!("nobody puts a command off"),
+        }
+    }
+
+    #[test]
+    fn a_command_names_its_program_and_the_agent() {
+        let new = |command: &[&str]| {
+            let command: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
+            ByCommand::new(&command).map(drop)
+        };
+
+        assert_eq!(new(&[]), Err(CommandError::NoProgram));
+        assert_eq!(new(&["wake", AGENT]), Err(CommandError::NoProgram), "found by nobody's path");
+        assert_eq!(new(&["/bin/wake", "all"]), Err(CommandError::NoAgent));
+        assert_eq!(new(&["/bin/wake", "--agent={agent}"]), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn its_end_is_the_outcome() {
+        assert!(matches!(sh("exit 0").call(TENANT_ID, AGENT_ID).await, Outcome::Taken(_)));
+        assert_eq!(said(&sh("echo oh >&2; exit 3")).await, "the command ended with 3: oh");
+        let gone = ByCommand { program: "/nowhere/at/all".to_owned(), ..sh("") };
+        assert!(said(&gone).await.starts_with("the command could not be run"));
+    }
+
+    #[tokio::test]
+    async fn it_gets_ids_and_nothing_else() {
+        let words = said(&sh("echo $1 $2 >&2; env | cut -d= -f1 | sort >&2; exit 1")).await;
+
+        let words: Vec<&str> = words.split_whitespace().skip(5).collect();
+        let (agent, tenant) = (AGENT_ID.to_string(), TENANT_ID.to_string());
+        assert_eq!(words[..2], [agent.as_str(), tenant.as_str()]);
+        // A shell adds its own.
+        let given =
+            words[2..].iter().filter(|name| !["PWD", "_", "SHLVL", "OLDPWD"].contains(name));
+        let given: Vec<&&str> = given.collect();
+        assert_eq!(given, [&"NIGHTDESK_AGENT", &"NIGHTDESK_TENANT", &"PATH"]);
+    }
+
+    #[tokio::test]
+    async fn one_that_hangs_is_ended_and_one_that_babbles_is_cut_short() {
+        let hangs = ByCommand { wait: Duration::from_millis(50), ..sh("exec sleep 60") };
+        assert!(said(&hangs).await.contains("was ended"));
+        let babbles = said(&sh("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")).await;
+        assert!(babbles.len() < WAKE_COMMAND_BYTES_MAX + 100, "{}", babbles.len());
+    }
+}

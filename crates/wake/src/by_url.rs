@@ -1,0 +1,35 @@
+//! By URL: whoever runs the agent is called where its tenant said.
+
+use async_trait::async_trait;
+use nightdesk_outside::{Call, CallError, Method, Outside, TenantUrl};
+use nightdesk_types::TenantId;
+
+use crate::Outcome;
+
+/// Calls a URL for a tenant, once.
+#[async_trait]
+pub trait ByUrl: Send + Sync {
+    /// Calls, and says what came of it.
+    async fn call(&self, tenant: TenantId, url: &str) -> Outcome;
+}
+
+/// An unsigned GET without a body. It says only that something waits, so there is nothing in it for
+/// whoever else may be there.
+#[async_trait]
+impl ByUrl for Outside {
+    async fn call(&self, tenant: TenantId, url: &str) -> Outcome {
+        let url = match TenantUrl::parse(url, self.rules()) {
+            Ok(url) => url,
+            Err(refused) => return Outcome::Failed(refused.to_string()),
+        };
+        let call = Call { url: &url, method: Method::Get, bearer: None, body: None };
+        match Self::call(self, tenant, call).await {
+            Ok(reply) if reply.status < 400 => {
+                Outcome::Taken(format!("{} in {} ms", reply.status, reply.took.as_millis()))
+            }
+            Ok(reply) => Outcome::Failed(format!("answered with status {}", reply.status)),
+            Err(CallError::Busy { retry_after }) => Outcome::PutOff(retry_after),
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    }
+}

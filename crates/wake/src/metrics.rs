@@ -1,0 +1,67 @@
+//! What waking counts. No label names a tenant, an agent or a URL.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
+
+use crate::{Outcome, Step};
+
+type Counted = Family<[(&'static str, &'static str); 1], Counter>;
+
+/// The numbers of waking.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    claims: Counted,
+    calls: Counted,
+    buried: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let counted = |values: &[&'static str], label| {
+            let family = Counted::default();
+            for value in values {
+                // All values exist from the start, at zero.
+                drop(family.get_or_create(&[(label, *value)]));
+            }
+            family
+        };
+        Self {
+            claims: counted(&["call", "held", "gave_up"], "step"),
+            calls: counted(&["taken", "failed", "put_off"], "outcome"),
+            buried: Counter::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Lets these numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("claims", "Wakes claimed, by what was to be done", self.claims.clone());
+        registry.register("calls", "Calls to agents, by what came of them", self.calls.clone());
+        let help = "Lines closed because their node died";
+        registry.register("buried_lines", help, self.buried.clone());
+    }
+
+    pub(crate) fn claimed(&self, step: Step) {
+        let step = match step {
+            Step::Call => "call",
+            Step::Held => "held",
+            Step::GaveUp => "gave_up",
+        };
+        self.claims.get_or_create(&[("step", step)]).inc();
+    }
+
+    pub(crate) fn called(&self, outcome: &Outcome) {
+        let outcome = match outcome {
+            Outcome::Taken(_) => "taken",
+            Outcome::Failed(_) => "failed",
+            Outcome::PutOff(_) => "put_off",
+        };
+        self.calls.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    pub(crate) fn buried(&self, lines: u64) {
+        self.buried.inc_by(lines);
+    }
+}

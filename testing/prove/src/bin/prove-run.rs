@@ -1,0 +1,167 @@
+//! Prove run: a world under faults, and the judge's verdict on what was seen of it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use nightdesk_judge::Invariant;
+use nightdesk_prove::chaos::faults::Wanted;
+use nightdesk_prove::chaos::mutants;
+use nightdesk_prove::chaos::plan::Scale;
+use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
+use nightdesk_prove::ui;
+use nightdesk_prove::worker::Work;
+
+/// Lines of a verdict that are shown.
+const SHOWN_MAX: usize = 12;
+
+/// Runs a world under faults and judges what was seen of it.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    work: Option<Work>,
+
+    /// What everything else follows from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// For how long events are sent, at least.
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+
+    /// `none`, `all`, or numbers with commas between them.
+    #[arg(long, default_value = "none")]
+    faults: String,
+
+    /// Picks faults at random until the time is over, instead of one after the other.
+    #[arg(long)]
+    at_random: bool,
+
+    /// The bug to plant, by its number.
+    #[arg(long)]
+    planted: Option<String>,
+
+    /// How many nodes.
+    #[arg(long, default_value_t = 1)]
+    nodes: usize,
+
+    /// Starts a Redis that rings between the nodes.
+    #[arg(long)]
+    redis: bool,
+
+    /// How many agents.
+    #[arg(long, default_value_t = 100)]
+    agents: usize,
+
+    /// Events the platform sends in a second, if the desk takes them.
+    #[arg(long, default_value_t = 300)]
+    rate: u64,
+
+    /// Of how many acks in a hundred the platform looks the event up in the database.
+    #[arg(long, default_value_t = 1)]
+    looks: u64,
+
+    /// How many seconds it may take to come to rest.
+    #[arg(long, default_value_t = 75)]
+    patience: u64,
+
+    /// So many events must have been taken, or the run proves too little.
+    #[arg(long, default_value_t = 1)]
+    events_min: u64,
+
+    /// What the last line begins with.
+    #[arg(long, default_value = "prove-run")]
+    name: String,
+
+    /// Keeps the histories of a clean run, too.
+    #[arg(long)]
+    keep: bool,
+
+    /// Where the folder of the run is made.
+    #[arg(long, default_value = "target/chaos")]
+    folder: PathBuf,
+
+    /// The desk's binary, built with the features `scripted` and `planted`.
+    #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
+    desk: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.work {
+        Some(work) => work.run(),
+        None => prove(&arguments),
+    };
+    ui::ended(&arguments.name, outcome)
+}
+
+fn prove(arguments: &Arguments) -> Result<()> {
+    let options = options(arguments)?;
+    ui::say(&format!("seed {}", arguments.seed));
+    let outcome = run(&options)?;
+    tell(&outcome);
+    ui::put(&last_line(&arguments.name, &outcome));
+    let Outcome { folder, verdict, events, .. } = &outcome;
+    ensure!(
+        verdict.counts.is_empty(),
+        "promises were broken ({}); the histories are in {}",
+        mutants::broken(&outcome).join(" "),
+        folder.display()
+    );
+    if !arguments.keep {
+        std::fs::remove_dir_all(folder)?;
+    }
+    ensure!(*events >= arguments.events_min, "only {events} events were taken");
+    Ok(())
+}
+
+fn options(arguments: &Arguments) -> Result<Options> {
+    let planted = match &arguments.planted {
+        Some(number) => mutants::wanted(number)?[0].planted,
+        None => Planted::Nothing,
+    };
+    Ok(Options {
+        seed: arguments.seed,
+        lasts: Duration::from_secs(arguments.seconds),
+        wanted: Wanted::read(&arguments.faults)?,
+        at_random: arguments.at_random,
+        nodes: arguments.nodes,
+        redis: arguments.redis,
+        scale: Scale {
+            agents: arguments.agents,
+            rate_per_s: arguments.rate,
+            looks_percent: arguments.looks,
+        },
+        patience: Duration::from_secs(arguments.patience),
+        planted,
+        desk: arguments.desk.clone(),
+        folder: Path::new(&arguments.folder).to_owned(),
+    })
+}
+
+fn tell(outcome: &Outcome) {
+    for (number, hits) in &outcome.hits {
+        ui::put(&format!("{number}: in_flight={hits}"));
+    }
+    let shown = outcome.verdict.violations.iter().take(SHOWN_MAX);
+    shown.for_each(|violation| ui::put(&format!("{}: {}", violation.invariant, violation.what)));
+    ui::put(&outcome.verdict.summary());
+}
+
+fn last_line(name: &str, outcome: &Outcome) -> String {
+    let count = |invariant| outcome.verdict.count(invariant);
+    let least = outcome.hits.iter().map(|(_, hits)| hits).min();
+    format!(
+        "{name}: faults={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
+         misordered={}",
+        outcome.hits.len(),
+        outcome.events,
+        least.copied().unwrap_or_default(),
+        count(Invariant::NoLoss),
+        count(Invariant::NoDuplicate),
+        count(Invariant::NoMisdelivery),
+        count(Invariant::Order),
+    )
+}

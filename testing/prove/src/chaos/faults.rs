@@ -1,0 +1,139 @@
+//! Faults: what can happen to a world, one file each.
+//!
+//! A new one is a file with a function and a row in [`ALL`].
+
+mod nodes;
+mod crash_points;
+mod frozen_gateway;
+mod postgres;
+mod hang_ups;
+mod bell;
+mod resets;
+mod clock;
+
+use std::fmt;
+
+use anyhow::{Context, Result};
+
+use super::world::World;
+use crate::chance::Dice;
+
+/// Something that can happen to a world.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    /// Its number in the list of promises.
+    pub number: &'static str,
+    /// What happens.
+    pub what: &'static str,
+    /// Has it happen, and returns when it is over. It is told its own number.
+    pub strike: Strikes,
+    /// Whether it can happen on this machine and in this world.
+    pub possible: fn(&World) -> bool,
+}
+
+type Strikes = fn(&mut World, &'static str, &mut Dice) -> Result<()>;
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.number, self.what)
+    }
+}
+
+/// The gateways' manners are a fault, too, and one that lasts: whoever asks for it gets all of
+/// them.
+pub const MANNERS: &str = "F46";
+
+/// Everything that can happen.
+pub const ALL: [Fault; 21] = [
+    always("F02", "a node is killed", nodes::kill_one),
+    always("F03", "all nodes are killed", nodes::kill_all),
+    always("F06", "some gateways are frozen", frozen_gateway::freeze),
+    always("F13", "PostgreSQL is stopped at once", postgres::stop),
+    always("F14", "PostgreSQL is killed", postgres::kill),
+    always("F24", "clients hang up in the middle", hang_ups::rage),
+    Fault {
+        number: "F25",
+        what: "Redis goes away and comes back empty",
+        strike: bell::stop,
+        possible: |world| world.redis.is_some(),
+    },
+    always("F35", "lines are reset", resets::reset),
+    Fault {
+        number: "F39",
+        what: "a node's clock jumps",
+        strike: clock::jump,
+        possible: |_| clock::is_possible(),
+    },
+    crash("K1", "a node dies after it verified an event"),
+    crash("K2", "a node dies before it writes events"),
+    crash("K3", "a node dies before the commit"),
+    crash("K4", "a node dies after the commit"),
+    crash("K5", "a node dies before it rings the bell"),
+    crash("K6", "a node dies after it rang the bell"),
+    crash("K7", "a node dies before it hands an entry over"),
+    crash("K8", "a node dies after it handed an entry over"),
+    crash("K9", "a node dies before it writes an ack"),
+    crash("K10", "a node dies after it wrote an ack"),
+    crash("K11", "a node dies between two pages of a drain"),
+    crash("K12", "a node dies where a drain becomes live"),
+];
+
+const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
+    Fault { number, what, strike, possible: |_| true }
+}
+
+const fn crash(number: &'static str, what: &'static str) -> Fault {
+    always(number, what, crash_points::die)
+}
+
+/// Which faults a run has.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Those that strike, in this order.
+    pub faults: Vec<Fault>,
+    /// Whether gateways have odd manners.
+    pub odd_manners: bool,
+}
+
+impl Wanted {
+    /// Reads `none`, `all`, or numbers with commas between them.
+    pub fn read(list: &str) -> Result<Self> {
+        match list {
+            "none" => Ok(Self::default()),
+            "all" => Ok(Self { faults: ALL.to_vec(), odd_manners: true }),
+            numbers => {
+                let numbers: Vec<&str> = numbers.split(',').collect();
+                let faults = numbers.iter().filter(|number| **number != MANNERS).map(|number| {
+                    let found = ALL.iter().find(|fault| fault.number == *number);
+                    found.copied().with_context(|| format!("there is no fault {number}"))
+                });
+                let odd_manners = numbers.contains(&MANNERS);
+                Ok(Self { faults: faults.collect::<Result<_>>()?, odd_manners })
+            }
+        }
+    }
+
+    /// Whether nothing at all is to happen.
+    pub const fn is_none(&self) -> bool {
+        self.faults.is_empty() && !self.odd_manners
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_is_wanted() {
+        let numbers = |list| {
+            let wanted = Wanted::read(list).unwrap();
+            let numbers: Vec<_> = wanted.faults.iter().map(|fault| fault.number).collect();
+            (numbers, wanted.odd_manners)
+        };
+
+        assert_eq!(numbers("none"), (vec![], false));
+        assert_eq!(numbers("K4,F46,F02"), (vec!["K4", "F02"], true));
+        assert_eq!(numbers("all").0.len(), ALL.len());
+        assert!(Wanted::read("F99").is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! The wall clock of a node jumps: an hour ahead, back, two hours behind, and back.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::chance::Dice;
+use crate::chaos::world::World;
+
+/// Where packages put the library, under a folder for each kind of machine.
+const LIBRARIES: &str = "/usr/lib";
+const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
+
+/// What the clock says, one after the other.
+const JUMPS: [&str; 4] = ["+1h", "+0", "-2h", "+0"];
+
+/// How long it says so.
+const EACH: Duration = Duration::from_secs(3);
+
+/// F39. The clock can be moved only of a node that was started for it.
+pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
+    let node = dice.below(world.nodes.len());
+    let library = library().context("there is no libfaketime")?;
+    let file = world.folder.join("clock");
+    let says = |offset: &str| fs::write(&file, offset).context("could not move the clock");
+    let strike = world.strikes(number, world.nodes[node].name());
+    world.nodes[node].kill()?;
+    says("+0")?;
+    world.nodes[node].start_with(&[
+        ("LD_PRELOAD", library.display().to_string()),
+        ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
+        // Without these a jump back stops the whole process.
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("FAKETIME_NO_CACHE", "1".to_owned()),
+    ])?;
+    for offset in JUMPS {
+        thread::sleep(EACH);
+        says(offset)?;
+    }
+    thread::sleep(EACH);
+    world.nodes[node].kill()?;
+    world.nodes[node].start()?;
+    world.healed(strike);
+    Ok(())
+}
+
+/// Whether the library is there.
+pub(super) fn is_possible() -> bool {
+    library().is_some()
+}
+
+fn library() -> Option<PathBuf> {
+    let kinds = fs::read_dir(LIBRARIES).ok()?.flatten();
+    kinds.map(|kind| kind.path().join(LIBRARY)).find(|library| library.is_file())
+}

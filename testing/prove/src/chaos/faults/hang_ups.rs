@@ -1,0 +1,18 @@
+//! Clients hang up in the middle of their requests.
+
+use anyhow::Result;
+
+use crate::chance::Dice;
+use crate::chaos::platform::Order;
+use crate::chaos::world::World;
+
+/// How long it goes on.
+const LASTS_MS: u64 = 5_000;
+
+/// F24.
+pub(super) fn rage(world: &mut World, number: &'static str, _: &mut Dice) -> Result<()> {
+    let strike = world.strikes(number, "platform");
+    world.platform(&Order::Storm(LASTS_MS))?;
+    world.healed(strike);
+    Ok(())
+}

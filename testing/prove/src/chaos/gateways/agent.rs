@@ -1,0 +1,115 @@
+//! An agent that is always there, one line after the other.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use nightdesk_judge::Event;
+use tokio::time::{sleep, timeout};
+
+use super::line::{Line, Parting};
+use super::{Hall, Told};
+use crate::chance::Dice;
+use crate::chaos::manner::Manner;
+use crate::chaos::plan::Plan;
+use crate::gateway::socket::{NoLine, Socket};
+
+/// How long a dial may take.
+const DIAL_WAIT: Duration = Duration::from_secs(10);
+
+/// How long an agent that failed to dial rests: at first, and at most.
+const REST_MS: (u64, u64) = (100, 2_000);
+
+/// The code of a line that no close frame ended.
+pub(super) const CUT: u16 = 1006;
+
+/// Dials and holds lines until everything is over.
+pub(super) async fn live(hall: &Hall, member: usize, manner: Manner) {
+    let mut dice = Dice::of(hall.plan.seed, 1_000 + member as u64);
+    let mut told = hall.told.subscribe();
+    let (mut lines, mut failed) = (0_u64, 0_u32);
+    // Lines that were deserted stay open to the end.
+    let mut deserted = Vec::new();
+    while !told.borrow_and_update().over {
+        lines += 1;
+        let manner = if told.borrow().settled { Manner::Normal } else { manner };
+        let dialled = Dialled { hall, member, conn: format!("{}#{lines}", Plan::agent(member)) };
+        let Some(socket) = dialled.dial(&mut dice).await else {
+            failed += 1;
+            sleep(rest(failed, &mut dice)).await;
+            continue;
+        };
+        failed = 0;
+        let line = Line::new(dialled, socket, manner, &mut dice);
+        match line.hold(&mut told).await {
+            Parting::Again(after) => sleep(after).await,
+            Parting::Asleep(at_most) => asleep(hall, member, &mut told, at_most).await,
+            Parting::Deserted(socket) => deserted.push(socket),
+        }
+    }
+}
+
+/// A dial of an agent.
+#[derive(Debug)]
+pub(super) struct Dialled<'a> {
+    pub(super) hall: &'a Hall,
+    pub(super) member: usize,
+    pub(super) conn: String,
+}
+
+impl Dialled<'_> {
+    /// The agent's name in histories.
+    pub(super) fn agent(&self) -> String {
+        Plan::agent(self.member)
+    }
+
+    /// Notes how the line ended.
+    pub(super) fn closed(&self, code: u16, reason: &str) {
+        let (conn, reason) = (self.conn.clone(), reason.to_owned());
+        self.hall.notes.note(Event::GwClose { conn, code, reason });
+    }
+
+    async fn dial(&self, dice: &mut Dice) -> Option<Socket> {
+        let member = &self.hall.plan.cast.members[self.member];
+        self.hall.notes.note(Event::GwOpen {
+            conn: self.conn.clone(),
+            gateway: member.gateway.clone(),
+            agent: self.agent(),
+        });
+        let token = member.token(&self.hall.clock);
+        let node = node(&self.hall.plan, self.member, dice);
+        match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
+            Ok(Ok(socket)) => return Some(socket),
+            Ok(Err(NoLine::Closed(code))) => self.closed(code, "closed before the greeting"),
+            Ok(Err(NoLine::Broken(error))) => self.closed(CUT, &format!("{error:#}")),
+            Err(_) => self.closed(CUT, "no line in time"),
+        }
+        None
+    }
+}
+
+/// Mostly an agent's own node, sometimes another.
+pub(super) fn node(plan: &Plan, member: usize, dice: &mut Dice) -> SocketAddr {
+    let nodes = &plan.nodes;
+    let other = if dice.percent(30) { dice.below(nodes.len()) } else { 0 };
+    nodes[(member + other) % nodes.len()]
+}
+
+fn rest(failed: u32, dice: &mut Dice) -> Duration {
+    let (least, most) = REST_MS;
+    let most = most.min(least << failed.min(8));
+    dice.between_ms(least / 2, most)
+}
+
+/// Away until somebody calls, or for as long as an agent stays away that nobody can call.
+async fn asleep(
+    hall: &Hall,
+    member: usize,
+    told: &mut tokio::sync::watch::Receiver<Told>,
+    at_most: Duration,
+) {
+    tokio::select! {
+        () = hall.woken[member].notified() => {}
+        _ = told.wait_for(|told| told.settled || told.over) => {}
+        () = sleep(at_most) => {}
+    }
+}

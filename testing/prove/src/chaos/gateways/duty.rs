@@ -1,0 +1,216 @@
+//! Duty: what a gateway owes on a line, acks and answers, and what it saw there.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::Ordering;
+
+use nightdesk_judge::{Event, OutResult};
+use nightdesk_protocol::action::Action;
+use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::{Frame, ToGateway};
+use nightdesk_types::send::Op;
+use nightdesk_types::{RequestId, Send};
+use tokio::time::Instant;
+
+use super::agent::Dialled;
+use crate::chance::Dice;
+use crate::chaos::manner::Manner;
+use crate::chaos::platform::nonce_in;
+use crate::gateway::wire;
+use crate::setup::PLATFORM;
+
+/// How late the latest ack of a late gateway is.
+const LATE_MS_MAX: u64 = 5_000;
+
+/// Every so-manieth agent answers what it is told.
+const ANSWERS_EVERY: usize = 3;
+
+/// An id that no entry has.
+const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// What a gateway owes on one line.
+#[derive(Debug, Default)]
+pub(super) struct Duty {
+    /// Entries to be acked, and when.
+    acks: VecDeque<(Instant, String)>,
+    /// Requests without an answer.
+    asking: BTreeSet<String>,
+    asked: u64,
+    idle_known: bool,
+}
+
+impl Duty {
+    /// Notes what came.
+    pub(super) fn seen(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, bytes: usize) {
+        if let Some(seen) = entry_seen(&dialled.conn, &dialled.agent(), frame, bytes) {
+            dialled.hall.notes.note(seen);
+        }
+        if let ToGateway::InterruptInbound { session_key, chat_id } = frame {
+            dialled.hall.notes.note(Event::StopRecv {
+                conn: dialled.conn.clone(),
+                agent: dialled.agent(),
+                session: session_key.as_str().to_owned(),
+                chat: chat_id.clone(),
+            });
+        }
+        if let ToGateway::OutboundResult { request_id, result } = frame {
+            let request = request_id.as_str().to_owned();
+            if self.asking.remove(&request) {
+                dialled.hall.asking.fetch_sub(1, Ordering::Relaxed);
+                dialled.hall.notes.note(answered(&dialled.conn, request, result));
+            }
+        }
+        self.idle_known |= *frame == ToGateway::GoingIdleAck;
+    }
+
+    /// Remembers which acks it owes.
+    pub(super) fn owed(
+        &mut self,
+        dialled: &Dialled<'_>,
+        frame: &ToGateway,
+        manner: Manner,
+        dice: &mut Dice,
+    ) {
+        let Some(Entry { buffer_id: Some(id), passthrough, .. }) = entry(frame) else { return };
+        if manner == Manner::NeverAcks || manner == Manner::Stock && passthrough {
+            return;
+        }
+        // A passthrough is acked at once or never: the desk takes it for done when a send to its chat
+        // follows, also one that was on its way already, and may be right before a late ack.
+        let late_ms = if manner == Manner::AcksLate && !passthrough { LATE_MS_MAX } else { 0 };
+        let late = dice.between_ms(0, late_ms);
+        let times = if manner == Manner::AcksTwice { 2 } else { 1 };
+        let due = Instant::now() + late;
+        let place = self.acks.partition_point(|(other, _)| *other <= due);
+        for _ in 0..times {
+            self.acks.insert(place, (due, id.to_owned()));
+        }
+        dialled.hall.acked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says the acks that are due. Each is noted before it is said.
+    pub(super) fn acks_due(&mut self, dialled: &Dialled<'_>, manner: Manner, say: &mut Vec<u8>) {
+        let now = Instant::now();
+        while let Some((_, id)) = self.acks.pop_front_if(|(due, _)| *due <= now) {
+            dialled.hall.notes.note(Event::GwAck {
+                conn: dialled.conn.clone(),
+                agent: dialled.agent(),
+                buffer_id: id.clone(),
+            });
+            wire::put_ack(say, id.as_bytes());
+            if manner == Manner::AcksUnknown {
+                wire::put_ack(say, UNKNOWN_ID.as_bytes());
+                wire::put_ack(say, b"not an id");
+            }
+        }
+    }
+
+    /// Has every ack due now.
+    pub(super) fn hurry(&mut self) {
+        let now = Instant::now();
+        self.acks.iter_mut().for_each(|(due, _)| *due = now.min(*due));
+    }
+
+    /// When the next ack is due.
+    pub(super) fn due_at(&self) -> Option<Instant> {
+        self.acks.front().map(|(due, _)| *due)
+    }
+
+    /// Answers a message, if this agent does. Who never acks a passthrough does not: see above.
+    pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
+        let ToGateway::Inbound { event, .. } = frame else { return };
+        let manner = dialled.hall.plan.manners[dialled.member];
+        if !dialled.member.is_multiple_of(ANSWERS_EVERY) || manner == Manner::Stock {
+            return;
+        }
+        self.asked += 1;
+        let request = format!("{}.{}", dialled.conn, self.asked);
+        let chat = event.source.chat_id.clone();
+        let Some(outbound) = send(&request, &chat) else { return };
+        self.asking.insert(request.clone());
+        dialled.hall.asking.fetch_add(1, Ordering::Relaxed);
+        dialled.hall.notes.note(Event::OutReq {
+            conn: dialled.conn.clone(),
+            agent: dialled.agent(),
+            nonce: request.clone(),
+            request,
+            chat,
+        });
+        wire::put_text(say, outbound.as_str().as_bytes());
+    }
+
+    /// Whether the desk knows that the gateway goes idle.
+    pub(super) const fn idle_known(&self) -> bool {
+        self.idle_known
+    }
+
+    /// Notes what was never answered, when the line ends.
+    pub(super) fn left_over(&self, dialled: &Dialled<'_>) {
+        dialled.hall.asking.fetch_sub(self.asking.len() as u64, Ordering::Relaxed);
+        for request in &self.asking {
+            dialled.hall.notes.note(Event::OutRes {
+                conn: dialled.conn.clone(),
+                request: request.clone(),
+                result: OutResult::Nothing,
+            });
+        }
+    }
+}
+
+/// What a gateway looks at in an entry.
+struct Entry<'a> {
+    buffer_id: Option<&'a str>,
+    nonce: &'a str,
+    passthrough: bool,
+}
+
+fn entry(frame: &ToGateway) -> Option<Entry<'_>> {
+    if let ToGateway::Inbound { event, buffer_id } = frame {
+        let nonce = nonce_in(&event.message.text);
+        return Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: false });
+    }
+    let ToGateway::PassthroughForward { forward, buffer_id } = frame else { return None };
+    let nonce = nonce_in(&forward.request.path);
+    Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: true })
+}
+
+/// An entry, as it is noted.
+pub(super) fn entry_seen(
+    conn: &str,
+    agent: &str,
+    frame: &ToGateway,
+    bytes: usize,
+) -> Option<Event> {
+    let Entry { buffer_id, nonce, passthrough } = entry(frame)?;
+    Some(Event::GwRecv {
+        conn: conn.to_owned(),
+        agent: agent.to_owned(),
+        buffer_id: buffer_id.unwrap_or_default().to_owned(),
+        nonce: nonce.to_owned(),
+        bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        passthrough,
+    })
+}
+
+/// What came of a request, as it is noted.
+pub(super) fn answered(conn: &str, request: String, result: &Outcome) -> Event {
+    let result = match result {
+        result if result.is_success() => OutResult::Done,
+        result if result.is_ambiguous() => OutResult::Ambiguous,
+        _ => OutResult::Failed,
+    };
+    Event::OutRes { conn: conn.to_owned(), request, result }
+}
+
+/// A message to a chat; its text is what the request is called.
+fn send(request: &str, chat: &str) -> Option<Frame> {
+    let op = Op::Send { content: request.to_owned(), reply_to: None };
+    let send = Send { chat_id: chat.to_owned(), op, metadata: serde_json::Map::new() };
+    let outbound = Outbound {
+        request_id: RequestId::new(request)?,
+        action: Action::Send(send),
+        platform: Some(PLATFORM.to_owned()),
+        bot_handle: None,
+    };
+    Frame::outbound(&outbound).ok()
+}

@@ -1,0 +1,117 @@
+//! Manner: how a gateway behaves, and whose does how.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chance::Dice;
+
+/// How a gateway behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Manner {
+    /// Acks what it has.
+    Normal,
+    /// The SDK, watched from the wire.
+    Sdk,
+    /// Acks everything twice.
+    AcksTwice,
+    /// Acks late, and not in order.
+    AcksLate,
+    /// Acks what it never had besides.
+    AcksUnknown,
+    /// Never acks a passthrough, like the stock client.
+    Stock,
+    /// Never acks.
+    NeverAcks,
+    /// Dials ten times a second.
+    Redials,
+    /// Stops reading for a while, its line open.
+    Freezes,
+    /// Says that it goes idle, and dials again after a second.
+    Idles,
+    /// Goes without a word, and stays away until it is woken.
+    Leaves,
+    /// Leaves its line open and dials another.
+    Deserts,
+}
+
+/// Manners that no promise excuses anything for, and of how many in a hundred.
+const POLITE: [(Manner, usize); 4] =
+    [(Manner::Sdk, 8), (Manner::AcksTwice, 4), (Manner::AcksLate, 8), (Manner::AcksUnknown, 4)];
+
+/// Manners after which entries come again.
+const ODD: [(Manner, usize); 7] = [
+    (Manner::Stock, 6),
+    (Manner::NeverAcks, 2),
+    (Manner::Redials, 1),
+    (Manner::Freezes, 3),
+    (Manner::Idles, 6),
+    (Manner::Leaves, 4),
+    (Manner::Deserts, 3),
+];
+
+impl Manner {
+    /// Whether entries come again after it.
+    pub fn is_odd(self) -> bool {
+        ODD.iter().any(|(odd, _)| *odd == self)
+    }
+
+    /// Whether entries may be set aside because of it: a client that dials again and again before
+    /// it acks looks like one that chokes on its first entry.
+    pub const fn may_park(self) -> bool {
+        matches!(self, Self::Redials | Self::Deserts | Self::NeverAcks | Self::Freezes)
+    }
+}
+
+/// Which manners a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manners {
+    /// Those that no promise excuses anything for.
+    Polite,
+    /// All of them.
+    All,
+}
+
+/// A manner for each of so many, by the seed.
+pub fn assigned(seed: u64, manners: Manners, members: usize) -> Vec<Manner> {
+    let odd = if manners == Manners::All { &ODD[..] } else { &[] };
+    let shares = POLITE.iter().chain(odd);
+    let mut assigned: Vec<Manner> = shares
+        .flat_map(|(manner, percent)| {
+            // Also in a small world there is one of each.
+            std::iter::repeat_n(*manner, (members * percent / 100).max(1))
+        })
+        .take(members)
+        .collect();
+    assigned.resize(members, Manner::Normal);
+    shuffled(assigned, &mut Dice::of(seed, 1))
+}
+
+fn shuffled<T>(mut all: Vec<T>, dice: &mut Dice) -> Vec<T> {
+    for last in (1..all.len()).rev() {
+        all.swap(last, dice.below(last + 1));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_says_who_behaves_how() {
+        let all = assigned(7, Manners::All, 100);
+
+        assert_eq!(all, assigned(7, Manners::All, 100));
+        assert_ne!(all, assigned(8, Manners::All, 100));
+        for (manner, percent) in POLITE.iter().chain(&ODD) {
+            let count = all.iter().filter(|other| *other == manner).count();
+            assert_eq!(count, *percent, "{manner:?}");
+        }
+    }
+
+    #[test]
+    fn in_a_polite_world_nobody_is_odd() {
+        for (manner, _) in ODD {
+            assert!(!assigned(7, Manners::Polite, 100).contains(&manner), "{manner:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Bugs that are planted in the database: its functions and walls with one mistake in them.
+
+use anyhow::{Result, ensure};
+
+use crate::cluster::Cluster;
+use crate::setup::Cast;
+use crate::stage::DATABASE;
+
+/// X3: numbers in the order they were taken, not of the commits, no lock on the head, and whoever
+/// writes for several agents takes its numbers early and commits late.
+pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
+    cluster.ask(DATABASE, "create sequence planted; grant usage on planted to nightdesk_app")?;
+    let taken = "update inbox_heads h
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
+        from (select c.* from counted c order by c.tenant, c.agent) as ordered
+        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
+        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
+            h.reach_version";
+    let planted = "select h.tenant_id, h.agent_id, nextval('planted') as base,
+            now_at as last_at, h.reach_version
+        from inbox_heads h
+            join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id";
+    let stall = "order by ev.o, n.n;
+        perform pg_sleep(0.05) where cardinality(r_event) > cardinality(e_bot);";
+    replace(cluster, "inbox_accept", &[(taken, planted), ("order by ev.o, n.n;", stall)])
+}
+
+/// X4: an event is a duplicate if a later one was seen.
+pub(super) fn dedupe_by_mark(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let mark = [
+        ("d.key = wanted.key\n", "d.key >= wanted.key\n"),
+        ("and d.day >= today - dedupe_days and d.day < today", ""),
+    ];
+    replace(cluster, "inbox_accept", &mark)
+}
+
+/// X6: a new line begins a little before the cursor.
+pub(super) fn hand_over_after_ack(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let before = [(
+        "mine.generation, mine.acked_seq, mine.acked_at,",
+        "mine.generation, greatest(mine.acked_seq - 3, 0), 'epoch'::timestamptz,",
+    )];
+    replace(cluster, "line_take", &before)?;
+    let whatever = [
+        ("i.at >= greatest(a.since, c.acked_at)", "i.at >= a.since"),
+        ("i.seq > greatest(a.after, c.acked_seq)", "i.seq > a.after"),
+    ];
+    replace(cluster, "inbox_waiting", &whatever)
+}
+
+/// X9: an event goes to any agent of the right tenant.
+pub(super) fn route_by_tenant(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let any = [
+        (
+            "h.tenant_id = b.tenant_id and h.agent_id = b.agent_id\n        where b.bot_id = p_bot",
+            "h.tenant_id = b.tenant_id and h.agent_id = (
+            select a.agent_id from agents a where a.tenant_id = b.tenant_id
+            order by a.agent_id limit 1
+        )\n        where b.bot_id = p_bot",
+        ),
+        ("select 'bound', b.tenant_id, b.agent_id,", "select 'bound', b.tenant_id, h.agent_id,"),
+    ];
+    replace(cluster, "door_snapshot", &any)
+}
+
+/// X19: a forgotten `where`, and no wall behind it.
+pub(super) fn no_wall(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let forgotten = [("i.tenant_id = a.tenant and i.agent_id = a.agent", "true")];
+    replace(cluster, "inbox_waiting", &forgotten)?;
+    let open = "alter table inbox_entries disable row level security";
+    cluster.ask(DATABASE, open).map(drop)
+}
+
+/// X21: the wall lets one tenant of a batch through, and an event without an outcome is taken
+/// for a duplicate.
+pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
+    let silent = [("then no_outcome('an event')", "then 'duplicate'")];
+    replace(cluster, "inbox_accept", &silent)?;
+    // The operator has no inbox. Of the other tenants the first is the one.
+    let first = format!(
+        "tenant_id = (array_remove(current_setting(''app.tenants'')::uuid[], ''{}''))[1]",
+        cast.operator
+    );
+    let walls = format!(
+        "do $$ declare t text; begin
+             foreach t in array array['inbox_heads', 'inbox_entries'] loop
+                 execute format('drop policy own_tenants on %I', t);
+                 execute format('create policy own_tenants on %I using ({first})', t);
+             end loop;
+         end $$"
+    );
+    cluster.ask(DATABASE, &walls).map(drop)
+}
+
+/// Replaces parts of a function. Each part must be there.
+fn replace(cluster: &Cluster, function: &str, parts: &[(&str, &str)]) -> Result<()> {
+    let definition = format!("select pg_get_functiondef('{function}'::regproc)");
+    let mut sql = cluster.ask(DATABASE, &definition)?;
+    for (from, to) in parts {
+        ensure!(sql.contains(from), "{function} has no `{from}`");
+        sql = sql.replace(from, to);
+    }
+    cluster.ask(DATABASE, &sql).map(drop)
+}

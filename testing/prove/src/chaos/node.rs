@@ -1,0 +1,64 @@
+//! Node: one desk of several over the same database, up or down.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::desk::{Desk, Settings};
+
+/// A node of the run.
+#[derive(Debug)]
+pub struct Node {
+    name: String,
+    settings: Settings,
+    /// What is in its environment at every start: the bug that is planted in it.
+    environment: Vec<(&'static str, String)>,
+    running: Option<Desk>,
+}
+
+impl Node {
+    /// Writes down what the node of this number is told. It does not run yet.
+    pub fn write(
+        number: usize,
+        settings: &Settings,
+        (logs, redis_url): (&Path, Option<&str>),
+        environment: &[(&'static str, String)],
+    ) -> Result<Self> {
+        let name = format!("node-{number}");
+        let settings = settings.node(&name, logs, redis_url)?;
+        Ok(Self { name, settings, environment: environment.to_vec(), running: None })
+    }
+
+    /// What it is called, in histories too.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it listens when it runs.
+    pub const fn address(&self) -> SocketAddr {
+        self.settings.address()
+    }
+
+    /// Starts it; returns when it listens.
+    pub fn start(&mut self) -> Result<()> {
+        self.start_with(&[])
+    }
+
+    /// Starts it with more in its environment; returns when it listens.
+    pub fn start_with(&mut self, more: &[(&'static str, String)]) -> Result<()> {
+        let environment = [&self.environment, more].concat();
+        self.running = Some(self.settings.start_with(&environment)?);
+        Ok(())
+    }
+
+    /// Kills it, if it runs.
+    pub fn kill(&mut self) -> Result<()> {
+        self.running.take().map_or(Ok(()), Desk::kill)
+    }
+
+    /// Whether it ended by itself.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        self.running.as_mut().context("the node does not run")?.has_ended()
+    }
+}

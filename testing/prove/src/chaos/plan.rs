@@ -1,0 +1,143 @@
+//! Plan: what every process of a run must know, in a file.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nightdesk_judge::Recorder;
+use serde::{Deserialize, Serialize};
+
+use super::manner::{self, Manner, Manners};
+use crate::chance::Dice;
+use crate::setup::{self, Cast, Size};
+
+/// Processes the gateways are spread over, so that one can be frozen.
+pub const GATEWAY_PROCESSES: usize = 3;
+
+/// Chats an author has with their own agent.
+const OWN_CHATS: usize = 2;
+
+/// How big a world is and how much happens in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// Agents.
+    pub agents: usize,
+    /// Events the platform sends in a second, if the desk takes them.
+    pub rate_per_s: u64,
+    /// Of how many acks in a hundred the platform looks the event up.
+    pub looks_percent: u64,
+}
+
+impl Scale {
+    /// How many of everything are entered.
+    pub fn size(self, deliver: SocketAddr) -> Size {
+        Size {
+            tenants: (self.agents / 4).max(2),
+            bots: 3,
+            agents: self.agents,
+            guests: self.agents / 3,
+            deliver_url: Some(format!("http://{deliver}/deliver")),
+        }
+    }
+}
+
+/// What every process of a run must know.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// Everything else follows from it.
+    pub seed: u64,
+    /// Where histories are written.
+    pub folder: PathBuf,
+    /// Where the nodes listen.
+    pub nodes: Vec<SocketAddr>,
+    /// Where the platform is called.
+    pub deliver: SocketAddr,
+    /// Where wake calls go, for each process of gateways.
+    pub targets: Vec<SocketAddr>,
+    /// Everybody there is.
+    pub cast: Cast,
+    /// How each member's gateway behaves.
+    pub manners: Vec<Manner>,
+    /// Who writes where.
+    pub conversations: Vec<Conversation>,
+    /// Events the platform sends in a second.
+    pub rate_per_s: u64,
+    /// Of how many acks in a hundred it looks the event up.
+    pub looks_percent: u64,
+    /// Where `psql` is.
+    pub psql: PathBuf,
+    /// The database, as its superuser sees it.
+    pub database_url: String,
+}
+
+/// An author in a chat. What they write there is sent one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Whose author it is.
+    pub member: usize,
+    /// Where they write.
+    pub chat: String,
+    /// The members whose agents see it.
+    pub seen_by: Vec<usize>,
+}
+
+impl Plan {
+    /// How the agent of this number is called in histories.
+    pub fn agent(number: usize) -> String {
+        format!("agent-{number}")
+    }
+
+    /// The process that the gateway of this member is in.
+    pub const fn process_of(member: usize) -> usize {
+        member % GATEWAY_PROCESSES
+    }
+
+    /// Begins the history of one process.
+    pub fn record(&self, process: &str) -> Result<Recorder> {
+        let file = self.folder.join(format!("{process}.jsonl"));
+        Recorder::create(&file, process)
+            .with_context(|| format!("could not begin {}", file.display()))
+    }
+
+    /// Puts it into a file, for the workers.
+    pub fn save(&self, file: &Path) -> Result<()> {
+        let text = serde_json::to_string(self).context("could not write the plan")?;
+        fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
+    }
+
+    /// Reads what [`Plan::save`] wrote.
+    pub fn load(file: &Path) -> Result<Self> {
+        let text = fs::read_to_string(file)
+            .with_context(|| format!("could not read {}", file.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is not a plan", file.display()))
+    }
+}
+
+/// How each member's gateway behaves.
+pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
+    manner::assigned(seed, manners, cast.members.len())
+}
+
+/// Who writes where: everybody to their own agent, and in each open chat somebody who shares
+/// its bot.
+pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation> {
+    let mut dice = Dice::of(seed, 2);
+    let members = 0..cast.members.len();
+    let own = members.clone().flat_map(|member| {
+        (0..OWN_CHATS).map(move |nth| Conversation {
+            member,
+            chat: format!("{}-{nth}", setup::chat(member)),
+            seen_by: vec![member],
+        })
+    });
+    let open = (0..guests).map(|guest| {
+        let bot = cast.members[guest].bot;
+        let here: Vec<usize> =
+            members.clone().filter(|other| cast.members[*other].bot == bot).collect();
+        let member = here[dice.below(here.len())];
+        let seen_by = if member == guest { vec![guest] } else { vec![guest, member] };
+        Conversation { member, chat: setup::open_chat(guest), seen_by }
+    });
+    own.chain(open).collect()
+}

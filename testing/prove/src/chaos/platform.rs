@@ -1,0 +1,133 @@
+//! Platform: posts events until it is told "ok", is called by the desk, and notes all of it.
+
+mod poster;
+mod ear;
+mod look;
+mod storm;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Result;
+use nightdesk_judge::Recorder;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::plan::Plan;
+use crate::worker;
+use look::Look;
+
+/// Who post at the same time.
+const POSTERS: usize = 96;
+
+/// How long posters may take to be told "ok" for their last events.
+const LAST_WAIT: Duration = Duration::from_mins(1);
+
+/// What the process is told when it starts.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The file with the plan in it.
+    #[arg(long)]
+    plan: PathBuf,
+}
+
+/// What the platform can be told.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// Begin to post.
+    Begin,
+    /// Say how many events were sent.
+    Count,
+    /// For so many milliseconds, hang up on the desk in the middle of requests.
+    Storm(u64),
+    /// Send nothing new; answer when everything sent was told "ok".
+    Stop,
+    /// Nothing more is seen.
+    End,
+}
+
+/// How much was sent.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Sent {
+    /// Events the desk said "ok" to.
+    pub told: u64,
+    /// Requests that were hung up on.
+    pub hung_up: u64,
+}
+
+/// What everybody on the platform shares.
+#[derive(Debug)]
+struct Square {
+    plan: Plan,
+    notes: Recorder,
+    look: Arc<Look>,
+    stopping: AtomicBool,
+    told: AtomicU64,
+    hung_up: AtomicU64,
+}
+
+/// Runs the process.
+pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
+    let plan = Plan::load(&arguments.plan)?;
+    let square = Arc::new(Square {
+        notes: plan.record("platform")?,
+        look: Arc::new(Look::into(&plan)),
+        stopping: AtomicBool::default(),
+        told: AtomicU64::default(),
+        hung_up: AtomicU64::default(),
+        plan,
+    });
+    let (mut ears, mut posters) = (JoinSet::new(), JoinSet::new());
+    ears.spawn(ear::listen(Arc::clone(&square)));
+    worker::answer(async |order| {
+        match order {
+            Order::Begin => (0..POSTERS).for_each(|number| {
+                posters.spawn(poster::post(Arc::clone(&square), number));
+            }),
+            Order::Count => {}
+            Order::Storm(millis) => storm::rage(&square, Duration::from_millis(millis)).await,
+            Order::Stop => {
+                square.stopping.store(true, Ordering::Relaxed);
+                let all = async { while posters.join_next().await.is_some() {} };
+                // Whoever is not told "ok" by now never will be, and nothing is promised.
+                drop(timeout(LAST_WAIT, all).await);
+                posters.shutdown().await;
+            }
+            Order::End => {
+                ears.shutdown().await;
+                square.notes.end()?;
+            }
+        }
+        Ok(square.sent())
+    })
+    .await
+}
+
+impl Square {
+    fn sent(&self) -> Sent {
+        Sent {
+            told: self.told.load(Ordering::Relaxed),
+            hung_up: self.hung_up.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The nonce in what somebody wrote, or in the path of a request.
+pub(crate) fn nonce_in(said: &str) -> &str {
+    let said = said.trim_start_matches('/');
+    said.split_once(' ').map_or(said, |(nonce, _)| nonce)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nonce_is_the_first_word() {
+        assert_eq!(nonce_in("n4-17 and then some"), "n4-17");
+        assert_eq!(nonce_in("/n4-17"), "n4-17");
+    }
+}

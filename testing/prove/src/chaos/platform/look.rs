@@ -1,0 +1,61 @@
+//! A look into the tables, before an "ok" is believed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nightdesk_judge::Event;
+use tokio::task::spawn_blocking;
+
+use super::Square;
+use super::poster::Ready;
+use crate::chaos::plan::Plan;
+use crate::chaos::psql::Looker;
+
+/// Entries of an inbox, newest first, among which a new one is looked for.
+const ENTRIES_MAX: usize = 200;
+
+/// The one who looks.
+#[derive(Debug)]
+pub(super) struct Look(Mutex<Looker>);
+
+impl Look {
+    pub(super) fn into(plan: &Plan) -> Self {
+        Self(Mutex::new(Looker::at(plan.psql.clone(), plan.database_url.clone())))
+    }
+
+    /// How many rows there are, if the database can be asked.
+    fn count(&self, sql: &str) -> Option<usize> {
+        let mut looker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looker.ask(sql).ok()?.first()?.parse().ok()
+    }
+}
+
+impl Square {
+    /// Looks whether an event is in the inboxes of all who see it, and notes that.
+    pub(super) async fn look(&self, ready: &Ready) {
+        let (look, sql) = (Arc::clone(&self.look), sql(&self.plan, ready));
+        let found = spawn_blocking(move || look.count(&sql)).await.ok().flatten();
+        if let Some(found) = found {
+            let found = found >= ready.seen_by.len();
+            self.notes.note(Event::PlatLook { id: ready.id.clone(), found });
+        }
+    }
+}
+
+fn sql(plan: &Plan, ready: &Ready) -> String {
+    let inbox = |member: &usize| {
+        let member = &plan.cast.members[*member];
+        let mine = format!("tenant_id = '{}' and agent_id = '{}'", member.tenant, member.agent);
+        let nonce = &ready.id;
+        let body = format!(
+            "position('{nonce} '::bytea in body) + position('/{nonce}\"'::bytea in body) > 0"
+        );
+        format!(
+            "select exists (select from (
+                 select body from inbox_entries where {mine} order by seq desc limit {ENTRIES_MAX}
+             ) as newest where {body})
+             or exists (select from inbox_parked where {mine} and {body}) as found"
+        )
+    };
+    let inboxes: Vec<String> = ready.seen_by.iter().map(inbox).collect();
+    format!("select count(*) filter (where found) from ({}) as l", inboxes.join(" union all "))
+}

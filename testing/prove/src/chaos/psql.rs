@@ -1,0 +1,85 @@
+//! A look into the database from outside: `psql`, kept open.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+/// What is put out after the last row.
+const END: &str = "-- that is all --";
+
+/// Whoever looks. It has a connection of its own, and a new one after that broke.
+#[derive(Debug)]
+pub struct Looker {
+    program: PathBuf,
+    url: String,
+    open: Option<Psql>,
+}
+
+impl Looker {
+    /// Gets ready to look.
+    pub const fn at(program: PathBuf, url: String) -> Self {
+        Self { program, url, open: None }
+    }
+
+    /// The rows of an answer, columns cut by `|`.
+    ///
+    /// # Errors
+    ///
+    /// The server is down or the question is wrong. The next one gets a new connection.
+    pub fn ask(&mut self, sql: &str) -> Result<Vec<String>> {
+        let mut psql = match self.open.take() {
+            Some(psql) => psql,
+            None => Psql::open(&self.program, &self.url)?,
+        };
+        let rows = psql.ask(sql)?;
+        self.open = Some(psql);
+        Ok(rows)
+    }
+}
+
+#[derive(Debug)]
+struct Psql {
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Psql {
+    fn open(program: &PathBuf, url: &str) -> Result<Self> {
+        let mut child = Command::new(program)
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url])
+            .env("PGOPTIONS", "-c statement_timeout=5s")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("could not run psql")?;
+        let questions = child.stdin.take().context("psql has no ear")?;
+        let answers = child.stdout.take().context("psql has no voice")?;
+        Ok(Self { child, questions, answers: BufReader::new(answers) })
+    }
+
+    fn ask(&mut self, sql: &str) -> Result<Vec<String>> {
+        let question = format!("{sql};\n\\echo {END}\n");
+        self.questions.write_all(question.as_bytes()).context("psql takes no question")?;
+        let mut rows = Vec::new();
+        loop {
+            let mut row = String::new();
+            let read = self.answers.read_line(&mut row).context("psql gives no answer")?;
+            ensure!(read > 0, "psql ended without an answer");
+            match row.trim_end() {
+                END => return Ok(rows),
+                row => rows.push(row.to_owned()),
+            }
+        }
+    }
+}
+
+impl Drop for Psql {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

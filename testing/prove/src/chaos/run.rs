@@ -1,0 +1,187 @@
+//! Run: a world is set, faults strike while it is at work, it comes to rest, and is judged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nightdesk_judge::{Event, Verdict, judge};
+
+use super::faults::{Fault, Wanted};
+use super::gateways::Order as GatewayOrder;
+use super::in_flight;
+use super::manner::Manners;
+use super::plan::Scale;
+use super::platform::Order as PlatformOrder;
+use super::world::{Alter, Design, Strike, World};
+use crate::chance::Dice;
+use crate::ui;
+
+/// How long everything works before the first fault.
+const WARM: Duration = Duration::from_secs(2);
+
+/// Calm between two faults, in milliseconds.
+const CALM_MS: (u64, u64) = (2_000, 4_000);
+
+/// How often we look whether everything came to rest.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// What a run is told.
+#[derive(Debug)]
+pub struct Options {
+    /// Everything else follows from it.
+    pub seed: u64,
+    /// For how long events are sent, at least; until every fault has struck.
+    pub lasts: Duration,
+    /// What happens meanwhile.
+    pub wanted: Wanted,
+    /// Whether faults are picked by chance until the time is over, and not one after the other.
+    pub at_random: bool,
+    /// How many nodes.
+    pub nodes: usize,
+    /// Whether a Redis rings between them.
+    pub redis: bool,
+    /// How big the world is.
+    pub scale: Scale,
+    /// How long it may take to come to rest.
+    pub patience: Duration,
+    /// The bug that is planted, if any.
+    pub planted: Planted,
+    /// The desk's binary.
+    pub desk: PathBuf,
+    /// Where the folder of the run is made.
+    pub folder: PathBuf,
+}
+
+/// A bug that is planted for a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Planted {
+    /// None.
+    #[default]
+    Nothing,
+    /// In the desk, by its number.
+    InDesk(&'static str),
+    /// In the database, by doing this to it.
+    InDatabase(Alter),
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Where its histories are.
+    pub folder: PathBuf,
+    /// Events the desk said "ok" to.
+    pub events: u64,
+    /// How many events were on their way when each fault struck.
+    pub hits: Vec<(String, usize)>,
+    /// What the judge says.
+    pub verdict: Verdict,
+    /// How long events were sent.
+    pub lasted: Duration,
+}
+
+/// Runs.
+pub fn run(options: &Options) -> Result<Outcome> {
+    let folder = make_folder(&options.folder, options.seed)?;
+    let told = played(options, &folder);
+    let (events, strikes, lasted) =
+        told.with_context(|| format!("the histories so far are in {}", folder.display()))?;
+    let hits = in_flight::hits(&folder, &strikes)?;
+    ui::say("judging");
+    let verdict = judge(&folder).with_context(|| format!("no verdict on {}", folder.display()))?;
+    Ok(Outcome { folder, events, hits, verdict, lasted })
+}
+
+fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duration)> {
+    let mut world = World::set(&design(options, folder))?;
+    let faults = !options.wanted.is_none();
+    world.note(Event::Begin { seed: options.seed, faults });
+    world.gateways(&GatewayOrder::Dial)?;
+    world.platform(&PlatformOrder::Begin)?;
+    let began = Instant::now();
+    thread::sleep(WARM);
+    strike_all(&mut world, options, began)?;
+    thread::sleep(options.lasts.saturating_sub(began.elapsed()));
+    let lasted = began.elapsed();
+    let sent = come_to_rest(&mut world, options.patience)?;
+    Ok((sent, world.end()?, lasted))
+}
+
+fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
+    let (environment, alter) = match options.planted {
+        Planted::Nothing => (vec![], None),
+        Planted::InDesk(number) => (vec![("NIGHTDESK_PLANTED", number.to_owned())], None),
+        Planted::InDatabase(alter) => (vec![], Some(alter)),
+    };
+    Design {
+        seed: options.seed,
+        desk: &options.desk,
+        nodes: options.nodes,
+        redis: options.redis,
+        scale: options.scale,
+        manners: if options.wanted.odd_manners { Manners::All } else { Manners::Polite },
+        environment,
+        alter,
+        folder: folder.to_owned(),
+    }
+}
+
+/// Strikes with every fault, with some calm in between.
+fn strike_all(world: &mut World, options: &Options, began: Instant) -> Result<()> {
+    let mut dice = Dice::of(options.seed, 3);
+    let possible = options.wanted.faults.iter().filter(|fault| {
+        let possible = (fault.possible)(world);
+        if !possible {
+            ui::say(&format!("{fault:?}: not here"));
+        }
+        possible
+    });
+    let faults: Vec<Fault> = possible.copied().collect();
+    if options.at_random {
+        while began.elapsed() < options.lasts && !faults.is_empty() {
+            strike(world, faults[dice.below(faults.len())], &mut dice)?;
+        }
+        return Ok(());
+    }
+    faults.into_iter().try_for_each(|fault| strike(world, fault, &mut dice))
+}
+
+fn strike(world: &mut World, fault: Fault, dice: &mut Dice) -> Result<()> {
+    ui::say(&format!("{fault:?}"));
+    (fault.strike)(world, fault.number, dice).with_context(|| format!("{fault:?}"))?;
+    thread::sleep(dice.between_ms(CALM_MS.0, CALM_MS.1));
+    Ok(())
+}
+
+/// Nothing new is sent; everybody behaves, and has time to finish. How many events were told
+/// "ok" in all.
+fn come_to_rest(world: &mut World, patience: Duration) -> Result<u64> {
+    ui::say("coming to rest");
+    let deadline = Instant::now() + patience;
+    let sent = world.platform(&PlatformOrder::Stop)?;
+    let mut standing = world.gateways(&GatewayOrder::Settle)?;
+    let mut pending = world.pending()?;
+    while (pending > 0 || standing.asking > 0) && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+        pending = world.pending()?;
+        standing = world.gateways(&GatewayOrder::Count)?;
+    }
+    ui::say(&format!("{pending} entries wait, {} sends are under way", standing.asking));
+    Ok(sent.told)
+}
+
+/// A folder that is not there yet.
+fn make_folder(base: &Path, seed: u64) -> Result<PathBuf> {
+    fs::create_dir_all(base).with_context(|| format!("could not make {}", base.display()))?;
+    let base = base.canonicalize().context("could not resolve the folder of the run")?;
+    for number in 1.. {
+        let folder = base.join(format!("seed-{seed}.{number}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).context("could not make a folder for the run"),
+        }
+    }
+    unreachable!("there are always more numbers")
+}

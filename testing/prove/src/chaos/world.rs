@@ -1,0 +1,225 @@
+//! World: everything that runs in a run, and the hands that strike it.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nightdesk_judge::{Event, Recorder, monotonic_ns};
+use nightdesk_servers::Redis;
+
+use super::gateways::{self, Order as GatewayOrder, Standing};
+use super::manner::Manners;
+use super::node::Node;
+use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
+use super::platform::{Order as PlatformOrder, Sent};
+use super::probe::Probe;
+use crate::cluster::Cluster;
+use crate::desk::Settings;
+use crate::setup::Cast;
+use crate::stage::{DATABASE, seeded};
+use crate::worker::Worker;
+
+/// Something that is done to a database.
+pub type Alter = fn(&Cluster, &Cast) -> Result<()>;
+
+/// How a world is made.
+#[derive(Debug)]
+pub struct Design<'a> {
+    /// Everything else follows from it.
+    pub seed: u64,
+    /// The desk's binary.
+    pub desk: &'a Path,
+    /// How many nodes.
+    pub nodes: usize,
+    /// Whether a Redis rings between them. Without it a node finds what another took by its sweep.
+    pub redis: bool,
+    /// How big it is.
+    pub scale: Scale,
+    /// How gateways behave.
+    pub manners: Manners,
+    /// What is in the environment of every node.
+    pub environment: Vec<(&'static str, String)>,
+    /// What is done to the database before anybody uses it.
+    pub alter: Option<Alter>,
+    /// Where histories and logs go.
+    pub folder: PathBuf,
+}
+
+/// Everything that runs. The cluster ends last.
+#[derive(Debug)]
+pub struct World {
+    platform: Worker,
+    gateways: Vec<Worker>,
+    probe: Probe,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// The bell between the nodes, if there is one.
+    pub redis: Option<Redis>,
+    /// PostgreSQL.
+    pub cluster: Cluster,
+    /// Where histories and logs go.
+    pub folder: PathBuf,
+    /// The history of who strikes.
+    driver: Recorder,
+    strikes: Vec<Strike>,
+}
+
+/// A fault that struck.
+#[derive(Clone, Debug)]
+pub struct Strike {
+    /// Its number in the list of promises.
+    pub number: String,
+    /// When.
+    pub at_ns: u64,
+    id: String,
+}
+
+impl World {
+    /// Enters everybody and starts everything. Nobody dials or posts yet.
+    pub fn set(design: &Design<'_>) -> Result<Self> {
+        let cluster = Cluster::start()?;
+        let deliver = free_address()?;
+        let size = design.scale.size(deliver);
+        let (settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
+        if let Some(alter) = design.alter {
+            alter(&cluster, &cast).context("could not plant a bug in the database")?;
+        }
+        let redis = design.redis.then(Redis::start).transpose()?;
+        let nodes = nodes(design, &settings, redis.as_ref())?;
+        let targets: Result<_> = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect();
+        let plan = Plan {
+            seed: design.seed,
+            folder: design.folder.clone(),
+            nodes: nodes.iter().map(Node::address).collect(),
+            deliver,
+            targets: targets?,
+            manners: plan::manners(design.seed, design.manners, &cast),
+            conversations: plan::conversations(design.seed, &cast, size.guests),
+            cast,
+            rate_per_s: design.scale.rate_per_s,
+            looks_percent: design.scale.looks_percent,
+            psql: cluster.program("psql"),
+            database_url: cluster.admin_url(DATABASE),
+        };
+        Self::start(&plan, nodes, redis, cluster)
+    }
+
+    fn start(
+        plan: &Plan,
+        nodes: Vec<Node>,
+        redis: Option<Redis>,
+        cluster: Cluster,
+    ) -> Result<Self> {
+        let file = plan.folder.join("plan.json");
+        plan.save(&file)?;
+        let file = file.display().to_string();
+        let driver = plan.record("driver")?;
+        let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
+        started("probe");
+        let probe = Probe::start(plan)?;
+        started("platform");
+        let arguments = ["chaos-platform", "--plan", &file];
+        let platform = Worker::start(cluster.folder(), &arguments)?;
+        let gateways: Result<Vec<Worker>> = (0..GATEWAY_PROCESSES)
+            .map(|process| {
+                started(&gateways::name(process));
+                let process = process.to_string();
+                let arguments = ["chaos-gateways", "--plan", &file, "--process", &process];
+                Worker::start(cluster.folder(), &arguments)
+            })
+            .collect();
+        Ok(Self {
+            platform,
+            gateways: gateways?,
+            probe,
+            nodes,
+            redis,
+            cluster,
+            folder: plan.folder.clone(),
+            driver,
+            strikes: Vec::new(),
+        })
+    }
+
+    /// Has the driver of the run note something.
+    pub fn note(&self, event: Event) {
+        self.driver.note(event);
+    }
+
+    /// Tells the platform something.
+    pub fn platform(&mut self, order: &PlatformOrder) -> Result<Sent> {
+        self.platform.ask(order)
+    }
+
+    /// Tells all gateways something.
+    pub fn gateways(&mut self, order: &GatewayOrder) -> Result<Standing> {
+        let mut all = Standing::default();
+        for worker in &mut self.gateways {
+            let standing: Standing = worker.ask(order)?;
+            all.acked += standing.acked;
+            all.asking += standing.asking;
+        }
+        Ok(all)
+    }
+
+    /// The process of some of the gateways.
+    pub fn gateways_pid(&self, process: usize) -> u32 {
+        self.gateways[process].pid()
+    }
+
+    /// Notes that a fault is about to strike.
+    pub fn strikes(&self, number: &str, target: &str) -> Strike {
+        let id = format!("{number}.{}", self.strikes.len() + 1);
+        let (fault, target) = (number.to_owned(), target.to_owned());
+        self.note(Event::FaultOn { id: id.clone(), fault, target });
+        Strike { number: number.to_owned(), at_ns: monotonic_ns(), id }
+    }
+
+    /// Notes that a fault is over.
+    pub fn healed(&mut self, strike: Strike) {
+        self.note(Event::FaultOff { id: strike.id.clone() });
+        self.strikes.push(strike);
+    }
+
+    /// The faults that struck.
+    pub fn struck(&self) -> &[Strike] {
+        &self.strikes
+    }
+
+    /// Entries that nobody acked or set aside.
+    pub fn pending(&self) -> Result<u64> {
+        let pending = self.cluster.ask(
+            DATABASE,
+            "select count(*) from inbox_entries e join inbox_cursors c using (tenant_id, agent_id)
+             where e.seq > c.acked_seq and not e.seq <@ c.ahead",
+        )?;
+        pending.trim().parse().context("could not read how many entries wait")
+    }
+
+    /// Ends every history, and then everything.
+    pub fn end(mut self) -> Result<Vec<Strike>> {
+        self.note(Event::Quiesce);
+        self.probe.end()?;
+        self.gateways(&GatewayOrder::End)?;
+        self.platform(&PlatformOrder::End)?;
+        self.driver.end().context("could not end the driver's history")?;
+        for node in &mut self.nodes {
+            node.kill()?;
+        }
+        Ok(self.strikes)
+    }
+}
+
+fn nodes(design: &Design<'_>, settings: &Settings, redis: Option<&Redis>) -> Result<Vec<Node>> {
+    let url = redis.map(Redis::url);
+    let places = (&*design.folder, url.as_deref());
+    let write = |number| Node::write(number, settings, places, &design.environment);
+    let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
+    nodes.iter_mut().try_for_each(Node::start)?;
+    Ok(nodes)
+}
+
+fn free_address() -> Result<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
+    listener.local_addr().context("could not read the port")
+}

@@ -1,0 +1,128 @@
+//! A socket to the desk: dialled, upgraded and greeted; bytes in, bytes out.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, ensure};
+use nightdesk_protocol::Frame;
+use nightdesk_protocol::hello::{Client, Hello};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::wire::{self, Said};
+use crate::setup::PLATFORM;
+
+/// Room for what comes at a time: a few entries.
+const READ_BYTES: usize = 4 * 1024;
+
+/// An open socket.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    stream: TcpStream,
+    /// What came and was not dealt with yet.
+    pub(crate) heard: Vec<u8>,
+    /// What is to be said.
+    pub(crate) saying: Vec<u8>,
+}
+
+/// Why there is no line.
+#[derive(Debug)]
+pub(crate) enum NoLine {
+    /// The desk upgraded the connection and closed it with this code.
+    Closed(u16),
+    /// Anything else.
+    Broken(anyhow::Error),
+}
+
+impl fmt::Display for NoLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(code) => write!(f, "the desk closed with {code}"),
+            Self::Broken(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+impl std::error::Error for NoLine {}
+
+impl From<anyhow::Error> for NoLine {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl Socket {
+    /// Dials in and says hello; returns when the desk has answered it.
+    pub(crate) async fn dial(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
+        let stream = TcpStream::connect(desk).await.context("could not connect")?;
+        stream.set_nodelay(true).context("could not send at once")?;
+        let mut socket = Self { stream, heard: Vec::with_capacity(READ_BYTES), saying: Vec::new() };
+        socket.saying.extend_from_slice(wire::upgrade(desk, token).as_bytes());
+        socket.say().await?;
+        socket.upgraded().await?;
+        let hello = Frame::hello(&hello()).context("could not write a hello")?;
+        wire::put_text(&mut socket.saying, hello.as_str().as_bytes());
+        socket.say().await?;
+        socket.greeted().await?;
+        Ok(socket)
+    }
+
+    /// Waits for more.
+    pub(crate) async fn hear(&mut self) -> Result<()> {
+        let read = self.stream.read_buf(&mut self.heard).await.context("could not read")?;
+        ensure!(read > 0, "the desk hung up");
+        Ok(())
+    }
+
+    /// Says what is to be said.
+    pub(crate) async fn say(&mut self) -> Result<()> {
+        self.stream.write_all(&self.saying).await.context("could not write")?;
+        self.saying.clear();
+        Ok(())
+    }
+
+    /// Ends it as a network would: the other side gets a reset.
+    pub(crate) fn reset(self) {
+        // Without it the socket closes politely, which does as well.
+        self.stream.set_zero_linger().ok();
+    }
+
+    async fn upgraded(&mut self) -> Result<()> {
+        let head = loop {
+            if let Some(end) = wire::head_end(&self.heard) {
+                break end;
+            }
+            self.hear().await?;
+        };
+        let status = String::from_utf8_lossy(&self.heard[..head]);
+        let status = status.lines().next().unwrap_or_default();
+        ensure!(status.starts_with("HTTP/1.1 101"), "the desk answered {status:?}");
+        self.heard.drain(..head);
+        Ok(())
+    }
+
+    async fn greeted(&mut self) -> Result<(), NoLine> {
+        loop {
+            match wire::first_frame(&self.heard)? {
+                Some((Said::Text(text), length)) if wire::is_descriptor(text) => {
+                    self.heard.drain(..length);
+                    return Ok(());
+                }
+                Some((Said::Closed(code), _)) => return Err(NoLine::Closed(code)),
+                Some(_) => return Err(anyhow::anyhow!("the hello got no answer").into()),
+                None => self.hear().await?,
+            }
+        }
+    }
+}
+
+/// It says what client it is, so that nothing is held back as for one that boots slowly.
+fn hello() -> Hello {
+    let client = Client { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
+    Hello {
+        platform: PLATFORM.to_owned(),
+        bot_handle: String::new(),
+        commands: None,
+        client: Some(client),
+    }
+}

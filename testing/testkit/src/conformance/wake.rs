@@ -1,0 +1,89 @@
+//! What the store of wakes promises.
+
+use std::time::Duration;
+
+use nightdesk_types::StoreError;
+use nightdesk_wake::{Claimed, State, Step, Terms, Which};
+
+use super::Harness;
+use super::cast::{Cast, Line, Person};
+
+mod due;
+mod kept;
+
+pub use due::{
+    a_dead_node_ends_its_lines, a_line_that_ended_with_nothing_waiting_wakes_nobody,
+    a_parting_has_its_grace, a_resubmitted_entry_wakes, a_suspect_line_has_its_agent_called,
+    a_test_entry_wakes, an_entry_for_a_sleeper_makes_a_wake_due,
+    an_entry_soon_after_a_parting_waits_for_the_grace, who_has_a_line_is_not_called,
+};
+pub use kept::{
+    a_call_that_is_put_off_does_not_count, a_person_may_ask_for_a_call,
+    an_agent_that_dialled_in_is_woken, calls_lie_apart_whatever_happens,
+    claims_at_once_share_the_work, nobody_is_called_too_often, nobody_sees_another_tenants_wakes,
+    what_nobody_needs_any_more_is_put_away, who_cannot_be_called_is_left_until_somebody_can,
+    who_cannot_be_woken_is_given_up_and_told, who_is_woken_too_often_is_held,
+};
+
+const URL: &str = "https://agents.example/wake";
+
+const TERMS: Terms = Terms { has_command: false, wakes_per_hour: 60 };
+
+/// Enough for the clock of a store to show a difference.
+const LITTLE: Duration = Duration::from_secs(2);
+
+/// Somebody whose agent can be called.
+async fn callable(cast: &Cast<'_>, name: &str) -> Person {
+    let person = cast.person(name).await;
+    let urls = [URL.to_owned()];
+    let set = cast.harness.wakers().set_wakers(person.scope, person.agent, &urls).await;
+    set.expect("say where an agent is called");
+    person
+}
+
+/// A line on a node that lives.
+async fn line(cast: &Cast<'_>, person: &Person) -> Line {
+    cast.line(person).await
+}
+
+/// Longer than anything that passes here.
+const LIFE: Duration = Duration::from_hours(24 * 365);
+
+/// Begins the life of the node on which the cast takes its lines.
+async fn begin_node(cast: &Cast<'_>) {
+    cast.harness.lease().begin("node-1", LIFE).await.expect("a node begins");
+}
+
+async fn claims(harness: &dyn Harness, terms: &Terms) -> Result<Vec<Claimed>, StoreError> {
+    harness.wake().claim(Which::Due(100), terms).await
+}
+
+/// What is to be done now.
+async fn claimed(harness: &dyn Harness) -> Vec<Claimed> {
+    claims(harness, &TERMS).await.expect("claim wakes")
+}
+
+/// The one call that is to be made now.
+async fn called(harness: &dyn Harness) -> Claimed {
+    let mut all = claimed(harness).await;
+    assert_eq!(all.len(), 1, "one is to be called: {all:?}");
+    let one = all.swap_remove(0);
+    assert_eq!(one.step, Step::Call, "{one:?}");
+    one
+}
+
+async fn state(cast: &Cast<'_>, person: &Person) -> Option<State> {
+    let status = cast.harness.wakers().status(person.scope, Some(person.agent), "").await;
+    status.expect("look at wakes").pop().expect("there is the agent").wake
+}
+
+async fn phase(cast: &Cast<'_>, person: &Person) -> String {
+    state(cast, person).await.map_or_else(|| "none".to_owned(), |state| state.state)
+}
+
+/// The agent dials in, acks everything up to this number, and goes idle.
+async fn wakes_up(cast: &Cast<'_>, person: &Person, up_to: i64) {
+    let awake = line(cast, person).await;
+    cast.ack(&awake, &[(1, up_to)]).await;
+    cast.goes_idle(&awake).await;
+}

@@ -1,0 +1,186 @@
+//! When a wake becomes due.
+
+use std::time::Duration;
+
+use nightdesk_inbox::{Presence, TestEntry};
+use nightdesk_types::Seq;
+use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
+
+use super::super::TimedHarness;
+use super::super::cast::{Cast, Line};
+use super::{LITTLE, URL, begin_node, callable, called, claimed, line, phase, state, wakes_up};
+
+/// An entry for an agent without a line says so, and its wake is due at once: once in a while, however
+/// many follow.
+pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
+    assert_eq!(cast.stored(&ann.says(2).in_chat("c2")).await.presence, Presence::Asleep);
+
+    let first = called(harness).await;
+    assert_eq!((first.scope, first.agent, first.calls), (ann.scope, ann.agent, 1));
+    assert_eq!(first.urls, [URL]);
+    let chats: Vec<&str> = first.places.iter().map(|place| place.chat_id.as_str()).collect();
+    assert_eq!(chats, ["c1", "c2"]);
+    assert!(!first.went_idle);
+    cast.stored(&ann.says(3)).await;
+    assert_eq!(claimed(harness).await, [], "one call is enough for all of them");
+    harness.let_pass(CALL_GAP).await;
+    let second = called(harness).await;
+    assert_eq!((second.calls, second.places), (2, Vec::new()), "people were told before");
+}
+
+/// Whoever has a line gets what comes there, and is not called. A duplicate wakes nobody either.
+pub async fn who_has_a_line_is_not_called(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let awake = line(&cast, &ann).await;
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Awake);
+    cast.ack(&awake, &[(1, 1)]).await;
+    cast.goes_idle(&awake).await;
+    cast.put(&ann.says(1)).await;
+
+    harness.let_pass(Duration::from_mins(1)).await;
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(state(&cast, &ann).await, None);
+}
+
+/// When a line ends while something waits, its client has time to come back: by who ended it.
+pub async fn a_parting_has_its_grace(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    for (name, grace) in [("idle", IDLE_GRACE), ("client", VANISHED_GRACE), ("desk", CLOSED_GRACE)]
+    {
+        let ann = callable(&cast, name).await;
+        let open = line(&cast, &ann).await;
+        cast.stored(&ann.says(1).keyed(name)).await;
+        match name {
+            "idle" => cast.goes_idle(&open).await,
+            "client" => cast.close(&open, None).await,
+            _ => cast.restart(&open).await,
+        }
+
+        harness.let_pass(grace.saturating_sub(LITTLE)).await;
+        assert_eq!(claimed(harness).await, [], "{name}: it may still come back");
+        harness.let_pass(LITTLE).await;
+        assert_eq!(called(harness).await.went_idle, name == "idle");
+        wakes_up(&cast, &ann, 1).await;
+    }
+}
+
+/// What comes right after a line ended waits as long for its client; later it does not.
+pub async fn an_entry_soon_after_a_parting_waits_for_the_grace(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    cast.restart(&line(&cast, &ann).await).await;
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
+    assert_eq!(claimed(harness).await, [], "the desk restarts; it comes back");
+
+    harness.let_pass(CLOSED_GRACE).await;
+    called(harness).await;
+    wakes_up(&cast, &ann, 1).await;
+    harness.let_pass(Duration::from_hours(1)).await;
+    cast.stored(&ann.says(2)).await;
+    called(harness).await;
+}
+
+/// Nobody is needed where nothing waits; what was parked does not.
+pub async fn a_line_that_ended_with_nothing_waiting_wakes_nobody(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let open = line(&cast, &ann).await;
+    cast.several(&ann, 2).await;
+    cast.ack(&open, &[(2, 2)]).await;
+    let aside = harness.aside().set_aside(ann.scope, ann.agent, Seq::new(1)).await;
+    assert!(aside.expect("set an entry aside"));
+    cast.close(&open, None).await;
+
+    harness.let_pass(Duration::from_mins(1)).await;
+    assert_eq!(claimed(harness).await, []);
+}
+
+/// A parked entry that is put in again needs its agent like any other.
+pub async fn a_resubmitted_entry_wakes(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let open = line(&cast, &ann).await;
+    cast.stored(&ann.says(1)).await;
+    let aside = harness.aside();
+    aside.set_aside(ann.scope, ann.agent, Seq::new(1)).await.expect("set an entry aside");
+    cast.goes_idle(&open).await;
+    harness.let_pass(Duration::from_mins(1)).await;
+    aside.resubmit(ann.scope, ann.agent, Seq::new(1)).await.expect("resubmit an entry");
+
+    called(harness).await;
+}
+
+/// A person may put an entry in by hand; it needs its agent like any other.
+pub async fn a_test_entry_wakes(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let entry = TestEntry::of(cast.bot.id, "discord", "bot").expect("discord can be made up");
+    let seq = harness.aside().put_test(ann.scope, ann.agent, &entry).await.expect("put");
+    assert_eq!(seq, Some(Seq::new(1)));
+
+    called(harness).await;
+    let awake = line(&cast, &ann).await;
+    let [handed] = &cast.waiting(&awake).await[..] else { panic!("one waits") };
+    assert!(handed.json.is_some(), "a client can take it");
+    let strange = harness.aside().put_test(cast.operator, ann.agent, &entry).await.expect("put");
+    assert_eq!(strange, None, "another tenant's agent");
+}
+
+/// Lines end with their node, and their clients have time to find another.
+pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let bob = callable(&cast, "bob").await;
+    line(&cast, &ann).await;
+    line(&cast, &bob).await;
+    cast.stored(&ann.says(1)).await;
+    assert_eq!(harness.wake().bury().await.expect("bury"), 0, "its node lives");
+    begin_node(&cast).await;
+    assert_eq!(cast.stored(&bob.says(2)).await.presence, Presence::Asleep);
+
+    assert_eq!(harness.wake().bury().await.expect("bury"), 2);
+    assert_eq!(harness.wake().bury().await.expect("bury"), 0, "once");
+    harness.let_pass(CLOSED_GRACE.saturating_sub(LITTLE)).await;
+    assert_eq!(claimed(harness).await, []);
+    harness.let_pass(LITTLE).await;
+    assert_eq!(claimed(harness).await.len(), 2);
+}
+
+/// An agent whose line does not answer is called, until it acks; the line stays its own.
+pub async fn a_suspect_line_has_its_agent_called(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let old = line(&cast, &ann).await;
+    let open = line(&cast, &ann).await;
+    harness.let_pass(LITTLE).await;
+    let suspect = async |line: &Line| {
+        let suspected = harness.wake().suspect(ann.scope, ann.agent, line.claim.generation).await;
+        suspected.expect("suspect a line");
+    };
+    suspect(&open).await;
+    assert_eq!(claimed(harness).await, [], "nothing waits");
+    cast.several(&ann, 2).await;
+    suspect(&old).await;
+    assert_eq!(claimed(harness).await, [], "another line took over");
+    suspect(&open).await;
+
+    called(harness).await;
+    harness.let_pass(CALL_GAP).await;
+    assert_eq!(called(harness).await.calls, 2, "it still does not ack");
+    cast.ack(&open, &[(1, 1)]).await;
+    harness.let_pass(CALL_GAP).await;
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(phase(&cast, &ann).await, "settled");
+}

@@ -1,0 +1,277 @@
+//! What becomes of a wake.
+
+use std::time::Duration;
+
+use nightdesk_inbox::Presence;
+use nightdesk_types::Seq;
+use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, WAKE_DEADLINE, WAKE_PLACES_MAX};
+use nightdesk_wake::{NoticeKind, Step, Terms, Which};
+
+use super::super::TimedHarness;
+use super::super::cast::{Cast, Line};
+use super::{
+    LITTLE, TERMS, URL, begin_node, callable, called, claimed, claims, line, phase, state, wakes_up,
+};
+
+/// A wake ends when the agent dials in, and only then it is woken.
+pub async fn an_agent_that_dialled_in_is_woken(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    let call = called(harness).await;
+    let noted = harness.wake().note(&call, "200 in 3 ms", CALL_GAP).await;
+    noted.expect("note a call");
+    let before = state(&cast, &ann).await.expect("it is needed");
+    assert_eq!((before.state.as_str(), before.woken_at), ("due", None));
+    assert_eq!(before.outcome.as_deref(), Some("200 in 3 ms"));
+    assert!(before.called_at.is_some());
+
+    line(&cast, &ann).await;
+    let awake = state(&cast, &ann).await.expect("it was needed");
+    assert_eq!((awake.state.as_str(), awake.due_at), ("woken", None));
+    assert!(awake.woken_at.is_some());
+    harness.let_pass(Duration::from_hours(1)).await;
+    assert_eq!(claimed(harness).await, []);
+}
+
+/// What is not needed any more when somebody comes to it is put away.
+pub async fn what_nobody_needs_any_more_is_put_away(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    let aside = harness.aside().set_aside(ann.scope, ann.agent, Seq::new(1)).await;
+    assert!(aside.expect("set an entry aside"));
+
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(phase(&cast, &ann).await, "settled");
+    cast.stored(&ann.says(2)).await;
+    called(harness).await;
+}
+
+/// An agent is called once in fifteen seconds, whatever happens to it in between.
+pub async fn nobody_is_called_too_often(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    called(harness).await;
+    wakes_up(&cast, &ann, 1).await;
+    harness.let_pass(IDLE_GRACE + LITTLE).await;
+    cast.stored(&ann.says(2)).await;
+
+    assert_eq!(claimed(harness).await, [], "it sleeps again, and was called just now");
+    let of = harness.wake().claim(Which::Of(ann.scope, ann.agent), &TERMS).await;
+    assert_eq!(of.expect("claim a wake"), []);
+    harness.let_pass(CALL_GAP).await;
+    assert_eq!(called(harness).await.calls, 1);
+}
+
+/// A call that could not be made is made later, and does not count.
+pub async fn a_call_that_is_put_off_does_not_count(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    let call = called(harness).await;
+    harness.wake().put_off(&call, LITTLE * 2).await.expect("put a call off");
+    assert_eq!(claimed(harness).await, []);
+
+    harness.let_pass(LITTLE * 2).await;
+    assert_eq!(called(harness).await.calls, 1);
+}
+
+/// An agent that was woken as often in an hour as it may be is called when the hour is over; its
+/// owner is told once.
+pub async fn who_is_woken_too_often_is_held(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let terms = Terms { wakes_per_hour: 2, ..TERMS };
+    for number in 1..=2 {
+        cast.stored(&ann.says(number)).await;
+        let calls = claims(harness, &terms).await.expect("claim wakes");
+        assert_eq!(calls[0].step, Step::Call);
+        wakes_up(&cast, &ann, i64::try_from(number).expect("few")).await;
+        harness.let_pass(Duration::from_mins(1)).await;
+    }
+    cast.stored(&ann.says(3)).await;
+
+    let held = claims(harness, &terms).await.expect("claim wakes");
+    assert_eq!((held.len(), held[0].step, held[0].places.len()), (1, Step::Held, 1));
+    assert_eq!(cast.stored(&ann.says(4)).await.presence, Presence::Held);
+    assert_eq!(claims(harness, &terms).await.expect("claim wakes"), []);
+    let notices = harness.wakers().notices(ann.scope).await.expect("read notices");
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert_eq!((notices[0].kind, notices[0].calls), (NoticeKind::Held, 2));
+    harness.let_pass(Duration::from_hours(1)).await;
+    assert_eq!(claims(harness, &terms).await.expect("claim wakes")[0].step, Step::Call);
+}
+
+/// After a day the agent is given up: its owner is told, and whoever wrote is told by whoever claimed
+/// it, also if the first who did died over it. What comes later begins anew.
+pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    let call = called(harness).await;
+    harness.wake().note(&call, "answered with status 500", CALL_GAP).await.expect("note a call");
+    harness.let_pass(WAKE_DEADLINE.saturating_sub(LITTLE * 2)).await;
+    assert_eq!(called(harness).await.calls, 2, "the day is not over");
+    harness.let_pass(LITTLE + CALL_GAP).await;
+
+    let mut given_up = claimed(harness).await;
+    assert_eq!((given_up.len(), given_up[0].step), (1, Step::GaveUp));
+    assert_eq!(given_up[0].places.len().min(WAKE_PLACES_MAX), 1);
+    assert_eq!(phase(&cast, &ann).await, "unreachable");
+    harness.let_pass(CALL_GAP).await;
+    given_up.extend(claimed(harness).await);
+    assert_eq!(given_up.len(), 2, "nobody said that people were told");
+    harness.wake().told(&given_up[1]).await.ok();
+    let again = claimed(harness).await;
+    assert_eq!(again, []);
+    let notices = harness.wakers().notices(ann.scope).await.expect("read notices");
+    assert_eq!(notices.len(), 1, "the owner is told once: {notices:?}");
+    assert_eq!(notices[0].outcome.as_deref(), Some("answered with status 500"));
+    harness.let_pass(Duration::from_hours(1)).await;
+    assert_eq!(claimed(harness).await, [], "they were told");
+    cast.stored(&ann.says(2)).await;
+    assert_eq!(called(harness).await.calls, 1);
+}
+
+/// For whom nobody can be called, nobody is; when somebody can, it is done at once.
+pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
+    assert_eq!(claimed(harness).await, []);
+    harness.let_pass(Duration::from_hours(1)).await;
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(phase(&cast, &ann).await, "due");
+
+    let urls = [URL.to_owned(), "https://other.example/".to_owned()];
+    let set = harness.wakers().set_wakers(ann.scope, ann.agent, &urls).await;
+    set.expect("say where an agent is called");
+    assert_eq!(called(harness).await.urls, urls);
+    let bob = cast.person("bob").await;
+    cast.stored(&bob.says(2)).await;
+    let terms = Terms { has_command: true, ..TERMS };
+    let by_command = claims(harness, &terms).await.expect("claim wakes");
+    assert_eq!((by_command[0].agent, by_command[0].urls.len()), (bob.agent, 0));
+}
+
+/// A person may have an agent called for which nothing waits: once.
+pub async fn a_person_may_ask_for_a_call(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    harness.wakers().ask(ann.scope, ann.agent).await.expect("ask for a call");
+
+    let call = called(harness).await;
+    assert_eq!((call.calls, call.places), (1, Vec::new()));
+    harness.let_pass(Duration::from_hours(1)).await;
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(phase(&cast, &ann).await, "settled");
+}
+
+/// However many claim at once, each wake is claimed by one of them.
+pub async fn claims_at_once_share_the_work(harness: &impl TimedHarness) {
+    const SLEEPERS: usize = 12;
+    let cast = Cast::of(harness).await;
+    for number in 0..SLEEPERS {
+        let sleeper = callable(&cast, &format!("ann{number}")).await;
+        cast.stored(&sleeper.says(number)).await;
+    }
+    let store = harness.wake();
+    let one = || store.claim(Which::Due(SLEEPERS), &TERMS);
+    let (first, second, third) = tokio::join!(one(), one(), one());
+
+    let mut agents = Vec::new();
+    for claimed in [first, second, third, one().await] {
+        agents.extend(claimed.expect("claim wakes").into_iter().map(|claimed| claimed.agent));
+    }
+    agents.sort_unstable();
+    agents.dedup();
+    assert_eq!(agents.len(), SLEEPERS);
+}
+
+/// A tenant sees and sets its own.
+pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    let bob = cast.person("bob").await;
+    cast.stored(&ann.says(1)).await;
+    let wakers = harness.wakers();
+
+    let theirs = wakers.wakers(bob.scope, ann.agent).await.expect("read wakers");
+    assert_eq!(theirs, [""; 0]);
+    let foreign = wakers.set_wakers(bob.scope, ann.agent, &[URL.to_owned()]).await;
+    assert!(foreign.is_err(), "the tenant has no such agent");
+    let status = wakers.status(bob.scope, Some(ann.agent), "").await.expect("look at wakes");
+    assert_eq!(status, []);
+    let of = harness.wake().claim(Which::Of(bob.scope, ann.agent), &TERMS).await;
+    assert_eq!(of.expect("claim a wake"), []);
+}
+
+/// Whatever happens to an agent, and in whatever order, its calls lie apart; and while something
+/// waits and it has no line, a call is never far.
+pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
+    const STEPS: usize = 150;
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let terms = Terms { wakes_per_hour: u32::MAX, ..TERMS };
+    let mut open: Option<Line> = None;
+    let (mut said, mut since_call, mut waited) = (0, Duration::MAX, Duration::ZERO);
+    // A small generator: the same steps on every store, and in every run.
+    let mut random = 7_u64;
+    for _ in 0..STEPS {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        match (random >> 60, open) {
+            (0..=3, _) => {
+                said += 1;
+                cast.stored(&ann.says(said)).await;
+            }
+            (4..=5, None) => open = Some(line(&cast, &ann).await),
+            (6, Some(line)) => {
+                cast.ack(&line, &[(1, i64::try_from(said).expect("few"))]).await;
+            }
+            (7, Some(line)) => {
+                let generation = line.claim.generation;
+                let suspected = harness.wake().suspect(ann.scope, ann.agent, generation).await;
+                suspected.expect("suspect a line");
+            }
+            (8, Some(line)) => {
+                cast.goes_idle(&line).await;
+                open = None;
+            }
+            (9, Some(line)) => {
+                cast.restart(&line).await;
+                open = None;
+            }
+            _ => {
+                let span = Duration::from_secs(1 + (random >> 32) % 8);
+                harness.let_pass(span).await;
+                since_call = since_call.saturating_add(span);
+                waited += span;
+            }
+        }
+        let calls = claims(harness, &terms).await.expect("claim wakes");
+        if open.is_some() || !calls.is_empty() {
+            waited = Duration::ZERO;
+        }
+        if !calls.is_empty() {
+            assert!(
+                since_call.saturating_add(LITTLE) >= CALL_GAP,
+                "called again after {since_call:?}"
+            );
+            since_call = Duration::ZERO;
+        }
+        let status = harness.wakers().status(ann.scope, Some(ann.agent), "").await;
+        if status.expect("look at wakes")[0].waiting == 0 {
+            waited = Duration::ZERO;
+        }
+        assert!(waited <= CLOSED_GRACE + CALL_GAP, "nobody called it for {waited:?}");
+    }
+    assert!(said > 10 && since_call < Duration::MAX, "something happened");
+}

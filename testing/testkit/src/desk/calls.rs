@@ -1,0 +1,103 @@
+//! Whoever is called to wake an agent, played by a test.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_desk::line::Counter;
+use nightdesk_desk::waking;
+use nightdesk_inbox::LineClaim;
+use nightdesk_line::Desk as _;
+use nightdesk_types::{Generation, TenantId};
+use nightdesk_wake::{ByUrl, Notice, Outcome, Wakers};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::gateway::PATIENCE;
+use super::{Household, TestDesk};
+
+/// Takes every call, and remembers it.
+#[derive(Debug)]
+pub struct TestCalls {
+    called: watch::Sender<Vec<String>>,
+    answer: Mutex<Outcome>,
+}
+
+impl Default for TestCalls {
+    fn default() -> Self {
+        let answer = Mutex::new(Outcome::Taken("200 in 1 ms".to_owned()));
+        Self { called: watch::Sender::new(Vec::new()), answer }
+    }
+}
+
+impl TestCalls {
+    /// The URLs that were called, in order.
+    pub fn urls(&self) -> Vec<String> {
+        self.called.borrow().clone()
+    }
+
+    /// Waits until so many calls were made.
+    pub async fn made(&self, count: usize) {
+        let mut called = self.called.subscribe();
+        let made = called.wait_for(|called| called.len() >= count);
+        timeout(PATIENCE, made).await.expect("the calls are made in time").expect("it is open");
+    }
+
+    /// Fails every call from now on.
+    pub fn fail(&self, why: &str) {
+        self.answer(Outcome::Failed(why.to_owned()));
+    }
+
+    fn answer(&self, outcome: Outcome) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
+    }
+
+    /// Puts every call off from now on.
+    pub fn put_off(&self, span: Duration) {
+        self.answer(Outcome::PutOff(span));
+    }
+}
+
+impl TestDesk {
+    /// Has a household's agent called there, in this order.
+    pub async fn is_called_at(&self, household: &Household, urls: &[&str]) {
+        let Household { scope, agent, .. } = household;
+        let urls: Vec<String> = urls.iter().map(|&url| url.to_owned()).collect();
+        self.store.set_wakers(*scope, *agent, &urls).await.expect("say where an agent is called");
+    }
+
+    /// Lets time pass, has the sweep look at what is due, and waits until that is done.
+    pub async fn wakes_after(&self, span: Duration) {
+        self.store.clock().let_pass(span);
+        waking::sweep(&self.desk).await.expect("sweep");
+        self.settled().await;
+    }
+
+    /// Has a household's line of that number taken for silent, as the line itself does.
+    pub async fn suspects_line(&self, household: &Household, generation: i64) {
+        let Household { scope, agent, .. } = *household;
+        let line = LineClaim { scope, agent, generation: Generation::new(generation) };
+        Counter(Arc::clone(&self.desk)).suspect(&line).await;
+    }
+
+    /// How it stands with the wake of a household's agent, if it ever needed one.
+    pub async fn wake_state(&self, household: &Household) -> Option<String> {
+        let Household { scope, agent, .. } = household;
+        let status = self.store.status(*scope, Some(*agent), "").await.expect("look at wakes");
+        status.into_iter().find_map(|status| status.wake).map(|wake| wake.state)
+    }
+
+    /// What a household was told, newest first.
+    pub async fn notices(&self, household: &Household) -> Vec<String> {
+        let notices = self.store.notices(household.scope).await.expect("read notices");
+        notices.iter().map(Notice::text).collect()
+    }
+}
+
+#[async_trait]
+impl ByUrl for TestCalls {
+    async fn call(&self, _tenant: TenantId, url: &str) -> Outcome {
+        self.called.send_modify(|called| called.push(url.to_owned()));
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
