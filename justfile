@@ -43,6 +43,19 @@ hermes-line-planted: _desk-for-tests
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
+# Play 500 seeds of a simulated cell, or the one that is named. Budget: 4 minutes on two cores.
+sim *ARGS: _simulation
+    target/sim/sim/nightdesk-sim {{ ARGS }}
+
+# Plant every bug that a simulation can show: each must be found. Budget: 1 minute.
+sim-planted: _simulation
+    target/sim/sim/nightdesk-sim --planted
+
+# With tokio's unstable parts also the choices of `select!` follow from the seed.
+_simulation:
+    RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR=target/sim \
+        cargo build --locked --profile sim -p nightdesk-sim --features planted
+
 # Look at our own page through a real Chromium; the screenshots go to FOLDER.
 webchat-look FOLDER="target/webchat-look" *ARGS:
     cargo build --locked -p nightdesk

@@ -21,7 +21,7 @@ use nightdesk_register::Issuer;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
-pub use listen::serve;
+pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 
 use gateways::Gateways;

@@ -1,5 +1,6 @@
 //! The listener: a connection has its bounds before anything of it is read.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -27,16 +29,36 @@ const HEAD_WAIT: Duration = Duration::from_secs(5);
 /// How long to wait when no connection can be accepted, as when descriptors run out.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
+/// Where connections come from: a socket of the machine, or of a simulated network.
+pub trait Listener: Send + 'static {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// Waits for the next one, and says who it is from.
+    fn next(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
+}
+
+impl Listener for TcpListener {
+    type Stream = TcpStream;
+
+    async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, from) = self.accept().await?;
+        // Small frames must not wait for each other. A socket that cannot is served all the same.
+        drop(stream.set_nodelay(true));
+        Ok((stream, from))
+    }
+}
+
 /// Serves until this node stops. Each connection runs as a task of `connections`.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Listener,
     routes: Router,
     connections: TaskTracker,
     drain: CancellationToken,
 ) {
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = listener.next() => accepted,
             () = drain.cancelled() => return,
         };
         match accepted {
@@ -51,9 +73,12 @@ pub async fn serve(
     }
 }
 
-async fn connection(stream: TcpStream, from: SocketAddr, routes: Router, drain: CancellationToken) {
-    // Small frames must not wait for each other. A socket that cannot is served all the same.
-    drop(stream.set_nodelay(true));
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    from: SocketAddr,
+    routes: Router,
+    drain: CancellationToken,
+) {
     let routes = routes.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
         request

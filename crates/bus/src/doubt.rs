@@ -1,21 +1,30 @@
 //! Doubt: which lines may have missed the bell.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use aws_lc_rs::rand;
 use nightdesk_types::AgentId;
+use nightdesk_types::limits::DOUBT_SWEEP_EVERY;
 
 use crate::marks::{Marked, Marks};
 
 /// Lines whose inboxes somebody should look at, since the bell may have rung unheard.
 #[derive(Debug, Default)]
 pub struct Doubt {
+    node: String,
     lines: Marks<AgentId>,
     broken: AtomicBool,
+    rests: AtomicU32,
 }
 
 impl Doubt {
+    /// The doubt of the node of this name.
+    pub(crate) fn of_node(name: impl Into<String>) -> Self {
+        Self { node: name.into(), ..Self::default() }
+    }
+
     /// Says whether the bell is broken now. Lines are in doubt when a break begins, while it
     /// lasts, and once more when it ends.
     pub fn set_broken(&self, broken: bool) {
@@ -47,6 +56,15 @@ impl Doubt {
         }
         self.lines.taken().await
     }
+
+    /// How long to rest after a look at all lines: [`DOUBT_SWEEP_EVERY`], give or take a fifth.
+    /// Each node has a row of its own, the same in every life, so that a run can be played again.
+    pub fn rest(&self) -> Duration {
+        let turn = self.rests.fetch_add(1, Ordering::Relaxed);
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let [high, low, ..] = hasher.hash_one((&self.node, turn)).to_be_bytes();
+        spread_by(DOUBT_SWEEP_EVERY, u16::from_be_bytes([high, low]))
+    }
 }
 
 /// A span, give or take a fifth, so that nodes that begin together do not stay together.
@@ -56,7 +74,11 @@ pub fn spread(span: Duration) -> Duration {
     if rand::fill(&mut chance).is_err() {
         return span;
     }
-    span.mul_f64(0.4f64.mul_add(f64::from(u16::from_be_bytes(chance)) / f64::from(u16::MAX), 0.8))
+    spread_by(span, u16::from_be_bytes(chance))
+}
+
+fn spread_by(span: Duration, chance: u16) -> Duration {
+    span.mul_f64(0.4f64.mul_add(f64::from(chance) / f64::from(u16::MAX), 0.8))
 }
 
 #[cfg(test)]
@@ -95,6 +117,19 @@ mod tests {
 
         assert_eq!(taken(&doubt).await, Some(Marked::These(BTreeSet::from([AGENT]))));
         assert_eq!(taken(&doubt).await, None);
+    }
+
+    #[test]
+    fn nodes_that_begin_together_do_not_stay_together() {
+        let rests = |name: &str| -> Vec<Duration> {
+            let doubt = Doubt::of_node(name);
+            (0..10).map(|_| doubt.rest()).collect()
+        };
+        let (one, two) = (rests("node-1"), rests("node-2"));
+
+        assert!(one.iter().zip(&two).all(|(one, two)| one != two), "{one:?} {two:?}");
+        assert!(one.windows(2).all(|two| two[0] != two[1]), "{one:?}");
+        assert!(one.iter().all(|rest| (1_600..=2_400).contains(&rest.as_millis())), "{one:?}");
     }
 
     #[test]

@@ -36,14 +36,14 @@ impl Default for Ears {
 impl Ears {
     /// The ears of the node of this name.
     pub fn of_node(name: impl Into<String>) -> Self {
-        let changes = Arc::<Marks<Address>>::default();
+        let (name, changes) = (name.into(), Arc::<Marks<Address>>::default());
         Self {
-            node: name.into(),
+            doubt: Doubt::of_node(&name),
+            node: name,
             lines: Mutex::default(),
             chats: Watchers::marking(Arc::clone(&changes)),
             settled: Settlements::marking(Arc::clone(&changes)),
             asked: Marks::default(),
-            doubt: Doubt::default(),
             changes,
         }
     }

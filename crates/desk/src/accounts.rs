@@ -9,6 +9,7 @@ use nightdesk_port::{Bot, Platform};
 use nightdesk_register::{Register, RegisterError};
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
 use nightdesk_types::{BotId, StoreError};
+use tokio::time::Instant;
 
 /// The adapters this desk has, by name.
 pub type Adapters = HashMap<String, Arc<dyn Platform>>;
@@ -32,8 +33,9 @@ impl std::fmt::Debug for Account {
 pub struct Accounts {
     register: Arc<Register>,
     adapters: Adapters,
-    by_path: Cache<String, Account>,
-    by_id: Cache<BotId, Account>,
+    /// Each with the time of its look, by the clock that tests can move.
+    by_path: Cache<String, (Instant, Account)>,
+    by_id: Cache<BotId, (Instant, Account)>,
 }
 
 impl std::fmt::Debug for Accounts {
@@ -45,29 +47,36 @@ impl std::fmt::Debug for Accounts {
 impl Accounts {
     /// Accounts of the register, spoken for by these adapters.
     pub fn new(register: Arc<Register>, adapters: Adapters) -> Self {
-        Self { register, adapters, by_path: kept(), by_id: kept() }
+        Self {
+            register,
+            adapters,
+            by_path: Cache::new(ACCOUNTS_KEPT_MAX),
+            by_id: Cache::new(ACCOUNTS_KEPT_MAX),
+        }
     }
 
     /// The account whose webhook has this path.
     pub async fn at(&self, path: &str) -> Result<Option<Account>, RegisterError> {
-        if let Some(account) = self.by_path.get(path) {
+        if let Some((_, account)) = self.by_path.get(path).filter(is_young) {
             return Ok(Some(account));
         }
+        let asked_at = Instant::now();
         let found = self.register.bot_at(path).await?.and_then(|found| self.account_of(found));
         if let Some(account) = &found {
-            self.by_path.insert(path.to_owned(), account.clone());
+            self.by_path.insert(path.to_owned(), (asked_at, account.clone()));
         }
         Ok(found)
     }
 
     /// The account of a bot.
     pub async fn of(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
-        if let Some(account) = self.by_id.get(&id) {
+        if let Some((_, account)) = self.by_id.get(&id).filter(is_young) {
             return Ok(Some(account));
         }
+        let asked_at = Instant::now();
         let found = self.register.bot(id).await?.and_then(|found| self.account_of(found));
         if let Some(account) = &found {
-            self.by_id.insert(id, account.clone());
+            self.by_id.insert(id, (asked_at, account.clone()));
         }
         Ok(found)
     }
@@ -102,10 +111,7 @@ pub(crate) fn store_error(error: RegisterError) -> StoreError {
     }
 }
 
-fn kept<K, V>() -> Cache<K, V>
-where
-    K: std::hash::Hash + Eq + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    Cache::builder().max_capacity(ACCOUNTS_KEPT_MAX).time_to_live(ACCOUNT_KEPT_FOR).build()
+/// Whether what the register said is still believed.
+fn is_young((at, _): &(Instant, Account)) -> bool {
+    at.elapsed() < ACCOUNT_KEPT_FOR
 }

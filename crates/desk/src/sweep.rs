@@ -2,18 +2,18 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nightdesk_bus::{Bell, Ears, Marked, Ring, spread};
+use nightdesk_bus::{Bell, Ears, Marked, Ring};
 use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
-    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, DOUBT_SWEEP_EVERY, REFUSAL_FLUSH_EVERY,
-    REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX,
-    UPKEEP_EVERY, WAKE_SWEEP_EVERY,
+    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY,
+    REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY,
+    WAKE_SWEEP_EVERY,
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Desk, waking};
@@ -28,7 +28,6 @@ pub async fn run(
     let drain = &drain;
     tokio::join!(
         every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
-        every(REVOCATION_SWEEP_EVERY, "find revoked gateways", drain, || revoked(&desk, &ears)),
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
         every(WAKE_SWEEP_EVERY, "call agents", drain, || waking::sweep(&desk)),
@@ -38,12 +37,13 @@ pub async fn run(
     );
 }
 
-/// Makes the sends that wait for the bots of this node. It goes on while lines leave, until this
-/// node is about to give its bots back.
+/// Makes the sends that wait for the bots of this node, and closes lines whose gateways were
+/// revoked. It goes on while lines leave, until this node is about to give its bots back.
 pub async fn serve(desk: Arc<Desk>, ears: Arc<Ears>, until: CancellationToken) {
     let until = &until;
     tokio::join!(
         every(SEND_SWEEP_EVERY, "find forgotten sends", until, || sends(&desk)),
+        every(REVOCATION_SWEEP_EVERY, "find revoked gateways", until, || revoked(&desk, &ears)),
         asked(&desk, &ears, until),
     );
 }
@@ -146,7 +146,7 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
 }
 
 /// Looks at inboxes whose lines may have missed the bell: at once, but not all of them more
-/// often than every [`DOUBT_SWEEP_EVERY`], however often the bell breaks.
+/// often than [`nightdesk_bus::Doubt::rest`] lets it, however often the bell breaks.
 async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     while let Some(doubted) = drain.run_until_cancelled(ears.doubt().taken()).await {
         if is_planted(Bug::BodiesOnTheBell) {
@@ -154,7 +154,7 @@ async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
         }
         let began = Instant::now();
         let (looked, rest) = match doubted {
-            Marked::All => (look_at_all(desk, ears).await, spread(DOUBT_SWEEP_EVERY)),
+            Marked::All => (look_at_all(desk, ears).await, ears.doubt().rest()),
             Marked::These(agents) => {
                 (look_at(desk, ears, &ears.of_these(agents)).await, DOUBT_GATHERED_FOR)
             }

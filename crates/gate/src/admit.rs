@@ -6,6 +6,7 @@ use moka::sync::Cache;
 use nightdesk_intake::Verified;
 use nightdesk_types::limits::{SNAPSHOTS_KEPT_MAX, STALE_REFUSAL_MAX};
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
+use tokio::time::Instant;
 
 use crate::admitted::{Admitted, AdmittedSend};
 use crate::decide::{Refusal, SendRefusal, Snapshot, Tag, decide, decide_send};
@@ -30,7 +31,8 @@ type Place = (BotId, String, String);
 /// an admit that was decided on an old version. It may keep a new grant out for as long.
 pub struct Gate {
     store: Arc<dyn Store>,
-    recent: Cache<Place, Arc<Snapshot>>,
+    /// Each with the time of its look, by the clock that tests can move.
+    recent: Cache<Place, (Instant, Arc<Snapshot>)>,
 }
 
 impl std::fmt::Debug for Gate {
@@ -42,11 +44,7 @@ impl std::fmt::Debug for Gate {
 impl Gate {
     /// A gate over this store.
     pub fn over(store: Arc<dyn Store>) -> Self {
-        let recent = Cache::builder()
-            .max_capacity(SNAPSHOTS_KEPT_MAX)
-            .time_to_live(STALE_REFUSAL_MAX)
-            .build();
-        Self { store, recent }
+        Self { store, recent: Cache::new(SNAPSHOTS_KEPT_MAX) }
     }
 
     /// Says who receives an event.
@@ -76,8 +74,9 @@ impl Gate {
         event: &Verified<Event>,
     ) -> Result<Vec<crate::Recipient>, AdmitError<Refusal>> {
         let place = place(event).ok_or(AdmitError::Refused(Refusal::NoAuthor))?;
-        let snapshot = match self.recent.get(&place) {
-            Some(snapshot) => snapshot,
+        let recent = self.recent.get(&place);
+        let snapshot = match recent.filter(|(at, _)| at.elapsed() < STALE_REFUSAL_MAX) {
+            Some((_, snapshot)) => snapshot,
             None => self.read(place).await?,
         };
         decide(&snapshot).map_err(AdmitError::Refused)
@@ -85,8 +84,9 @@ impl Gate {
 
     async fn read(&self, place: Place) -> Result<Arc<Snapshot>, StoreError> {
         let (bot, author, chat) = &place;
+        let asked_at = Instant::now();
         let snapshot = Arc::new(self.store.snapshot(*bot, author, chat).await?);
-        self.recent.insert(place, Arc::clone(&snapshot));
+        self.recent.insert(place, (asked_at, Arc::clone(&snapshot)));
         Ok(snapshot)
     }
 

@@ -1,6 +1,6 @@
 //! The stop itself: writers in front of the store.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +25,8 @@ pub struct Inbox {
     reads: Gather<Reads>,
     acks: Gather<Acks>,
     recent: Recent,
-    hasher: RandomState,
+    /// The same in every life. Nobody can aim at a writer: ids are ours.
+    hasher: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
@@ -54,7 +55,7 @@ impl Inbox {
             reads,
             acks,
             recent: Recent::new(),
-            hasher: RandomState::new(),
+            hasher: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }

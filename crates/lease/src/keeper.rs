@@ -38,7 +38,7 @@ impl Keeper {
             move || {
                 runtime.block_on(async move {
                     match told("open its store", open()) {
-                        Some(store) => Round::keep(&lease, &store, &stop).await,
+                        Some(store) => keep(&lease, &store, &stop).await,
                         None => lease.end(),
                     }
                 });
@@ -55,6 +55,22 @@ impl Keeper {
     }
 }
 
+/// Renews until it is told to stop or the life is over. A [`Keeper`] does this on a thread; a
+/// simulation, which has only one, does it in a task.
+pub async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
+    let mut round = Round::default();
+    // A failure is told, and tried again soon.
+    while timeout(round.pause(), stop.cancelled()).await.is_err() {
+        if round.renew(lease, store).await == Some(Renewed::Over) {
+            lease.end();
+            return;
+        }
+        round.bury(lease, store).await;
+    }
+    lease.end();
+    told("end its lease", bounded(store.end(lease.node())).await);
+}
+
 /// Since when every renewal went well.
 #[derive(Debug, Default)]
 struct Round {
@@ -62,20 +78,6 @@ struct Round {
 }
 
 impl Round {
-    async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
-        let mut round = Self::default();
-        // A failure is told, and tried again soon.
-        while timeout(round.pause(), stop.cancelled()).await.is_err() {
-            if round.renew(lease, store).await == Some(Renewed::Over) {
-                lease.end();
-                return;
-            }
-            round.bury(lease, store).await;
-        }
-        lease.end();
-        told("end its lease", bounded(store.end(lease.node())).await);
-    }
-
     const fn pause(&self) -> Duration {
         if self.well_since.is_some() { LEASE_RENEWED_EVERY } else { LEASE_RENEWED_WITHIN }
     }

@@ -14,7 +14,7 @@ mod lease;
 mod owners;
 mod store;
 
-pub use keeper::Keeper;
+pub use keeper::{Keeper, keep};
 pub use lease::Lease;
 pub use owners::{Owned, Owners};
 pub use store::{Owner, Renewed, Resource, Store};

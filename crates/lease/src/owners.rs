@@ -5,6 +5,7 @@ use std::sync::Arc;
 use moka::sync::Cache;
 use nightdesk_types::limits::{OWNER_KEPT_FOR, OWNERS_KEPT_MAX};
 use nightdesk_types::{OwnerEpoch, StoreError};
+use tokio::time::Instant;
 
 use crate::lease::Lease;
 use crate::store::{Owner, Resource, Store};
@@ -22,7 +23,8 @@ pub enum Owned {
 pub struct Owners {
     lease: Arc<Lease>,
     store: Arc<dyn Store>,
-    kept: Cache<Resource, Owner>,
+    /// Each with the time of its look, by the clock that tests can move.
+    kept: Cache<Resource, (Instant, Owner)>,
 }
 
 impl std::fmt::Debug for Owners {
@@ -34,9 +36,7 @@ impl std::fmt::Debug for Owners {
 impl Owners {
     /// Looks from this node's lease.
     pub fn new(lease: Arc<Lease>, store: Arc<dyn Store>) -> Self {
-        let kept =
-            Cache::builder().max_capacity(OWNERS_KEPT_MAX).time_to_live(OWNER_KEPT_FOR).build();
-        Self { lease, store, kept }
+        Self { lease, store, kept: Cache::new(OWNERS_KEPT_MAX) }
     }
 
     /// This node's lease.
@@ -47,14 +47,16 @@ impl Owners {
     /// Who owns something; this node takes it if nobody does. What it remembers may be old: the
     /// store refuses whoever acts on it.
     pub async fn of(&self, resource: Resource) -> Result<Owned, StoreError> {
-        if let Some(owner) = self.kept.get(&resource) {
+        let kept = self.kept.get(&resource);
+        if let Some((_, owner)) = kept.filter(|(at, _)| at.elapsed() < OWNER_KEPT_FOR) {
             return Ok(self.seen(owner));
         }
+        let asked_at = Instant::now();
         let owner = self.store.own(resource, self.lease.node()).await?;
         let owner = owner.ok_or_else(|| {
             StoreError::unavailable("own something", "the lease of this node ran out")
         })?;
-        self.kept.insert(resource, owner.clone());
+        self.kept.insert(resource, (asked_at, owner.clone()));
         Ok(self.seen(owner))
     }
 

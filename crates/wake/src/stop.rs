@@ -1,7 +1,6 @@
 //! The stop itself: claim, call, note.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +32,8 @@ pub struct Wake {
     by_command: Option<ByCommand>,
     terms: Terms,
     at_once: Arc<Semaphore>,
-    random: RandomState,
+    /// Spreads agents and times; the same in every life, so that a run can be played again.
+    spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
@@ -57,7 +57,7 @@ impl Wake {
             terms: Terms { has_command: by_command.is_some(), wakes_per_hour },
             by_command,
             at_once: Arc::new(Semaphore::new(WAKE_CALLS_AT_ONCE_MAX)),
-            random: RandomState::new(),
+            spread: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }
@@ -141,7 +141,7 @@ impl Wake {
     #[expect(clippy::cast_precision_loss, reason = "a wait need not be that exact")]
     fn random(&self, claimed: &Claimed) -> f64 {
         let Claimed { agent, since, calls, .. } = claimed;
-        self.random.hash_one((agent, since, calls)) as f64 / u64::MAX as f64
+        self.spread.hash_one((agent, since, calls)) as f64 / u64::MAX as f64
     }
 
     /// Notes that people were told that their agent was given up.

@@ -23,6 +23,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Recorder {
     /// The process's name, as JSON.
     proc: String,
+    now_ns: fn() -> u64,
     out: Mutex<Out>,
 }
 
@@ -39,8 +40,13 @@ impl Recorder {
     /// Begins a history in a file that is not there yet. Its name ends in `.jsonl`, and no other
     /// process of the run has this name.
     pub fn create(path: &Path, proc: &str) -> io::Result<Self> {
+        Self::create_by(path, proc, monotonic_ns)
+    }
+
+    /// The same, by another clock that never goes back: a simulation's.
+    pub fn create_by(path: &Path, proc: &str, now_ns: fn() -> u64) -> io::Result<Self> {
         let out = Out { file: File::create_new(path)?, lines: 0, failed: None };
-        Ok(Self { proc: serde_json::to_string(proc)?, out: Mutex::new(out) })
+        Ok(Self { proc: serde_json::to_string(proc)?, now_ns, out: Mutex::new(out) })
     }
 
     /// Writes down what was just seen.
@@ -51,7 +57,7 @@ impl Recorder {
         let event = serde_json::to_string(&event);
         let mut out = self.out();
         // Read with the lock held, so that time does not go back in a file.
-        let at_ns = monotonic_ns();
+        let at_ns = (self.now_ns)();
         if out.failed.is_none() {
             let written =
                 event.map_err(Into::into).and_then(|ev| out.write(at_ns, &self.proc, &ev));
@@ -184,6 +190,7 @@ mod tests {
     fn a_history_that_could_not_be_written_does_not_end_well() {
         let recorder = Recorder {
             proc: "\"full\"".to_owned(),
+            now_ns: monotonic_ns,
             out: Mutex::new(Out {
                 file: File::options().write(true).open("/dev/full").expect("Linux has it"),
                 lines: 0,

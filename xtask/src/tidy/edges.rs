@@ -107,6 +107,15 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "sdk",
         ],
     ),
+    // a simulation puts nodes together as the binary does, over ports of its own, and is judged as
+    // real processes are
+    (
+        "sim",
+        &[
+            "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
+            "vault", "lease", "wake", "desk", "api", "webchat", "testkit", "judge",
+        ],
+    ),
     ("xtask", &["servers"]),
 ];
 

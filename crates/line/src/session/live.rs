@@ -86,7 +86,9 @@ impl Live {
     pub(super) fn deadline(&self) -> Option<Moment> {
         let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
         let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
-        let held_back = if self.wants_to_read() { self.held_back } else { None };
+        // A line that leaves reads nothing more, so there is nothing to wake up for.
+        let reads_later = self.leave_by.is_none() && self.wants_to_read();
+        let held_back = if reads_later { self.held_back } else { None };
         let suspect = if self.is_suspected() { None } else { self.suspect_at() };
         sooner(sooner(Some(self.ping_at), dead), sooner(held_back, suspect))
     }

@@ -122,6 +122,11 @@ impl World {
             Happens::Pass(secs) => {
                 self.now += Duration::from_secs(secs);
                 self.step(Input::Tick);
+                let next = self.session.deadline();
+                assert!(
+                    next.is_none_or(|next| next > at(self.now).moment),
+                    "who is asked when it wanted to be wants to be asked later, and not at once"
+                );
             }
             Happens::Put(kind) => {
                 self.kinds.push(kind);

@@ -491,3 +491,17 @@ fn a_line_that_leaves_says_nothing_it_had_begun_to_read() {
 
     assert_eq!(session.step(at(HOLD_BACK), read(vec![entry(2)])), []);
 }
+
+#[test]
+fn a_line_that_leaves_does_not_want_to_read_again() {
+    let mut session = live();
+    session.step(at(HOLD_BACK), read(vec![entry(1)]));
+    session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(2))));
+    session.step(at(HOLD_BACK), Input::ReadFailed);
+    session.step(at(HOLD_BACK), Input::Drain);
+
+    let later = HOLD_BACK + READ_AGAIN;
+    session.step(at(later), Input::Tick);
+    let next = session.deadline().expect("it does not wait for ever");
+    assert!(next > at(later).moment, "or its driver would ask it without a pause");
+}

@@ -2,13 +2,13 @@
 
 use super::{Findings, Invariant};
 use crate::event::OutResult;
-use crate::history::{About, Close, History, Kind, Line, Mark};
+use crate::history::{About, Close, Fault, History, Kind, Line, Mark};
 use crate::names::Name;
 
 /// How soon a revocation holds on every node.
 const REVOKED_MS: u64 = 2_000;
 
-/// And without the bell.
+/// And without the bell, or where the tables cannot be looked at.
 const REVOKED_WITHOUT_BELL_MS: u64 = 15_000;
 
 /// A line may be closed before its driver hears that the revocation is done, by so much.
@@ -56,15 +56,22 @@ fn revoked(history: &History, conn: Name, mark: Mark) -> Option<(&Line, &About)>
     let is_over = |revoked: &&About| {
         revoked.name == line.gateway
             && line.opened < revoked.mark
-            && mark.at_ns > until(history, revoked.mark).at_ns
+            && mark.at_ns > until(history, line, revoked.mark).at_ns
     };
     history.revoked.iter().find(is_over).map(|revoked| (line, revoked))
 }
 
-fn until(history: &History, revoked: Mark) -> Mark {
+/// Until when a line may be served, as its gateway sees it.
+fn until(history: &History, line: &Line, revoked: Mark) -> Mark {
     let soon = revoked.plus_ms(REVOKED_MS);
-    let rings = history.faults.iter().all(|f| !f.touches(Kind::Redis) || !f.was_on(revoked, soon));
-    if rings { soon } else { revoked.plus_ms(REVOKED_WITHOUT_BELL_MS) }
+    let is_hard = |f: &&Fault| f.touches(Kind::Redis) || f.touches(Kind::Postgres);
+    let hard = history.faults.iter().filter(is_hard).any(|f| f.was_on(revoked, soon));
+    let until = if hard { revoked.plus_ms(REVOKED_WITHOUT_BELL_MS) } else { soon };
+    // What was on its way to a gateway that was frozen or cut off comes when that is over.
+    let is_late = |f: &&Fault| f.touches(Kind::Gateway) && f.is_on_path_of(line);
+    let late = history.faults.iter().filter(is_late).filter(|f| f.was_on(revoked, until));
+    let ever = Mark { at_ns: u64::MAX, ..revoked };
+    late.map(|f| f.off.map_or(ever, |off| off.plus_ms(REVOKED_MS))).fold(until, Mark::max)
 }
 
 fn is_proven(history: &History, line: &Line, close: Close) -> bool {
@@ -113,6 +120,32 @@ mod tests {
             tale.note(revoked()).wait_ms(late_ms).fault_off("f9");
             tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
             assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_node_that_cannot_look_at_the_tables_may_take_longer() {
+        for (late_ms, want) in [(14_000, &[][..]), (16_000, &["I15"])] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c9", "carol").said("n9", &["carol"]).fault_on("f9", "node-1/postgres");
+            tale.note(revoked()).wait_ms(late_ms).fault_off("f9");
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn what_was_on_its_way_to_a_frozen_gateway_comes_when_it_thaws() {
+        for (target, late_ms, want) in [
+            ("gateway:carol", 1_000, &[][..]),
+            ("gateway:carol", REVOKED_MS + 10, &["I15"]),
+            ("gateway:bob", 1_000, &["I15"]),
+        ] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c9", "carol").said("n9", &["carol"]).fault_on("f9", target);
+            tale.note(revoked()).wait_ms(30_000).fault_off("f9").wait_ms(late_ms);
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{target} {late_ms} ms");
         }
     }
 

@@ -1,25 +1,29 @@
-//! I13: a stop reaches the turn it names, once, and nobody else.
+//! I13: a stop reaches the turn it names, once, and nobody else. An agent may have two lines for a
+//! moment, while the older one does not know yet: then each may be told.
 
 use std::collections::BTreeMap;
 
 use super::{Findings, Invariant};
-use crate::history::{History, Mark};
+use crate::history::History;
 use crate::names::Name;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
-    // What was asked for and has not come yet, by chat and agent.
-    let mut asked: BTreeMap<(Name, Name), Vec<Mark>> = BTreeMap::new();
+    // How often it was asked for, by chat and agent, and how often each line was told.
+    let mut asked: BTreeMap<(Name, Name), u32> = BTreeMap::new();
+    let mut told: BTreeMap<(Name, Name, Name), u32> = BTreeMap::new();
     let mut both: Vec<_> = history.stops_asked.iter().chain(&history.stops).collect();
     both.sort_unstable_by_key(|stop| stop.mark);
     for stop in both {
         // Nobody runs a turn there: the stop is for nobody.
         let Some(agent) = stop.agent else { continue };
-        let waiting = asked.entry((stop.chat, agent)).or_default();
-        let Some(_reached) = stop.conn else {
-            waiting.push(stop.mark);
+        let asked = asked.entry((stop.chat, agent)).or_default();
+        let Some(conn) = stop.conn else {
+            *asked += 1;
             continue;
         };
-        if waiting.pop().is_none() {
+        let told = told.entry((stop.chat, agent, conn)).or_default();
+        *told += 1;
+        if *told > *asked {
             let requests = history.stops_asked.iter().filter(|asked| asked.chat == stop.chat);
             findings.add(Invariant::Stop, requests.map(|r| r.mark).chain([stop.mark]), || {
                 let (agent, chat) = (history.text(agent), history.text(stop.chat));
@@ -40,8 +44,12 @@ mod tests {
     }
 
     fn reached(agent: &str) -> Event {
+        reached_on(&format!("c-{agent}"), agent)
+    }
+
+    fn reached_on(conn: &str, agent: &str) -> Event {
         Event::StopRecv {
-            conn: format!("c-{agent}"),
+            conn: conn.to_owned(),
             agent: agent.to_owned(),
             session: "session".to_owned(),
             chat: "chat".to_owned(),
@@ -58,6 +66,11 @@ mod tests {
                 "it comes twice",
                 vec![asked(Some("alice")), reached("alice"), reached("alice")],
                 &["I13"],
+            ),
+            (
+                "it comes on two lines",
+                vec![asked(Some("alice")), reached("alice"), reached_on("older", "alice")],
+                &[],
             ),
             ("it comes first", vec![reached("alice"), asked(Some("alice"))], &["I13"]),
             ("it is for nobody", vec![asked(None), reached("alice")], &["I13"]),

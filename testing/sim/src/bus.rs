@@ -1,0 +1,194 @@
+//! The simulated bell between nodes: hints come late, twice, in another order, or not at all.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_bus::{Address, Bell, Ears, Marked, Ring};
+use nightdesk_types::limits::{BEAT_EVERY, BEAT_MISSED_AFTER};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::chance::Chance;
+
+/// A late hint is later than the others by up to this. The real bell drops hints older than half a
+/// minute.
+const LATE_MS_MAX: u64 = 10_000;
+
+/// What is usual on the bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noise {
+    /// How long a hint takes at most.
+    pub takes_ms_max: u64,
+    /// Of a thousand hints, how many are lost without a trace.
+    pub lost_per_mille: u64,
+    /// Of a thousand hints, how many come twice.
+    pub doubled_per_mille: u64,
+    /// Of a thousand hints, how many are overtaken by others.
+    pub late_per_mille: u64,
+}
+
+/// What all nodes ring through.
+#[derive(Clone, Debug)]
+pub struct SimBus(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    chance: Chance,
+    noise: Noise,
+    down: bool,
+    nodes: BTreeMap<String, Member>,
+}
+
+#[derive(Debug, Default)]
+struct Member {
+    cut: bool,
+    /// Where its newest life listens.
+    ears: Option<Arc<Ears>>,
+}
+
+impl SimBus {
+    /// A bus whose noise follows from chance.
+    pub fn of(chance: Chance, noise: Noise) -> Self {
+        let state = State { chance, noise, down: false, nodes: BTreeMap::new() };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// Changes what is usual.
+    pub fn set(&self, noise: Noise) {
+        self.state().noise = noise;
+    }
+
+    /// Takes the bus away from everybody, or gives it back.
+    pub fn set_down(&self, down: bool) {
+        self.state().down = down;
+    }
+
+    /// Cuts a node off, or connects it again.
+    pub fn set_cut(&self, node: &str, cut: bool) {
+        self.state().nodes.entry(node.to_owned()).or_default().cut = cut;
+    }
+
+    /// A node died: nobody listens there any more.
+    pub fn forget(&self, node: &str) {
+        self.state().nodes.entry(node.to_owned()).or_default().ears = None;
+    }
+
+    fn is_away(&self, node: &str) -> bool {
+        self.state().is_away(node)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What is behind it is whole at every step, also if a holder panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_away(&self, node: &str) -> bool {
+        self.down || self.nodes.get(node).is_some_and(|member| member.cut)
+    }
+
+    /// Who but the ringing node listens at an address.
+    fn listeners(&self, from: &str, address: &Address) -> Vec<Arc<Ears>> {
+        if self.is_away(from) {
+            return Vec::new();
+        }
+        let others = self.nodes.iter().filter(|(name, _)| *name != from && !self.is_away(name));
+        let ears = others.filter_map(|(_, member)| member.ears.clone());
+        ears.filter(|ears| ears.listens_at(address)).collect()
+    }
+
+    /// How long each copy of a hint takes. A stop is news only once: the real bell sees to that.
+    fn copies(&mut self, ring: &Ring) -> Vec<Duration> {
+        let Noise { takes_ms_max, lost_per_mille, doubled_per_mille, late_per_mille } = self.noise;
+        if self.chance.happens(lost_per_mille) {
+            return Vec::new();
+        }
+        let once = matches!(ring, Ring::Stop { .. });
+        let count = if !once && self.chance.happens(doubled_per_mille) { 2 } else { 1 };
+        let mut takes = |_| {
+            let late = self.chance.happens(late_per_mille);
+            self.chance.millis(0, if late { LATE_MS_MAX } else { takes_ms_max })
+        };
+        (0..count).map(&mut takes).collect()
+    }
+}
+
+/// The bell of one life of a node.
+#[derive(Clone, Debug)]
+pub struct SimBell {
+    bus: SimBus,
+    node: String,
+    ears: Arc<Ears>,
+    /// What is on its way.
+    hints: TaskTracker,
+}
+
+impl SimBell {
+    /// Lets a node listen, and ring.
+    pub fn of(bus: &SimBus, node: &str, ears: &Arc<Ears>) -> Self {
+        let mut state = bus.state();
+        state.nodes.entry(node.to_owned()).or_default().ears = Some(Arc::clone(ears));
+        drop(state);
+        let (bus, node, ears) = (bus.clone(), node.to_owned(), Arc::clone(ears));
+        Self { bus, node, ears, hints: TaskTracker::new() }
+    }
+
+    /// Listens for this node's own word, as the real bell does: without it, the bell is broken.
+    pub async fn beat(self, until: CancellationToken) {
+        let mut heard = Instant::now();
+        while until.run_until_cancelled(sleep(BEAT_EVERY)).await.is_some() {
+            if !self.bus.is_away(&self.node) {
+                heard = Instant::now();
+            }
+            self.ears.doubt().set_broken(heard.elapsed() >= BEAT_MISSED_AFTER);
+        }
+    }
+
+    /// Tells older lines elsewhere when a line opens here, as the real bell does.
+    pub async fn follow(self, until: CancellationToken) {
+        while let Some(changed) = until.run_until_cancelled(self.ears.changes().taken()).await {
+            let changed = match changed {
+                Marked::These(changed) => changed.into_iter().collect(),
+                Marked::All => self.ears.addresses(),
+            };
+            for address in changed {
+                let Address::Agent(agent) = address else { continue };
+                let Some(by) = self.ears.generation(agent) else { continue };
+                self.ears.doubt().line(agent);
+                self.ring_elsewhere(&Ring::Replaced { agent, by }, &address);
+            }
+        }
+    }
+
+    fn ring_elsewhere(&self, ring: &Ring, address: &Address) -> bool {
+        let mut state = self.bus.state();
+        let listeners = state.listeners(&self.node, address);
+        for ears in &listeners {
+            for takes in state.copies(ring) {
+                let (ears, ring) = (Arc::clone(ears), ring.clone());
+                self.hints.spawn(async move {
+                    sleep(takes).await;
+                    ears.ring(ring).await;
+                });
+            }
+        }
+        !listeners.is_empty()
+    }
+}
+
+#[async_trait]
+impl Bell for SimBell {
+    async fn ring(&self, ring: Ring) -> bool {
+        let address = ring.address();
+        let here = self.ears.ring(ring.clone()).await;
+        let own = matches!(&address, Address::Node(name) if *name == self.node);
+        if own || here && matches!(ring, Ring::Entry { .. }) {
+            return here;
+        }
+        self.ring_elsewhere(&ring, &address) || here
+    }
+}

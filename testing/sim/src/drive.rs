@@ -1,0 +1,249 @@
+//! Drive: steps a world to its end, and looks at it from outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{anyhow, ensure};
+use futures_util::FutureExt;
+use nightdesk_inbox::{Aside, ParkReason, State, Store};
+use nightdesk_judge::{EntryState, Event, Verdict, judge};
+use nightdesk_register::Gateways;
+use nightdesk_types::{EntryId, Seq};
+use turmoil::Sim;
+
+use crate::cast::Agent;
+use crate::chance::Chance;
+use crate::faults::Broken;
+use crate::notes::{Histories, Notes};
+use crate::plan::Plan;
+use crate::world::World;
+use crate::{gateway, node, platform, time};
+
+/// One step.
+const STEP: Duration = Duration::from_millis(10);
+
+/// How often the tables are looked at.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+
+/// How long after the last fault and the last word a world is given to settle. Then it is judged,
+/// settled or not.
+const SETTLE_WAIT: Duration = Duration::from_secs(75);
+
+/// How long a settled world goes on, to see whether anything comes that must not.
+const SETTLED_FOR: Duration = Duration::from_secs(3);
+
+/// Segments that may be on their way on one connection, and dials that may wait at a door.
+const SEGMENTS_MAX: usize = 512;
+
+/// Plays a seed, and judges what was seen. The histories are left in the folder.
+pub fn play(seed: u64, folder: &Path) -> anyhow::Result<Verdict> {
+    time::stepped_to(Duration::ZERO);
+    let mut chance = Chance::of(seed);
+    let plan = Plan::of(seed, &mut chance);
+    let mut histories = Histories::new(folder);
+    let notes = histories.begin("driver")?;
+    notes.note(Event::Begin { seed, faults: plan.faulty });
+    let world = Arc::new(World::of(plan, chance.fork(), &mut histories)?);
+    let mut sim = network(&mut chance);
+    people(&mut sim, &world, &mut histories, &mut chance)?;
+    foretell(&world.plan, &notes);
+    Driver::new(Arc::clone(&world), notes).run(&mut sim)?;
+    drop(sim);
+    histories.end()?;
+    Ok(judge(folder)?)
+}
+
+fn network(chance: &mut Chance) -> Sim<'static> {
+    turmoil::Builder::new()
+        .rng_seed(chance.between(0, u64::MAX - 1))
+        .epoch(SystemTime::UNIX_EPOCH)
+        .tick_duration(STEP)
+        .simulation_duration(Duration::from_hours(1))
+        .min_message_latency(Duration::from_millis(1))
+        .max_message_latency(Duration::from_millis(30))
+        .tcp_capacity(SEGMENTS_MAX)
+        .enable_random_order()
+        .build()
+}
+
+/// Says in advance what may be parked: an agent that dials again and again while an entry is
+/// handed over has tried it in vain.
+fn foretell(plan: &Plan, notes: &Notes) {
+    for say in &plan.says {
+        if say.to.is_some_and(|to| plan.habits[to].may_park()) {
+            let reason = ParkReason::Tries.slug().to_owned();
+            notes.note(Event::MayPark { nonce: say.id.clone(), reason });
+        }
+    }
+}
+
+/// Puts everybody into the network.
+fn people(
+    sim: &mut Sim<'static>,
+    world: &Arc<World>,
+    histories: &mut Histories,
+    chance: &mut Chance,
+) -> anyhow::Result<()> {
+    for name in world.plan.nodes.clone() {
+        let world = Arc::clone(world);
+        sim.host(name.clone(), move || node::live(Arc::clone(&world), name.clone()));
+    }
+    for (place, agent) in world.cast.agents.iter().enumerate() {
+        let (notes, chance) = (histories.begin(&gateway::host(agent))?, chance.fork());
+        let world = Arc::clone(world);
+        sim.host(gateway::host(agent), move || {
+            gateway::live(Arc::clone(&world), place, notes.clone(), chance.clone())
+        });
+    }
+    let (notes, chance) = (histories.begin("platform")?, chance.fork());
+    let world = Arc::clone(world);
+    sim.host("platform", move || platform::live(Arc::clone(&world), notes.clone(), chance.clone()));
+    Ok(())
+}
+
+struct Driver {
+    world: Arc<World>,
+    notes: Notes,
+    /// Faults that have begun, by their place in the plan, and those that are over.
+    begun: BTreeSet<usize>,
+    over: BTreeSet<usize>,
+    revoked: bool,
+    probed_at: Duration,
+    settled_at: Option<Duration>,
+    seen: BTreeMap<(String, i64), Event>,
+}
+
+impl Driver {
+    fn new(world: Arc<World>, notes: Notes) -> Self {
+        Self {
+            world,
+            notes,
+            begun: BTreeSet::new(),
+            over: BTreeSet::new(),
+            revoked: false,
+            probed_at: Duration::ZERO,
+            settled_at: None,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    fn run(mut self, sim: &mut Sim<'_>) -> anyhow::Result<()> {
+        while !self.is_over(sim.elapsed()) {
+            time::stepped_to(sim.elapsed());
+            self.act(sim)?;
+            sim.step().map_err(|error| anyhow!("the simulation broke: {error}"))?;
+        }
+        time::stepped_to(sim.elapsed());
+        self.notes.note(Event::Quiesce);
+        self.seen.clear();
+        self.probe();
+        Ok(())
+    }
+
+    /// Whether there is nothing more to see.
+    fn is_over(&mut self, now: Duration) -> bool {
+        let Plan { says, faults, .. } = &self.world.plan;
+        let said = says.iter().map(|say| say.at).max().unwrap_or_default();
+        let mended = faults.iter().map(|fault| fault.off).max().unwrap_or_default();
+        let last = said.max(mended);
+        let settled = now > last && self.world.is_settled();
+        self.settled_at = if settled { self.settled_at.or(Some(now)) } else { None };
+        self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + SETTLE_WAIT
+    }
+
+    /// Does what is due between two steps.
+    fn act(&mut self, sim: &mut Sim<'_>) -> anyhow::Result<()> {
+        let now = sim.elapsed();
+        let world = Arc::clone(&self.world);
+        for (place, fault) in world.plan.faults.iter().enumerate() {
+            if fault.on <= now && self.begun.insert(place) {
+                let (name, target) = fault.what.told(&world);
+                let (id, name) = (fault.id.clone(), name.to_owned());
+                self.notes.note(Event::FaultOn { id, fault: name, target });
+                fault.what.begin(&world, sim);
+            }
+            if fault.off <= now && self.over.insert(place) {
+                fault.what.end(&world, sim);
+                self.notes.note(Event::FaultOff { id: fault.id.clone() });
+            }
+        }
+        self.restart(sim);
+        self.revoke(now)?;
+        if now >= self.probed_at + PROBE_EVERY {
+            self.probed_at = now;
+            self.probe();
+        }
+        Ok(())
+    }
+
+    /// Starts nodes again that have ended by themselves.
+    fn restart(&self, sim: &mut Sim<'_>) {
+        for name in &self.world.plan.nodes {
+            if !self.is_crashed(name) && !sim.is_host_running(name.as_str()) {
+                sim.bounce(name.as_str());
+            }
+        }
+    }
+
+    fn is_crashed(&self, name: &str) -> bool {
+        let now: Vec<&usize> = self.begun.difference(&self.over).collect();
+        now.into_iter().any(|&place| {
+            matches!(&self.world.plan.faults[place].what, Broken::Crash(node) if node == name)
+        })
+    }
+
+    fn revoke(&mut self, now: Duration) -> anyhow::Result<()> {
+        let Some((at, agent)) = self.world.plan.revoked.filter(|_| !self.revoked) else {
+            return Ok(());
+        };
+        // Where the store is away for everybody, nobody can be revoked.
+        if now >= at && !self.world.weather.is_down() {
+            self.revoked = true;
+            let agent = &self.world.cast.agents[agent];
+            let gateway = agent.gateways[0].name.clone();
+            let revoked = self.world.memory.revoke(agent.scope, &gateway).now_or_never();
+            ensure!(matches!(revoked, Some(Ok(true))), "{gateway} could not be revoked");
+            self.notes.note(Event::Revoked { gateway });
+        }
+        Ok(())
+    }
+
+    /// Writes down how entries stand, where that changed.
+    fn probe(&mut self) {
+        let world = Arc::clone(&self.world);
+        for agent in &world.cast.agents {
+            for (seq, seen) in entries(&world, agent) {
+                let before = self.seen.insert((agent.name.clone(), seq), seen.clone());
+                if before.as_ref() != Some(&seen) {
+                    self.notes.note(seen);
+                }
+            }
+        }
+    }
+}
+
+/// Every entry of an agent, as the tables have it.
+fn entries(world: &World, agent: &Agent) -> Vec<(i64, Event)> {
+    let head = world.memory.heads(&[(agent.scope, agent.id)]).now_or_never();
+    let head = head.and_then(Result::ok).and_then(|heads| heads.first().copied());
+    let entry = |seq: i64| {
+        let shown = world.memory.show(agent.scope, agent.id, Seq::new(seq)).now_or_never();
+        let state = shown.and_then(Result::ok).flatten()?.state;
+        Some((seq, record(agent, seq, state)))
+    };
+    (1..=head.unwrap_or_default().get()).filter_map(entry).collect()
+}
+
+fn record(agent: &Agent, number: i64, state: State) -> Event {
+    let buffer_id = EntryId { agent: agent.id, seq: Seq::new(number) }.to_string();
+    let (agent, seq) = (agent.name.clone(), number.unsigned_abs());
+    match state {
+        State::Waiting { .. } => Event::Inbox { agent, seq, buffer_id, state: EntryState::Pending },
+        State::Acked { .. } => Event::Inbox { agent, seq, buffer_id, state: EntryState::Acked },
+        State::Parked(parked) => {
+            Event::Parked { agent, seq, buffer_id, reason: parked.reason.slug().to_owned() }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Faults: what breaks, when, and what that does to the world.
+
+use std::time::Duration;
+
+use turmoil::Sim;
+
+use crate::bus::Noise;
+use crate::chance::Chance;
+use crate::gateway;
+use crate::store::Climate;
+use crate::world::World;
+
+/// Within which time faults begin, ...
+const BEGIN_MS: (u64, u64) = (2_000, 22_000);
+
+/// ... and how long they last.
+const LAST_MS: (u64, u64) = (300, 14_000);
+
+/// How wrong a clock may go, in milliseconds.
+const SKEWS_MS: [i64; 6] = [-7_200_000, -90_000, -4_000, 4_000, 90_000, 3_600_000];
+
+/// Something that breaks for a while.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// What it is called in the history.
+    pub id: String,
+    /// When it begins.
+    pub on: Duration,
+    /// When it ends.
+    pub off: Duration,
+    /// What breaks.
+    pub what: Broken,
+}
+
+/// What breaks.
+#[derive(Clone, Debug)]
+pub enum Broken {
+    /// A node dies with everything it had in mind, and is started again.
+    Crash(String),
+    /// A node is told to stop, and is started again.
+    Stop(String),
+    /// The store is away for everybody.
+    StoreDown,
+    /// The store is away for one node.
+    StoreCut(String),
+    /// Calls to the store stall, fail, or are done and not answered.
+    StoreLossy(Climate),
+    /// The bus is away for everybody.
+    BusDown,
+    /// Hints are lost, doubled and overtaken, and nobody can see it.
+    BusNoisy(Noise),
+    /// The bus is away for one node.
+    BusCut(String),
+    /// Nothing passes between a node and an agent's gateway, until it is over.
+    Line(String, usize),
+    /// Nothing passes between a node and the platform, until it is over.
+    Platform(String),
+    /// The clock of a node is wrong.
+    Clock(String, i64),
+}
+
+impl Fault {
+    /// Some faults, at random times.
+    pub fn some(chance: &mut Chance, nodes: &[String], agents: usize) -> Vec<Self> {
+        let mut fault = |number| {
+            let on = chance.millis(BEGIN_MS.0, BEGIN_MS.1);
+            let off = on + chance.millis(LAST_MS.0, LAST_MS.1);
+            Self { id: format!("f{number}"), on, off, what: Broken::any(chance, nodes, agents) }
+        };
+        let count = 1 + u64::from(nodes.len() > 2);
+        (0..count + 3).map(&mut fault).collect()
+    }
+}
+
+impl Broken {
+    fn any(chance: &mut Chance, nodes: &[String], agents: usize) -> Self {
+        let node = chance.one_of(nodes).clone();
+        match chance.between(0, 11) {
+            0 | 1 => Self::Crash(node),
+            2 => Self::Stop(node),
+            3 => Self::StoreDown,
+            4 => Self::StoreCut(node),
+            5 => Self::StoreLossy(lossy(chance)),
+            6 => Self::BusDown,
+            7 => Self::BusCut(node),
+            8 => Self::Line(node, chance.place(agents)),
+            9 => Self::Platform(node),
+            10 => Self::BusNoisy(noisy(chance)),
+            _ => Self::Clock(node, *chance.one_of(&SKEWS_MS)),
+        }
+    }
+
+    /// Its name and its place, as the judge knows them.
+    pub fn told(&self, world: &World) -> (&'static str, String) {
+        match self {
+            Self::Crash(node) => ("crash", node.clone()),
+            Self::Stop(node) => ("stop", node.clone()),
+            Self::StoreDown => ("store down", "postgres".to_owned()),
+            Self::StoreCut(node) => ("store cut", format!("{node}/postgres")),
+            Self::StoreLossy(_) => ("store lossy", "postgres".to_owned()),
+            Self::BusDown => ("bus down", "redis".to_owned()),
+            Self::BusNoisy(_) => ("bus noisy", "redis".to_owned()),
+            Self::BusCut(node) => ("bus cut", format!("{node}/redis")),
+            Self::Line(node, agent) => {
+                ("line cut", format!("{node}/gateway:{}", world.cast.agents[*agent].name))
+            }
+            Self::Platform(node) => ("platform cut", format!("{node}/platform")),
+            // A wrong clock is no excuse for anything.
+            Self::Clock(node, _) => ("clock", format!("clock:{node}")),
+        }
+    }
+
+    /// Breaks it.
+    pub fn begin(&self, world: &World, sim: &mut Sim<'_>) {
+        match self {
+            Self::Crash(node) => {
+                sim.crash(node.as_str());
+                world.bus.forget(node);
+            }
+            Self::Stop(node) => world.machines[node].stop(),
+            Self::StoreLossy(climate) => world.weather.set(*climate),
+            Self::BusNoisy(noise) => world.bus.set(*noise),
+            Self::Line(node, agent) => sim.hold(node.as_str(), host_of(world, *agent).as_str()),
+            Self::StoreDown
+            | Self::StoreCut(_)
+            | Self::BusDown
+            | Self::BusCut(_)
+            | Self::Platform(_)
+            | Self::Clock(..) => self.switch(world, sim, true),
+        }
+    }
+
+    /// Mends it.
+    pub fn end(&self, world: &World, sim: &mut Sim<'_>) {
+        match self {
+            Self::Crash(node) => sim.bounce(node.as_str()),
+            // It is started again when it has stopped.
+            Self::Stop(_) => {}
+            Self::StoreLossy(_) => world.weather.set(world.plan.climate),
+            Self::BusNoisy(_) => world.bus.set(world.plan.noise),
+            Self::Line(node, agent) => sim.release(node.as_str(), host_of(world, *agent).as_str()),
+            Self::StoreDown
+            | Self::StoreCut(_)
+            | Self::BusDown
+            | Self::BusCut(_)
+            | Self::Platform(_)
+            | Self::Clock(..) => self.switch(world, sim, false),
+        }
+    }
+
+    fn switch(&self, world: &World, sim: &Sim<'_>, on: bool) {
+        match self {
+            Self::StoreDown => world.weather.set_down(on),
+            Self::StoreCut(node) => world.weather.set_cut(node, on),
+            Self::BusDown => world.bus.set_down(on),
+            Self::BusCut(node) => world.bus.set_cut(node, on),
+            Self::Platform(node) => {
+                world.outside.set_cut(node, on);
+                if on {
+                    sim.hold(node.as_str(), "platform");
+                } else {
+                    sim.release(node.as_str(), "platform");
+                }
+            }
+            Self::Clock(node, skew_ms) => {
+                world.machines[node].clock.set_skew_ms(if on { *skew_ms } else { 0 });
+            }
+            Self::Crash(_)
+            | Self::Stop(_)
+            | Self::StoreLossy(_)
+            | Self::BusNoisy(_)
+            | Self::Line(..) => {}
+        }
+    }
+}
+
+fn host_of(world: &World, agent: usize) -> String {
+    gateway::host(&world.cast.agents[agent])
+}
+
+fn lossy(chance: &mut Chance) -> Climate {
+    Climate {
+        way_ms_max: chance.between(4, 40),
+        stalls_per_mille: chance.between(0, 100),
+        lost_per_mille: *chance.one_of(&[10, 50, 200]),
+    }
+}
+
+fn noisy(chance: &mut Chance) -> Noise {
+    let often = *chance.one_of(&[50, 200, 600]);
+    Noise {
+        takes_ms_max: chance.between(5, 200),
+        lost_per_mille: often,
+        doubled_per_mille: often,
+        late_per_mille: often / 2,
+    }
+}

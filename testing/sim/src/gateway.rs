@@ -1,0 +1,168 @@
+//! Gateways: the agents' ends of the lines, with the habits that real ones have.
+
+mod habit;
+mod line;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_judge::{Event, GatewayState};
+use nightdesk_protocol::upgrade_token;
+use nightdesk_types::Clock;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use turmoil::net::TcpStream;
+
+pub use habit::{Habit, Leave};
+
+use crate::cast::{Agent, Login};
+use crate::chance::Chance;
+use crate::notes::Notes;
+use crate::time::SimClock;
+use crate::world::{PORT, World};
+use line::{Ended, Line, Request};
+
+/// How long a dial may take.
+const DIAL_WAIT: Duration = Duration::from_secs(5);
+
+/// How long a gateway waits before it dials again.
+const AGAIN_MS: (u64, u64) = (200, 2_000);
+
+/// How long an old line is still used when another was dialled.
+const OVERLAP_MS: (u64, u64) = (500, 5_000);
+
+/// The close that is final for the stock client.
+const REVOKED_CODE: u16 = 4401;
+
+/// The name of the host of an agent's gateway.
+pub fn host(agent: &Agent) -> String {
+    format!("gateway-{}", agent.name)
+}
+
+/// A gateway's host: holds a line, and dials again.
+pub async fn live(
+    world: Arc<World>,
+    agent: usize,
+    notes: Notes,
+    chance: Chance,
+) -> turmoil::Result {
+    let habit = world.plan.habits[agent].clone();
+    let agent = Arc::new(world.cast.agents[agent].clone());
+    let mut gateway =
+        Gateway { world, agent, habit, notes, chance, login: 0, dials: 0, unanswered: Vec::new() };
+    let mut old = JoinSet::new();
+    while let Some(login) = gateway.agent.gateways.get(gateway.login).cloned() {
+        if let Some(line) = gateway.dial(&login).await {
+            gateway.hold(line, &mut old).await;
+        }
+        sleep(gateway.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
+    }
+    // It was told for good that nobody wants it.
+    std::future::pending().await
+}
+
+struct Gateway {
+    world: Arc<World>,
+    agent: Arc<Agent>,
+    habit: Habit,
+    notes: Notes,
+    chance: Chance,
+    /// As whom it dials.
+    login: usize,
+    dials: u64,
+    /// Sends that were not answered on the line they were asked on.
+    unanswered: Vec<Request>,
+}
+
+impl Gateway {
+    async fn dial(&mut self, login: &Login) -> Option<Line> {
+        self.dials += 1;
+        let conn = format!("{}-{}", self.agent.name, self.dials);
+        let (gateway, agent) = (login.name.clone(), self.agent.name.clone());
+        self.notes.note(Event::GwOpen { conn: conn.clone(), gateway, agent });
+        let node = self.chance.one_of(&self.world.plan.nodes).clone();
+        let dialled = timeout(DIAL_WAIT, dial(&node, login)).await.unwrap_or(Err(0));
+        match dialled {
+            Ok(socket) => {
+                let (agent, notes) = (Arc::clone(&self.agent), self.notes.clone());
+                let chance = self.chance.fork();
+                let mut line = Line::new(socket, conn, (agent, notes), self.habit.clone(), chance);
+                line.greet(&mut self.unanswered).await;
+                Some(line)
+            }
+            Err(code) => {
+                let reason = "not let in".to_owned();
+                self.notes.note(Event::GwClose { conn, code, reason });
+                None
+            }
+        }
+    }
+
+    /// Holds a line to its end, whoever ends it.
+    async fn hold(&mut self, mut line: Line, old: &mut JoinSet<Ended>) {
+        loop {
+            let (stays, leave) = self.habit.next(&mut self.chance);
+            if let Some(ended) = line.run(Instant::now() + stays).await {
+                return self.ended(ended);
+            }
+            match leave {
+                Leave::Freeze => self.freeze().await,
+                Leave::Drop => return self.ended(line.end(1006, "dropped")),
+                Leave::Close => return self.ended(line.close().await),
+                Leave::Idle => return self.idle(line).await,
+                Leave::Overlap => {
+                    let until = Instant::now() + self.chance.millis(OVERLAP_MS.0, OVERLAP_MS.1);
+                    old.spawn_local(line.run_out(until));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Neither reads nor acks, as a machine that is suspended.
+    async fn freeze(&mut self) {
+        self.note_state(GatewayState::Frozen);
+        sleep(Habit::sleeps_for(&mut self.chance)).await;
+        self.note_state(GatewayState::Thawed);
+    }
+
+    /// Says goodbye, leaves, and comes back after a while.
+    async fn idle(&mut self, mut line: Line) {
+        self.note_state(GatewayState::Idle);
+        let ended = line.say_goodbye().await;
+        self.ended(ended);
+        sleep(Habit::sleeps_for(&mut self.chance)).await;
+    }
+
+    fn ended(&mut self, ended: Ended) {
+        if ended.code == REVOKED_CODE {
+            self.login += 1;
+        }
+        self.unanswered.extend(ended.unanswered);
+    }
+
+    fn note_state(&self, what: GatewayState) {
+        self.notes.note(Event::GwState { agent: self.agent.name.clone(), what });
+    }
+}
+
+/// Dials a node. An error is the status of the answer; 0: there was none.
+async fn dial(node: &str, login: &Login) -> Result<line::Socket, u16> {
+    let stream = TcpStream::connect((node, PORT)).await.map_err(|_| 0_u16)?;
+    let now = SimClock::default().now();
+    let token = login.secret.with(|secret| {
+        let ttl = upgrade_token::UPGRADE_TTL_SECS;
+        upgrade_token::make(&login.name, secret.as_bytes(), ttl, now)
+    });
+    let mut request = "ws://desk/relay".into_client_request().map_err(|_| 0_u16)?;
+    let bearer = format!("Bearer {}", token.expose()).parse().map_err(|_| 0_u16)?;
+    request.headers_mut().insert("authorization", bearer);
+    match client_async(request, stream).await {
+        Ok((socket, _)) => Ok(socket),
+        Err(Error::Http(answer)) => Err(answer.status().as_u16()),
+        Err(_) => Err(0),
+    }
+}

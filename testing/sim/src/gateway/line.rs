@@ -1,0 +1,269 @@
+//! One line of a gateway, from its hello to its end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use nightdesk_judge::{Event, OutResult};
+use nightdesk_protocol::Frame;
+use nightdesk_protocol::frame::ToGateway;
+use nightdesk_protocol::outcome::Outcome;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use turmoil::net::TcpStream;
+
+use super::habit::Habit;
+use crate::cast::Agent;
+use crate::chance::Chance;
+use crate::notes::Notes;
+
+pub(super) type Socket = WebSocketStream<TcpStream>;
+
+/// Without a word of the desk for so long, a line is dead.
+const SILENT_FOR: Duration = Duration::from_mins(1);
+
+/// How long saying something may take.
+const SAY_WAIT: Duration = Duration::from_secs(15);
+
+/// How long a gateway that goes idle waits for the desk's answer.
+const GOODBYE_WAIT: Duration = Duration::from_secs(1);
+
+/// Of a thousand sends that got no answer, how many are asked for again on the next line.
+const AGAIN_PER_MILLE: u64 = 500;
+
+/// Something to be said. Its text is its nonce.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    id: String,
+    chat: String,
+    /// Whether it was asked for before and not answered.
+    repeated: bool,
+}
+
+/// What there is to do, and when.
+enum Due {
+    Ack(String),
+    Ask(Request),
+}
+
+/// How a line ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) code: u16,
+    pub(super) unanswered: Vec<Request>,
+}
+
+/// A line.
+pub(super) struct Line {
+    socket: Socket,
+    conn: String,
+    agent: Arc<Agent>,
+    notes: Notes,
+    habit: Habit,
+    chance: Chance,
+    due: BTreeMap<(Instant, u64), Due>,
+    dues: u64,
+    asked: BTreeMap<String, Request>,
+    heard_at: Instant,
+}
+
+impl Line {
+    pub(super) fn new(
+        socket: Socket,
+        conn: String,
+        (agent, notes): (Arc<Agent>, Notes),
+        habit: Habit,
+        chance: Chance,
+    ) -> Self {
+        let (due, asked, heard_at) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        Self { socket, conn, agent, notes, habit, chance, due, dues: 0, asked, heard_at }
+    }
+
+    /// Says hello, and perhaps asks again for what got no answer.
+    pub(super) async fn greet(&mut self, unanswered: &mut Vec<Request>) {
+        let mut hello = json!({ "type": "hello", "platform": "relay", "botId": "" });
+        if !self.habit.boots_slowly {
+            hello["command_manifest"] = json!([]);
+        }
+        // A line that ended meanwhile is heard of next.
+        drop(self.say(format!("{hello}\n")).await);
+        for request in unanswered.drain(..) {
+            if self.chance.happens(AGAIN_PER_MILLE) {
+                let again = Request { repeated: true, ..request };
+                self.later(Duration::from_secs(1), Due::Ask(again));
+            }
+        }
+    }
+
+    /// Lives until a moment. Answers how the line ended, if it ended before.
+    pub(super) async fn run(&mut self, until: Instant) -> Option<Ended> {
+        loop {
+            let next = self.due.first_key_value().map_or(until, |((at, _), _)| *at);
+            let broken = tokio::select! {
+                heard = self.socket.next() => self.heard(heard),
+                () = sleep_until(next.min(until)) => {
+                    if next >= until {
+                        return None;
+                    }
+                    self.act().await
+                }
+                () = sleep_until(self.heard_at + SILENT_FOR) => Err((0, "silent".to_owned())),
+            };
+            if let Err((code, reason)) = broken {
+                return Some(self.end(code, &reason));
+            }
+        }
+    }
+
+    /// Lives until a moment, and leaves.
+    pub(super) async fn run_out(mut self, until: Instant) -> Ended {
+        match self.run(until).await {
+            Some(ended) => ended,
+            None => self.close().await,
+        }
+    }
+
+    /// Says that it goes idle, and leaves when the desk has heard.
+    pub(super) async fn say_goodbye(&mut self) -> Ended {
+        drop(self.say(Frame::going_idle().into_string()).await);
+        match self.run(Instant::now() + GOODBYE_WAIT).await {
+            Some(ended) => ended,
+            None => self.close().await,
+        }
+    }
+
+    pub(super) async fn close(&mut self) -> Ended {
+        let ended = self.end(1000, "left");
+        drop(timeout(SAY_WAIT, self.socket.close(None)).await);
+        ended
+    }
+
+    pub(super) fn end(&mut self, code: u16, reason: &str) -> Ended {
+        let unanswered: Vec<Request> = std::mem::take(&mut self.asked).into_values().collect();
+        for Request { id, .. } in &unanswered {
+            self.note_result(id, OutResult::Nothing);
+        }
+        let (conn, reason) = (self.conn.clone(), reason.to_owned());
+        self.notes.note(Event::GwClose { conn, code, reason });
+        Ended { code, unanswered }
+    }
+
+    fn heard(&mut self, heard: Option<Result<Message, Error>>) -> Result<(), (u16, String)> {
+        self.heard_at = Instant::now();
+        match heard {
+            Some(Ok(Message::Text(text))) => {
+                self.understand(text.as_bytes());
+                Ok(())
+            }
+            Some(Ok(Message::Close(close))) => {
+                let close = close.map(|close| (close.code.into(), close.reason.to_string()));
+                Err(close.unwrap_or((1005, String::new())))
+            }
+            Some(Ok(
+                Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
+            )) => Ok(()),
+            Some(Err(_)) | None => Err((1006, "broken".to_owned())),
+        }
+    }
+
+    fn understand(&mut self, text: &[u8]) {
+        let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        match ToGateway::decode(text.trim_ascii_end()) {
+            ToGateway::Inbound { event, buffer_id: Some(buffer_id) } => {
+                let chat = event.source.chat_id.clone();
+                self.received(buffer_id, (event.message.text.clone(), bytes), chat);
+            }
+            ToGateway::OutboundResult { request_id, result } => {
+                if let Some(request) = self.asked.remove(request_id.as_str()) {
+                    self.note_result(&request.id, told(&result, &request));
+                }
+            }
+            ToGateway::InterruptInbound { session_key, chat_id } => {
+                let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
+                let session = session_key.as_str().to_owned();
+                self.notes.note(Event::StopRecv { conn, agent, session, chat: chat_id });
+            }
+            ToGateway::Inbound { buffer_id: None, .. }
+            | ToGateway::Descriptor(_)
+            | ToGateway::PassthroughForward { .. }
+            | ToGateway::GoingIdleAck
+            | ToGateway::Unknown { .. }
+            | ToGateway::Malformed(_) => {}
+        }
+    }
+
+    fn received(&mut self, buffer_id: String, (nonce, bytes): (String, u32), chat: String) {
+        let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
+        let answer = Request { id: format!("{conn}-{nonce}"), chat, repeated: false };
+        let id = buffer_id.clone();
+        let passthrough = false;
+        self.notes.note(Event::GwRecv { conn, agent, buffer_id: id, nonce, bytes, passthrough });
+        let acks_after = self.habit.acks_after(&mut self.chance);
+        self.later(acks_after, Due::Ack(buffer_id));
+        if let Some(answers_after) = self.habit.answers_after(&mut self.chance) {
+            self.later(answers_after, Due::Ask(answer));
+        }
+    }
+
+    fn later(&mut self, span: Duration, due: Due) {
+        self.dues += 1;
+        self.due.insert((Instant::now() + span, self.dues), due);
+    }
+
+    /// Does what is due.
+    async fn act(&mut self) -> Result<(), (u16, String)> {
+        let Some((_, due)) = self.due.pop_first() else { return Ok(()) };
+        let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
+        let frame = match due {
+            Due::Ack(buffer_id) => {
+                let frame = json!({ "type": "inbound_ack", "bufferId": buffer_id });
+                self.notes.note(Event::GwAck { conn, agent, buffer_id });
+                frame
+            }
+            Due::Ask(request) => {
+                let (id, chat) = (request.id.clone(), request.chat.clone());
+                let frame = ask(&request);
+                self.notes.note(Event::OutReq {
+                    conn,
+                    agent,
+                    nonce: id.clone(),
+                    request: id.clone(),
+                    chat,
+                });
+                self.asked.insert(id, request);
+                frame
+            }
+        };
+        self.say(format!("{frame}\n")).await
+    }
+
+    async fn say(&mut self, frame: String) -> Result<(), (u16, String)> {
+        let said = timeout(SAY_WAIT, self.socket.send(Message::text(frame))).await;
+        said.ok().and_then(Result::ok).ok_or((1006, "broken".to_owned()))
+    }
+
+    fn note_result(&self, request: &str, result: OutResult) {
+        let (conn, request) = (self.conn.clone(), request.to_owned());
+        self.notes.note(Event::OutRes { conn, request, result });
+    }
+}
+
+fn ask(Request { id, chat, .. }: &Request) -> Value {
+    let action = json!({ "op": "send", "chat_id": chat, "content": id });
+    json!({ "type": "outbound", "requestId": id, "action": action })
+}
+
+/// What a gateway takes an answer for. That a repeat could not be asked for says nothing of what
+/// came of the first time.
+fn told(result: &Outcome, request: &Request) -> OutResult {
+    if result.is_success() {
+        OutResult::Done
+    } else if result.is_ambiguous() || request.repeated {
+        OutResult::Ambiguous
+    } else {
+        OutResult::Failed
+    }
+}

@@ -1,0 +1,24 @@
+//! Sim: several nodes, their database and bus, platforms and gateways, on one thread and in
+//! simulated time.
+//!
+//! # Promise
+//!
+//! A seed says everything that happens: the same seed on the same commit leaves the same
+//! histories, byte for byte. What is simulated is what is around the desk; the stops are the real
+//! ones, and so are HTTP and the WebSocket of the lines.
+//!
+//! Begin with [`plan`] for what may happen, then [`drive`]; [`node`] puts a node together.
+
+pub mod plan;
+pub mod drive;
+pub mod world;
+pub mod cast;
+pub mod node;
+pub mod store;
+pub mod bus;
+pub mod platform;
+pub mod gateway;
+pub mod faults;
+pub mod notes;
+pub mod time;
+pub mod chance;

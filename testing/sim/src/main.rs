@@ -1,0 +1,90 @@
+//! `sim`: plays seeds, and says which of them break a promise.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+
+mod planted;
+mod report;
+mod seeds;
+mod ui;
+
+/// Plays seeds of a simulated desk, and says which of them break a promise.
+#[derive(Parser)]
+struct Args {
+    /// The seed to play. Without it, many are played.
+    seed: Option<u64>,
+    /// How many seeds are played.
+    #[arg(long, default_value_t = 500)]
+    seeds: u64,
+    /// From which seed on.
+    #[arg(long, default_value_t = 1)]
+    from: u64,
+    /// How many are played at a time.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Where the histories of a single seed go, or of those that fail.
+    #[arg(long, default_value = "target/sim-histories")]
+    histories: PathBuf,
+    /// Plants a bug of this number, and plays until a seed finds it.
+    #[arg(long)]
+    plant: Option<String>,
+    /// Plants every bug that a simulation can show, each in a process of its own.
+    #[arg(long)]
+    planted: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            ui::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Answers whether everything was as it must be.
+fn run(args: &Args) -> Result<bool> {
+    ensure!(cfg!(tokio_unstable), "build it with `--cfg tokio_unstable`, or seeds do not replay");
+    if args.planted {
+        return planted::all(args.seeds, args.jobs);
+    }
+    if let Some(number) = &args.plant {
+        return planted::one(number, args.from..args.from + args.seeds, args.jobs);
+    }
+    match args.seed {
+        Some(seed) => one_seed(seed, &args.histories),
+        None => Ok(many_seeds(args)),
+    }
+}
+
+fn one_seed(seed: u64, histories: &Path) -> Result<bool> {
+    let folder = emptied(histories, seed)?;
+    let verdict = seeds::play(seed, &folder);
+    report::tell(seed, &verdict);
+    ui::say(&format!("histories: {}", folder.display()));
+    Ok(report::is_good(&verdict))
+}
+
+fn many_seeds(args: &Args) -> bool {
+    let failed = seeds::play_all(args.from..args.from + args.seeds, args.jobs);
+    for (seed, verdict) in &failed {
+        report::tell(*seed, verdict);
+    }
+    ui::say(&format!("sim: seeds={} failed={}", args.seeds, failed.len()));
+    failed.is_empty()
+}
+
+fn emptied(histories: &Path, seed: u64) -> Result<PathBuf> {
+    let folder = histories.join(seed.to_string());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).context("could not remove the histories of last time")?;
+    }
+    fs::create_dir_all(&folder).context("could not make a folder for histories")?;
+    Ok(folder)
+}

@@ -1,0 +1,262 @@
+//! A node: the real stops, put together as the binary does, on a simulated machine.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_api::{Listener, Street};
+use nightdesk_bus::{Bell, Ears};
+use nightdesk_desk::line::{Counter, stop};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
+use nightdesk_egress::Egress;
+use nightdesk_gate::Gate;
+use nightdesk_inbox::Inbox;
+use nightdesk_judge::Event;
+use nightdesk_lease::{Lease, Owners, Store as _};
+use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_port::Platform;
+use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_register::{Issuer, Register};
+use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
+use nightdesk_types::{Clock, Node, TenantId};
+use nightdesk_wake::{ByUrl, Outcome, Wake};
+use nightdesk_webchat::Webchat;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use turmoil::net::{TcpListener, TcpStream};
+
+use crate::bus::SimBell;
+use crate::cast::ADAPTER;
+use crate::platform::{SimPlatform, chat_of};
+use crate::store::SimStore;
+use crate::time::{self, SimClock};
+use crate::world::{Machine, PORT, World};
+
+/// How long a node takes to start.
+const BOOT: Duration = Duration::from_millis(300);
+
+/// How soon it tries again to begin its life.
+const BEGIN_AGAIN: Duration = Duration::from_millis(500);
+
+/// Where the desk says that it is found.
+const URL: &str = "https://desk.sim";
+
+/// What a node is made of.
+struct Parts {
+    store: Arc<SimStore>,
+    clock: Arc<SimClock>,
+    lease: Arc<Lease>,
+    ears: Arc<Ears>,
+    bell: Arc<SimBell>,
+    life: Life,
+}
+
+/// Everything that runs, by the order in which it stops.
+#[derive(Default)]
+struct Life {
+    drain: CancellationToken,
+    street: TaskTracker,
+    leave: CancellationToken,
+    rooms: TaskTracker,
+    work: TaskTracker,
+    writers: TaskTracker,
+}
+
+/// One life of a node, until it is told to stop or is taken for dead.
+pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
+    sleep(BOOT).await;
+    let machine = &world.machines[&name];
+    let told_to_stop = machine.begin();
+    let parts = Parts::begun(&world, &name).await;
+    let desk = Arc::new(parts.desk(&world, &name));
+    let keeper = parts.run(&world, &desk).await?;
+    let stops = stop_turns(Arc::clone(&world), name.clone(), Arc::clone(&desk));
+    parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(stops));
+    tokio::select! {
+        () = told_to_stop.cancelled() => parts.stop(&desk, keeper).await,
+        // Others act for it already: it is gone at once, and started again.
+        () = parts.lease.is_over() => {}
+    }
+    world.bus.forget(&name);
+    Ok(())
+}
+
+impl Parts {
+    async fn begun(world: &World, name: &str) -> Self {
+        let store = Arc::new(SimStore::reached_from(name, &world.memory, &world.weather));
+        let clock = Arc::new(world.machines[name].clock.clone());
+        let lease = Arc::new(begin(&store, name, &clock).await);
+        let ears = Arc::new(Ears::of_node(name));
+        let bell = Arc::new(SimBell::of(&world.bus, name, &ears));
+        Self { store, clock, lease, ears, bell, life: Life::default() }
+    }
+
+    fn desk(&self, world: &World, name: &str) -> Desk {
+        let store = &self.store;
+        let register =
+            Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
+        let Machine { notes, .. } = &world.machines[name];
+        let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
+        let adapters: Adapters =
+            [(ADAPTER.to_owned(), Arc::new(platform) as Arc<dyn Platform>)].into();
+        let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
+        let owners = Owners::new(Arc::clone(&self.lease), Arc::<SimStore>::clone(store));
+        Desk {
+            register,
+            gate: Gate::over(Arc::<SimStore>::clone(store)),
+            refusals: Refusals::default(),
+            inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
+            egress: Arc::new(Egress::new(
+                Arc::<SimStore>::clone(store),
+                Arc::<Accounts>::clone(&accounts),
+                owners,
+                (self.bell(), self.ears.settled().clone()),
+                self.life.work.clone(),
+            )),
+            accounts,
+            bell: Ringer(self.bell()),
+            wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
+            waking: Waking::default(),
+            tasks: self.life.work.clone(),
+            readiness: Readiness::new(self.clock()),
+        }
+    }
+
+    /// Starts everything. Answers how the keeping of the lease is ended.
+    async fn run(&self, world: &World, desk: &Arc<Desk>) -> io::Result<Keeping> {
+        let Life { drain, street, leave, rooms, .. } = &self.life;
+        let keeping = Keeping::default();
+        keeping.task.spawn(keep(self.lease.clone(), self.store.clone(), keeping.stop.clone()));
+        let bell = || SimBell::clone(&self.bell);
+        rooms.spawn(bell().beat(leave.clone()));
+        rooms.spawn(bell().follow(leave.clone()));
+        let ears = || Arc::clone(&self.ears);
+        let upkeep = Arc::<SimStore>::clone(&self.store);
+        street.spawn(sweep::run(Arc::clone(desk), ears(), upkeep, drain.clone()));
+        rooms.spawn(sweep::serve(Arc::clone(desk), ears(), leave.clone()));
+        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).await?;
+        let routes = nightdesk_api::routes(self.street(world, desk));
+        let served = nightdesk_api::serve(Door(listener), routes, street.clone(), drain.clone());
+        street.spawn(served);
+        Ok(keeping)
+    }
+
+    fn street(&self, world: &World, desk: &Arc<Desk>) -> Street {
+        let store = || Arc::<SimStore>::clone(&self.store);
+        let room = Room {
+            desk: Arc::new(Counter(Arc::clone(desk))),
+            inbox: Arc::clone(&desk.inbox),
+            store: store(),
+            ears: Arc::clone(&self.ears),
+            clock: self.clock(),
+            node: self.lease.node().clone(),
+            drain: self.life.drain.clone(),
+            leaving: Leaving::default(),
+            dials: Dials::default(),
+            metrics: Metrics::default(),
+        };
+        let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
+        Street {
+            desk: Arc::clone(desk),
+            room: Arc::new(room),
+            issuer: Arc::new(Issuer::over(store(), world.cast.vault.clone(), URL)),
+            webchat: Arc::new(webchat),
+            lines: self.life.street.clone(),
+        }
+    }
+
+    fn store(&self) -> Arc<SimStore> {
+        Arc::clone(&self.store)
+    }
+
+    fn bell(&self) -> Arc<dyn Bell> {
+        Arc::<SimBell>::clone(&self.bell)
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::<SimClock>::clone(&self.clock)
+    }
+
+    /// Stops as the binary does: the street side first, the lease last.
+    async fn stop(&self, desk: &Desk, keeping: Keeping) {
+        desk.readiness.stop();
+        let Life { drain, street, leave, rooms, work, .. } = &self.life;
+        drain.cancel();
+        street.close();
+        street.wait().await;
+        leave.cancel();
+        rooms.close();
+        rooms.wait().await;
+        work.close();
+        work.wait().await;
+        keeping.stop.cancel();
+        keeping.task.close();
+        keeping.task.wait().await;
+    }
+}
+
+/// The task that renews the lease, where the binary has a thread.
+#[derive(Default)]
+struct Keeping {
+    stop: CancellationToken,
+    task: TaskTracker,
+}
+
+async fn keep(lease: Arc<Lease>, store: Arc<SimStore>, stop: CancellationToken) {
+    nightdesk_lease::keep(&lease, &*store, &stop).await;
+}
+
+/// Begins a life, when the store can be reached.
+async fn begin(store: &SimStore, name: &str, clock: &SimClock) -> Lease {
+    loop {
+        let asked_at = clock.moment();
+        if let Ok(epoch) = store.begin(name, LEASE_LASTS).await {
+            let node = Node { name: name.to_owned(), epoch };
+            return Lease::begun(node, Box::new(clock.clone()), asked_at);
+        }
+        sleep(BEGIN_AGAIN).await;
+    }
+}
+
+/// Stops turns, as people on this node ask for it.
+async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
+    let mut stops: Vec<_> = world.plan.stops.iter().filter(|stop| stop.node == name).collect();
+    stops.sort_by_key(|stop| stop.at);
+    for (number, planned) in stops.into_iter().enumerate() {
+        let Some(wait) = planned.at.checked_sub(time::elapsed()) else { continue };
+        sleep(wait).await;
+        let agent = &world.cast.agents[planned.agent];
+        let Some(session) = SessionKey::new(format!("session-of-{}", agent.name)) else { continue };
+        let chat = chat_of(&agent.author);
+        world.machines[&name].notes.note(Event::StopReq {
+            id: format!("{name}-{number}"),
+            chat: chat.clone(),
+            agent: Some(agent.name.clone()),
+        });
+        stop(&desk, agent.id, &session, &chat).await;
+    }
+}
+
+/// Calls agents: none of them can be called yet, each comes back by itself.
+struct Calls;
+
+#[async_trait]
+impl ByUrl for Calls {
+    async fn call(&self, _tenant: TenantId, _url: &str) -> Outcome {
+        Outcome::Failed("nobody is called in a simulation".to_owned())
+    }
+}
+
+/// The street side's door on the simulated network.
+struct Door(TcpListener);
+
+impl Listener for Door {
+    type Stream = TcpStream;
+
+    async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.0.accept().await
+    }
+}

@@ -1,0 +1,70 @@
+//! Planted bugs: each must be found within the seeds.
+
+use std::ops::Range;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::report::Judged;
+use crate::seeds::play_until;
+use crate::ui;
+
+/// The bugs that a simulation can show. Those that are planted in SQL or in what calls out it cannot.
+/// Each with the promise that it breaks.
+const SHOWN: [(&str, &str); 8] = [
+    ("X1", "I21"),
+    ("X2", "I1"),
+    ("X7", "I5"),
+    ("X8", "I6"),
+    ("X10", "I16"),
+    ("X15", "I1"),
+    ("X17", "I13"),
+    ("X20", "I15"),
+];
+
+/// Plants each bug in a process of its own.
+pub(crate) fn all(seeds: u64, jobs: usize) -> Result<bool> {
+    let own = std::env::current_exe().context("could not find this program")?;
+    let mut caught = 0;
+    for (number, _) in SHOWN {
+        let mut child = Command::new(&own);
+        child.args(["--plant", number]);
+        child.args(["--seeds", &seeds.to_string(), "--jobs", &jobs.to_string()]);
+        caught += usize::from(child.status().context("could not start a child")?.success());
+    }
+    ui::say(&format!("sim-planted: caught={caught} planted={}", SHOWN.len()));
+    Ok(caught == SHOWN.len())
+}
+
+/// Plants one bug, and plays until a seed shows that its promise is broken. Answers whether one did.
+pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> {
+    let shown = SHOWN.iter().find(|(shown, _)| *shown == number);
+    let (_, promise) = shown.with_context(|| format!("no simulation shows bug {number}"))?;
+    ensure!(plant(number), "no bug {number} can be planted in this build");
+    let played = seeds.end - seeds.start;
+    let is_found = |judged: &Judged| found(judged, promise).is_some();
+    let failed = play_until(seeds, jobs, is_found);
+    let first = failed.iter().find_map(|(seed, judged)| Some((seed, found(judged, promise)?)));
+    ui::say(&match first {
+        Some((seed, what)) => format!("{number}: found by seed {seed}: {promise}: {what}"),
+        None => format!("{number}: {promise} was not found broken by {played} seeds"),
+    });
+    Ok(first.is_some())
+}
+
+/// What shows that a promise is broken, if it is.
+fn found<'a>(judged: &'a Judged, promise: &str) -> Option<&'a str> {
+    let violations = &judged.as_ref().ok()?.violations;
+    let broken = violations.iter().find(|violation| violation.invariant.number() == promise);
+    broken.map(|violation| violation.what.as_str())
+}
+
+#[cfg(feature = "planted")]
+fn plant(number: &str) -> bool {
+    nightdesk_types::planted::plant(number)
+}
+
+#[cfg(not(feature = "planted"))]
+const fn plant(_number: &str) -> bool {
+    false
+}

@@ -1,0 +1,37 @@
+//! Report: what is told of a seed.
+
+use nightdesk_judge::Verdict;
+
+use crate::ui;
+
+/// How many violations of one seed are told.
+const TOLD_MAX: usize = 5;
+
+/// A verdict, or why there is none.
+pub(crate) type Judged = Result<Verdict, String>;
+
+pub(crate) fn is_good(judged: &Judged) -> bool {
+    judged.as_ref().is_ok_and(|verdict| verdict.violations.is_empty())
+}
+
+/// Tells how a seed went, and how to play it again if it did not go well.
+pub(crate) fn tell(seed: u64, judged: &Judged) {
+    match judged {
+        Ok(verdict) => tell_verdict(seed, verdict),
+        Err(why) => ui::say(&format!("seed {seed}: {why}")),
+    }
+    if !is_good(judged) {
+        ui::say(&format!("replay: just sim {seed}"));
+    }
+}
+
+fn tell_verdict(seed: u64, verdict: &Verdict) {
+    ui::say(&format!("seed {seed}: {}", verdict.summary()));
+    for violation in verdict.violations.iter().take(TOLD_MAX) {
+        ui::say(&format!("  {}: {}", violation.invariant, violation.what));
+        for record in &violation.history {
+            let secs = std::time::Duration::from_nanos(record.at_ns).as_secs_f64();
+            ui::say(&format!("    {secs:8.3} {} {:?}", record.proc, record.ev));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The register's store.
+
+use std::time::Duration;
+
+use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
+use nightdesk_register::issuer::StoredKey;
+use nightdesk_register::{
+    Access, GreetedBot, ListedGateway, Named, NewBot, NewSecret, StoredBot, StoredSecret,
+};
+use nightdesk_types::{
+    AgentId, BotId, ClientId, DataKeyId, GatewayId, TenantId, TenantScope, Timestamp,
+};
+use nightdesk_vault::WrappedKey;
+
+use super::through;
+
+through! { nightdesk_register::Entering {
+    fn create_tenant(id: TenantId, name: &str, key: &WrappedKey) -> ();
+    fn data_key(scope: TenantScope) -> (DataKeyId, WrappedKey);
+    fn create_agent(scope: TenantScope, name: &str) -> AgentId;
+    fn create_bot(scope: TenantScope, bot: &NewBot) -> BotId;
+    fn bind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
+    fn unbind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
+    fn grant(scope: TenantScope, agent: AgentId, bot: BotId, grant: (&str, Access)) -> bool;
+}}
+
+through! { nightdesk_register::Gateways {
+    fn create_gateway(
+        scope: TenantScope, agent: AgentId, name: &str, secret: &NewSecret
+    ) -> GatewayId;
+    fn rotate(
+        scope: TenantScope, name: &str, secret: &NewSecret, overlap: Duration
+    ) -> Option<GatewayId>;
+    fn revoke(scope: TenantScope, name: &str) -> bool;
+    fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
+}}
+
+through! { nightdesk_register::Bots {
+    fn bot_at(path: &str) -> Option<StoredBot>;
+    fn bot(id: BotId) -> Option<StoredBot>;
+    fn bots_of(scope: TenantScope, agent: AgentId) -> Vec<GreetedBot>;
+    fn time() -> Timestamp;
+}}
+
+through! { nightdesk_register::Listing {
+    fn tenants_called(called: &str) -> Vec<Named<TenantId>>;
+    fn tenants(after: &str) -> Vec<Named<TenantId>>;
+    fn agents_called(scope: TenantScope, called: &str) -> Vec<Named<AgentId>>;
+    fn agents(scope: TenantScope, after: &str) -> Vec<Named<AgentId>>;
+    fn gateways(scope: TenantScope, after: &str) -> Vec<ListedGateway>;
+}}
+
+through! { nightdesk_register::enrolment::Enrolling {
+    fn invite(scope: TenantScope, agent: AgentId, invitation: &NewInvitation) -> ();
+    fn client(id: ClientId) -> Option<StoredClient>;
+    fn revoke_client(scope: TenantScope, id: ClientId) -> bool;
+    fn enrol(client: &Client, enrol: &Enrol) -> Enrolled;
+}}
+
+through! { nightdesk_register::issuer::Issuing {
+    fn signing_keys() -> Vec<StoredKey>;
+    fn first_signing_key(key: &StoredKey) -> Vec<StoredKey>;
+}}

@@ -1,0 +1,45 @@
+//! The stores of leases, of wakes and of our own pages.
+
+use std::time::Duration;
+
+use nightdesk_lease::{Owner, Renewed, Resource};
+use nightdesk_types::{AgentId, Generation, Node, NodeEpoch, TenantScope};
+use nightdesk_wake::{Claimed, Notice, Status, Terms, Which};
+use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Written};
+
+use super::through;
+
+through! { nightdesk_lease::Store {
+    fn begin(name: &str, lasts: Duration) -> NodeEpoch;
+    fn renew(node: &Node, lasts: Duration) -> Renewed;
+    fn end(node: &Node) -> ();
+    fn bury(late: Duration) -> Vec<Node>;
+    fn own(resource: Resource, node: &Node) -> Option<Owner>;
+}}
+
+through! { nightdesk_wake::Store {
+    fn claim(which: Which, terms: &Terms) -> Vec<Claimed>;
+    fn note(claimed: &Claimed, outcome: &str, wait: Duration) -> ();
+    fn put_off(claimed: &Claimed, wait: Duration) -> ();
+    fn told(claimed: &Claimed) -> ();
+    fn suspect(scope: TenantScope, agent: AgentId, line: Generation) -> ();
+    fn bury() -> u64;
+}}
+
+through! { nightdesk_wake::Wakers {
+    fn wakers(scope: TenantScope, agent: AgentId) -> Vec<String>;
+    fn set_wakers(scope: TenantScope, agent: AgentId, urls: &[String]) -> ();
+    fn ask(scope: TenantScope, agent: AgentId) -> ();
+    fn status(scope: TenantScope, agent: Option<AgentId>, after: &str) -> Vec<Status>;
+    fn notices(scope: TenantScope) -> Vec<Notice>;
+}}
+
+through! { nightdesk_webchat::store::Store {
+    fn said(chat: &Chat, said: &Said) -> Written;
+    fn answered(chat: &Chat, answer: &Answer) -> i64;
+    fn amend(chat: &Chat, message: i64, amend: &Amend) -> bool;
+    fn show(chat: &Chat, status: Option<&str>) -> ();
+    fn since(chat: &Chat, after: i64, lines_max: usize) -> News;
+    fn latest(chat: &Chat, lines_max: usize) -> News;
+    fn forget() -> u64;
+}}

@@ -1,0 +1,58 @@
+//! The stops' stores: inbox, lines, gate, egress.
+
+use nightdesk_egress::{Asked, GivenUp, SendKey, Settled};
+use nightdesk_gate::{AdmittedSend, Reach, RefusalNote, Snapshot};
+use nightdesk_inbox::{
+    Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
+    SourceMark, Stored, Swept, TestEntry, Waiting,
+};
+use nightdesk_lease::Owner;
+use nightdesk_line::{Caller, End, Taken};
+use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope};
+
+use super::through;
+
+through! { nightdesk_inbox::Store {
+    fn accept(events: &[Accept]) -> Vec<Put>;
+    fn waiting(asks: &[Ask]) -> Vec<Waiting>;
+    fn ack(acks: &[AckOf]) -> Vec<Ack>;
+    fn park(line: &LineClaim, seq: Seq, reason: ParkReason) -> Park;
+    fn heads(agents: &[(TenantScope, AgentId)]) -> Vec<Seq>;
+    fn take_source(operator: TenantScope, bot: BotId, source: &str) -> (NodeEpoch, Option<String>);
+    fn move_cursor(operator: TenantScope, bot: BotId, mark: &SourceMark) -> bool;
+    fn quarantine(unreadable: &Quarantine) -> ();
+}}
+
+through! { nightdesk_inbox::Aside {
+    fn overview(scope: TenantScope, agent: AgentId, after: Seq) -> Option<Overview>;
+    fn show(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Shown>;
+    fn set_aside(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
+    fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Stored>;
+    fn put_test(scope: TenantScope, agent: AgentId, entry: &TestEntry) -> Option<Seq>;
+}}
+
+through! { nightdesk_inbox::Upkeep {
+    fn keep() -> Swept;
+}}
+
+through! { nightdesk_line::Store {
+    fn take(caller: &Caller, node: &Node) -> Taken;
+    fn close(line: &LineClaim, end: End) -> ();
+}}
+
+through! { nightdesk_gate::Store {
+    fn snapshot(bot: BotId, author: &str, chat: &str) -> Snapshot;
+    fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
+    fn note_refusals(notes: &[RefusalNote]) -> ();
+}}
+
+through! { nightdesk_egress::Store {
+    fn ask(send: &AdmittedSend, asked_on: &str) -> Asked;
+    fn look(send: &SendKey) -> Asked;
+    fn claim(send: &SendKey, owner: &Owner) -> bool;
+    fn settle(send: &SendKey, node: &Node, settled: &Settled) -> bool;
+    fn retract(send: &SendKey, node: &Node, why: &Settled) -> bool;
+    fn waiting(node: &Node, sends_max: usize) -> Vec<nightdesk_egress::Waiting>;
+    fn ownerless(bots_max: usize) -> Vec<BotId>;
+    fn give_up(sends_max: usize) -> Vec<GivenUp>;
+}}

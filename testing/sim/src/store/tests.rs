@@ -1,0 +1,115 @@
+//! Every suite, on the simulated store: at once, and over slow wires.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_testkit::conformance::{Harness, TimedHarness};
+use nightdesk_testkit::{FakeClock, Memory};
+use nightdesk_types::{BotId, Clock, TenantScope, Timestamp};
+
+use super::{Climate, SimStore, Weather};
+use crate::chance::Chance;
+
+fn store(climate: Climate) -> SimStore {
+    let memory = Memory::new(FakeClock::default());
+    SimStore::reached_from("node-1", &memory, &Weather::of(Chance::of(1), climate))
+}
+
+#[async_trait]
+impl Harness for SimStore {
+    fn gate(&self) -> Arc<dyn nightdesk_gate::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+        Arc::new(self.clone())
+    }
+
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+        Arc::new(self.clone())
+    }
+
+    fn lines(&self) -> Arc<dyn nightdesk_line::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn egress(&self) -> Arc<dyn nightdesk_egress::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn lease(&self) -> Arc<dyn nightdesk_lease::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn register(&self) -> Arc<dyn nightdesk_register::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn wake(&self) -> Arc<dyn nightdesk_wake::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+        Arc::new(self.clone())
+    }
+
+    fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
+        Arc::new(self.clone())
+    }
+
+    async fn refusals(&self, scope: TenantScope) -> Vec<String> {
+        self.memory.refusals(scope).into_iter().map(|note| note.event_key).collect()
+    }
+
+    async fn quarantined(&self, operator: TenantScope, bot: BotId) -> usize {
+        self.memory.quarantined(operator, bot).len()
+    }
+}
+
+#[async_trait]
+impl TimedHarness for SimStore {
+    fn now(&self) -> Timestamp {
+        Clock::now(self.memory.clock())
+    }
+
+    async fn let_pass(&self, span: Duration) {
+        self.memory.clock().let_pass(span);
+    }
+}
+
+macro_rules! every_suite {
+    ($climate:expr, $model_cases:expr) => {
+        nightdesk_testkit::inbox_store_conformance!(store($climate));
+        nightdesk_testkit::inbox_model_conformance!(store($climate), $model_cases);
+        nightdesk_testkit::line_store_conformance!(store($climate));
+        nightdesk_testkit::wake_store_conformance!(store($climate));
+        nightdesk_testkit::gate_store_conformance!(store($climate));
+        nightdesk_testkit::register_store_conformance!(store($climate));
+        nightdesk_testkit::egress_store_conformance!(store($climate));
+        nightdesk_testkit::lease_store_conformance!(store($climate));
+        nightdesk_testkit::webchat_store_conformance!(store($climate));
+        nightdesk_testkit::upkeep_conformance!(store($climate));
+        nightdesk_testkit::timed_store_conformance!(store($climate));
+    };
+}
+
+mod at_once {
+    use super::*;
+
+    const CALM: Climate = Climate { way_ms_max: 0, stalls_per_mille: 0, lost_per_mille: 0 };
+
+    every_suite!(CALM, 200);
+}
+
+mod over_slow_wires {
+    use super::*;
+
+    const SLOW: Climate = Climate { way_ms_max: 1, stalls_per_mille: 0, lost_per_mille: 0 };
+
+    every_suite!(SLOW, 5);
+}

@@ -1,0 +1,7 @@
+//! What people see.
+
+/// Says a line.
+#[expect(clippy::print_stdout, reason = "the one place that prints")]
+pub(crate) fn say(line: &str) {
+    println!("{line}");
+}
