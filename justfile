@@ -5,6 +5,9 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 # Where `.ci/tools` puts what the machine lacks.
 tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
 
+# The simulation is built with flags of its own, and so in a folder of its own.
+sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
+
 export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
 
 # List the recipes.
@@ -45,15 +48,15 @@ hermes-line-planted: _desk-for-tests
 
 # Play 500 seeds of a simulated cell, or the one that is named. Budget: 4 minutes on two cores.
 sim *ARGS: _simulation
-    target/sim/sim/nightdesk-sim {{ ARGS }}
+    {{ sim_target }}/sim/nightdesk-sim {{ ARGS }}
 
 # Plant every bug that a simulation can show: each must be found. Budget: 1 minute.
 sim-planted: _simulation
-    target/sim/sim/nightdesk-sim --planted
+    {{ sim_target }}/sim/nightdesk-sim --planted
 
 # With tokio's unstable parts also the choices of `select!` follow from the seed.
 _simulation:
-    RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR=target/sim \
+    RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ sim_target }} \
         cargo build --locked --profile sim -p nightdesk-sim --features planted
 
 # Look at our own page through a real Chromium; the screenshots go to FOLDER.

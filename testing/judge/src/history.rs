@@ -137,7 +137,7 @@ impl History {
             .map(|(send, told, agent)| {
                 let (sent, nonce) = (send.mark, send.nonce);
                 let receipts = self.receipts_of(agent, nonce);
-                let done = receipts.iter().filter_map(|receipt| receipt.done).min();
+                let done = receipts.iter().filter_map(Receipt::may_be_done).min();
                 Pair { agent, nonce, sent, told, done }
             })
             .collect();

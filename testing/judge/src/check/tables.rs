@@ -31,14 +31,16 @@ fn holes(history: &History, findings: &mut Findings) {
 /// I8: no entry is acked without its gateway.
 fn ungated(history: &History, findings: &mut Findings) {
     // Of each entry, the receipt that was done first.
-    let mut done = ByName::default();
-    for (row, receipt) in history.receipts.iter().enumerate().filter(|(_, r)| r.done.is_some()) {
-        let first = done.get(receipt.buffer).map(|row| history.receipts[row].done);
-        if first.is_none_or(|first| receipt.done < first) {
-            done.set(receipt.buffer, row);
+    let mut firsts = ByName::default();
+    let done_of = |row: usize| history.receipts[row].may_be_done();
+    for (row, receipt) in history.receipts.iter().enumerate() {
+        let done = receipt.may_be_done();
+        let first = firsts.get(receipt.buffer).map(done_of);
+        if done.is_some() && first.is_none_or(|first| done < first) {
+            firsts.set(receipt.buffer, row);
         }
     }
-    let done = |entry: &Entry| done.get(entry.buffer).and_then(|row| history.receipts[row].done);
+    let done = |entry: &Entry| firsts.get(entry.buffer).and_then(done_of);
     for entry in &history.entries {
         let Some(acked) = entry.acked else { continue };
         let is_gated = done(entry).is_some_and(|done| done <= acked);

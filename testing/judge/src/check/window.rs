@@ -21,7 +21,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
 fn check_line(history: &History, findings: &mut Findings, line: &[&Receipt]) {
     let mut held: Vec<&Receipt> = Vec::new();
     for &receipt in line {
-        held.retain(|held| held.done.is_none_or(|done| done > receipt.mark));
+        held.retain(|held| held.may_be_done().is_none_or(|done| done > receipt.mark));
         held.push(receipt);
         let bytes: u64 = held.iter().map(|held| u64::from(held.bytes)).sum();
         if held.len() > WINDOW_ENTRIES_MAX || bytes > WINDOW_BYTES_MAX {
@@ -37,6 +37,7 @@ fn check_line(history: &History, findings: &mut Findings, line: &[&Receipt]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Event, OutResult};
     use crate::tale::Tale;
 
     fn handed_at_once(count: usize, bytes: u32) -> Tale {
@@ -56,6 +57,32 @@ mod tests {
     fn a_line_holds_as_many_entries_as_its_window_and_no_more() {
         assert_eq!(handed_at_once(WINDOW_ENTRIES_MAX, 10).broken(), [""; 0]);
         assert_eq!(handed_at_once(WINDOW_ENTRIES_MAX + 1, 10).broken(), ["I19"]);
+    }
+
+    #[test]
+    fn what_a_send_to_its_chat_crossed_on_the_wire_may_have_left_the_window() {
+        let request = || "r9".to_owned();
+        let asked = || {
+            let [conn, agent, chat, nonce] = ["c9", "carol", "chat", "s9"].map(str::to_owned);
+            Event::OutReq { conn, agent, request: request(), chat, nonce }
+        };
+        let answered = || Event::OutRes {
+            conn: "c9".to_owned(),
+            request: request(),
+            result: OutResult::Failed,
+        };
+        let crosses = [vec![asked()], vec![asked(), answered()], vec![]];
+        let broken = crosses.map(|sends| {
+            let mut tale = Tale::clean();
+            tale.opened("c9", "carol").said("w0", &["carol"]).note_all(sends);
+            tale.passed("c9", "carol", "w0");
+            let nonces: Vec<String> = (1..=WINDOW_ENTRIES_MAX).map(|at| format!("w{at}")).collect();
+            for nonce in &nonces {
+                tale.said(nonce, &["carol"]).handed("c9", "carol", nonce);
+            }
+            tale.acked("c9", "carol", "w0").broken_so_far()
+        });
+        assert_eq!(broken, [vec![], vec!["I19"], vec!["I19"]]);
     }
 
     #[test]

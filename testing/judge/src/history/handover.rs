@@ -3,7 +3,7 @@
 use std::mem;
 
 use crate::history::History;
-use crate::history::rows::{Close, Line, Mark, Receipt};
+use crate::history::rows::{Answer, Ask, Close, Line, Mark, Receipt};
 use crate::names::Name;
 
 /// A line that still answers so long after a passthrough frame was sent has handled it. Two
@@ -17,8 +17,10 @@ enum Step {
     Received(usize),
     /// An ack of this entry.
     Acked(Name),
-    /// A send to this chat.
-    Asked(Name),
+    /// A send to this chat, and what it is called.
+    Asked(Name, Name),
+    /// What came of the send of this name.
+    Answered(Name),
 }
 
 impl History {
@@ -56,7 +58,10 @@ impl History {
         let mut steps: Vec<_> =
             received.map(|(row, r)| (r.conn, r.mark, Step::Received(row))).collect();
         steps.extend(self.acks.iter().map(|ack| (ack.conn, ack.mark, Step::Acked(ack.buffer))));
-        steps.extend(self.asks.iter().map(|ask| (ask.conn, ask.mark, Step::Asked(ask.chat))));
+        let asked = |ask: &Ask| (ask.conn, ask.mark, Step::Asked(ask.chat, ask.request));
+        steps.extend(self.asks.iter().map(asked));
+        let answered = |answer: &Answer| (answer.conn, answer.mark, Step::Answered(answer.request));
+        steps.extend(self.answers.iter().map(answered));
         steps.sort_unstable_by_key(|&(conn, mark, _)| (conn, mark));
         steps
     }
@@ -64,14 +69,24 @@ impl History {
     fn follow(&self, steps: &[(Name, Mark, Step)], receipts: &mut [Receipt]) {
         // Rows, in the order of time.
         let mut held: Vec<usize> = Vec::new();
+        let mut asking: Vec<(Name, Name)> = Vec::new();
         for &(_, mark, step) in steps {
             let done: Vec<usize> = match step {
                 Step::Received(row) => {
                     held.push(row);
+                    let receipt = &mut receipts[row];
+                    let chat = self.chat(receipt.nonce);
+                    receipt.crossed =
+                        receipt.passthrough && asking.iter().any(|(asked, _)| chat == Some(*asked));
                     continue;
                 }
                 Step::Acked(buffer) => done_by_ack(&held, receipts, buffer),
-                Step::Asked(chat) => {
+                Step::Answered(request) => {
+                    asking.retain(|(_, asked)| *asked != request);
+                    continue;
+                }
+                Step::Asked(chat, request) => {
+                    asking.push((chat, request));
                     let is_done = |row: &usize| {
                         let receipt = &receipts[*row];
                         receipt.passthrough && self.chat(receipt.nonce) == Some(chat)

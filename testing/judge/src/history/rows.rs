@@ -57,6 +57,16 @@ pub(crate) struct Receipt {
     pub(crate) passthrough: bool,
     /// When the gateway was done with it: its ack, or what stands for one.
     pub(crate) done: Option<Mark>,
+    /// Whether a send to its chat was under way when it came. The desk cannot tell that from a send
+    /// that follows it, and may take it for done.
+    pub(crate) crossed: bool,
+}
+
+impl Receipt {
+    /// When the desk may first take it for done.
+    pub(crate) fn may_be_done(&self) -> Option<Mark> {
+        if self.crossed { Some(self.mark) } else { self.done }
+    }
 }
 
 /// A gateway's ack.

@@ -45,7 +45,7 @@ impl History {
             Event::GwRecv { conn, agent, buffer_id, nonce, bytes, passthrough } => {
                 let [conn, agent, buffer, nonce] = self.names([conn, agent, buffer_id, nonce]);
                 let (bytes, passthrough) = (*bytes, *passthrough);
-                let done = None;
+                let (done, crossed) = (None, false);
                 self.receipts.push(Receipt {
                     mark,
                     conn,
@@ -55,6 +55,7 @@ impl History {
                     bytes,
                     passthrough,
                     done,
+                    crossed,
                 });
             }
             Event::GwAck { conn, buffer_id, .. } => {
