@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_types::limits::WAKE_CALLS_AT_ONCE_MAX;
-use nightdesk_types::planted::{Bug, is_planted};
+use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -110,7 +110,9 @@ impl Wake {
         if is_planted(Bug::WakeAfterGoodbye) && !claimed.went_idle {
             return Ok(Outcome::Failed("nobody said goodbye".to_owned()));
         }
+        crash_point("K18");
         let outcome = self.dial(claimed).await;
+        crash_point("K19");
         self.metrics.called(&outcome);
         match &outcome {
             Outcome::PutOff(wait) => self.store.put_off(claimed, *wait).await?,

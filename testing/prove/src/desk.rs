@@ -69,13 +69,13 @@ impl Settings {
             folder,
             key_file,
         };
-        settings.write_config("desk-1", None)?;
+        settings.write_config("desk-1", "")?;
         Ok(settings)
     }
 
     /// Writes down what a node of this name is told: the same, but for its port, its log, which
-    /// goes into another folder, and the bell it shares with other nodes, if there is one.
-    pub fn node(&self, name: &str, logs: &Path, redis_url: Option<&str>) -> Result<Self> {
+    /// goes into another folder, and what more it is told.
+    pub fn node(&self, name: &str, logs: &Path, more: &str) -> Result<Self> {
         let node = Self {
             binary: self.binary.clone(),
             folder: self.folder.clone(),
@@ -85,16 +85,15 @@ impl Settings {
             log: logs.join(format!("{name}.log")),
             address: free_address()?,
         };
-        node.write_config(name, redis_url)?;
+        node.write_config(name, more)?;
         Ok(node)
     }
 
-    fn write_config(&self, node: &str, redis_url: Option<&str>) -> Result<()> {
-        let redis = redis_url.map_or_else(String::new, |url| format!("[redis]\nurl = \"{url}\"\n"));
+    fn write_config(&self, node: &str, more: &str) -> Result<()> {
         let text = format!(
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
-             [vault]\nkey_file = \"{}\"\n{redis}",
+             [vault]\nkey_file = \"{}\"\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,

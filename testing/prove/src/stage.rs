@@ -53,7 +53,7 @@ impl Stage {
     pub fn set_apart(binary: &Path, size: &Size, connections: u64) -> Result<(Self, Desk)> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
-        let other = settings.node("desk-2", cluster.folder(), None)?;
+        let other = settings.node("desk-2", cluster.folder(), "")?;
         let (desk, other) = (settings.start()?, other.start()?);
         let posted_to = other.address();
         Ok((Self::around(cluster, cast, desk, (posted_to, connections))?, other))

@@ -44,7 +44,7 @@ impl fmt::Debug for Fault {
 pub const MANNERS: &str = "F46";
 
 /// Everything that can happen.
-pub const ALL: [Fault; 21] = [
+pub const ALL: [Fault; 23] = [
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
     always("F06", "some gateways are frozen", frozen_gateway::freeze),
@@ -76,6 +76,8 @@ pub const ALL: [Fault; 21] = [
     crash("K10", "a node dies after it wrote an ack"),
     crash("K11", "a node dies between two pages of a drain"),
     crash("K12", "a node dies where a drain becomes live"),
+    crash("K18", "a node dies before it calls an agent"),
+    crash("K19", "a node dies after it called an agent"),
 ];
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {

@@ -32,16 +32,20 @@ pub struct Needs {
     pub faults: &'static str,
     /// Nodes.
     pub nodes: usize,
+    /// How long it takes to show.
+    pub seconds: u64,
 }
 
-const CALM: Needs = Needs { faults: "none", nodes: 1 };
-const ODD_GATEWAYS: Needs = Needs { faults: "F46", nodes: 1 };
-const RESETS: Needs = Needs { faults: "F46,F35", nodes: 1 };
-const STORE_AWAY: Needs = Needs { faults: "F46,F13", nodes: 1 };
-const HANG_UPS: Needs = Needs { faults: "F24", nodes: 1 };
+const CALM: Needs = Needs { faults: "none", nodes: 1, seconds: 0 };
+const ODD_GATEWAYS: Needs = Needs { faults: "F46", nodes: 1, seconds: 0 };
+const RESETS: Needs = Needs { faults: "F46,F35", nodes: 1, seconds: 0 };
+const STORE_AWAY: Needs = Needs { faults: "F46,F13", nodes: 1, seconds: 0 };
+/// An agent that leaves has as long to be called as the promise says.
+const SLEEPERS: Needs = Needs { faults: "F46", nodes: 1, seconds: 40 };
+const HANG_UPS: Needs = Needs { faults: "F24", nodes: 1, seconds: 0 };
 
 /// Every mutant there is.
-pub const ALL: [Mutant; 12] = [
+pub const ALL: [Mutant; 13] = [
     in_desk("X1", CALM),
     in_desk("X2", CALM),
     in_database("X3", database::number_by_sequence, CALM),
@@ -51,6 +55,7 @@ pub const ALL: [Mutant; 12] = [
     in_desk("X8", RESETS),
     in_database("X9", database::route_by_tenant, CALM),
     in_desk("X10", STORE_AWAY),
+    in_desk("X13", SLEEPERS),
     in_desk("X14", HANG_UPS),
     in_database("X19", database::no_wall, ODD_GATEWAYS),
     in_database("X21", database::one_tenant_wall, CALM),
@@ -80,7 +85,7 @@ pub fn wanted(list: &str) -> Result<Vec<Mutant>> {
 pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Options> {
     Ok(Options {
         seed: place.seed,
-        lasts: Duration::from_secs(place.seconds),
+        lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
         wanted: Wanted::read(needs.faults)?,
         at_random: false,
         nodes: needs.nodes,

@@ -22,11 +22,11 @@ impl Node {
     pub fn write(
         number: usize,
         settings: &Settings,
-        (logs, redis_url): (&Path, Option<&str>),
+        (logs, more): (&Path, &str),
         environment: &[(&'static str, String)],
     ) -> Result<Self> {
         let name = format!("node-{number}");
-        let settings = settings.node(&name, logs, redis_url)?;
+        let settings = settings.node(&name, logs, more)?;
         Ok(Self { name, settings, environment: environment.to_vec(), running: None })
     }
 

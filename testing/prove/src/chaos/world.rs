@@ -13,6 +13,7 @@ use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::Probe;
+use super::wakers;
 use crate::cluster::Cluster;
 use crate::desk::Settings;
 use crate::setup::Cast;
@@ -85,14 +86,16 @@ impl World {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
         let redis = design.redis.then(Redis::start).transpose()?;
-        let nodes = nodes(design, &settings, redis.as_ref())?;
-        let targets: Result<_> = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect();
+        let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
+        wakers::enter(&cluster, &cast, &targets)?;
+        let more = [wakers::settings(&targets), bell(redis.as_ref())].concat();
+        let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
             seed: design.seed,
             folder: design.folder.clone(),
             nodes: nodes.iter().map(Node::address).collect(),
             deliver,
-            targets: targets?,
+            targets,
             manners: plan::manners(design.seed, design.manners, &cast),
             conversations: plan::conversations(design.seed, &cast, size.guests),
             cast,
@@ -115,6 +118,9 @@ impl World {
         let file = file.display().to_string();
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
+        for member in 0..plan.cast.members.len() {
+            driver.note(Event::Wakeable { agent: Plan::agent(member) });
+        }
         started("probe");
         let probe = Probe::start(plan)?;
         started("platform");
@@ -210,13 +216,17 @@ impl World {
     }
 }
 
-fn nodes(design: &Design<'_>, settings: &Settings, redis: Option<&Redis>) -> Result<Vec<Node>> {
-    let url = redis.map(Redis::url);
-    let places = (&*design.folder, url.as_deref());
-    let write = |number| Node::write(number, settings, places, &design.environment);
+fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Node>> {
+    let told = (&*design.folder, more);
+    let write = |number| Node::write(number, settings, told, &design.environment);
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)
+}
+
+/// What a node is told of the bell.
+fn bell(redis: Option<&Redis>) -> String {
+    redis.map_or_else(String::new, |redis| format!("[redis]\nurl = \"{}\"\n", redis.url()))
 }
 
 fn free_address() -> Result<SocketAddr> {

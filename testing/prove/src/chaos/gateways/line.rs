@@ -19,8 +19,8 @@ use crate::gateway::wire::{self, Said};
 /// How long a gateway that goes idle waits to hear that this is known.
 const IDLE_WAIT: Duration = Duration::from_secs(2);
 
-/// How long an agent stays away that nobody calls.
-const AWAY_MS: (u64, u64) = (2_000, 6_000);
+/// How long an agent stays away that nobody calls: longer than it may take to be called.
+const AWAY_MS: (u64, u64) = (40_000, 60_000);
 
 /// A line that is held.
 pub(super) struct Line<'a> {

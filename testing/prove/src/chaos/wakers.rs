@@ -1,0 +1,39 @@
+//! Wakers: where the agents of a world are called, and what lets the desk call there.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result};
+
+use super::plan::Plan;
+use crate::cluster::Cluster;
+use crate::setup::Cast;
+use crate::stage::DATABASE;
+
+/// More than any agent of a run is woken: how often is not what is proved here.
+const PER_HOUR: u32 = 100_000;
+
+/// What a node is told so that it may call there.
+pub fn settings(targets: &[SocketAddr]) -> String {
+    let ports: Vec<String> = targets.iter().map(|target| target.port().to_string()).collect();
+    format!(
+        "[wake]\nper_hour = {PER_HOUR}\n\
+         [outside]\nhosts = [\"127.0.0.1\"]\nhttp = true\nports = [{}]\n\
+         [outside.rates.\"127.0.0.1\"]\nper_second = 10000\nat_once = 1000\n",
+        ports.join(", ")
+    )
+}
+
+/// Enters where each agent is called: at the process its gateway is in.
+pub fn enter(cluster: &Cluster, cast: &Cast, targets: &[SocketAddr]) -> Result<()> {
+    let mut rows = String::new();
+    for (number, member) in cast.members.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        let (tenant, agent) = (member.tenant, member.agent);
+        let target = targets[Plan::process_of(number)];
+        write!(rows, "{comma}('{tenant}', '{agent}', 1, 'http://{target}/wake/{number}')")
+            .context("could not write into memory")?;
+    }
+    let insert = format!("insert into wakers (tenant_id, agent_id, position, url) values {rows}");
+    cluster.ask(DATABASE, &insert).map(drop)
+}
