@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
-use crate::{Reach, Refusal, Snapshot};
+use crate::known::Change;
+use crate::{Reach, Refusal};
 
 /// One refusal, as it is kept for `explain`. It holds no text of the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,12 @@ pub struct RefusalNote {
 /// What is known about who may reach whom.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// What is known about this author in this chat, over all tenants.
-    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError>;
+    /// What changed since a version about who may be reached through a bot, over all tenants; or
+    /// everything, without a version or when it is too old.
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError>;
+
+    /// Of these bots, the ones of which something changed since.
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError>;
 
     /// Through which bots an agent may write to a chat: because the chat was granted to it, or
     /// has the id of a person bound to it, or because an entry came from there in the last 30

@@ -15,11 +15,13 @@ mod store;
 pub mod enrolment;
 pub mod issuer;
 mod listing;
+mod reaching;
 
 pub use account::{NewBot, StoredBot};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
+pub use reaching::{OnBot, Reaching};
 pub use register::{BotDraft, Register, RegisterError, new_secret};
-pub use store::{Access, Bots, Entering, Gateways, GreetedBot, NewSecret, Store, StoredSecret};
+pub use store::{Bots, Entering, Gateways, GreetedBot, NewSecret, Store, StoredSecret};

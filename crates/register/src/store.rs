@@ -14,6 +14,7 @@ use crate::enrolment::Enrolling;
 use crate::gateway::Gateway;
 use crate::issuer::Issuing;
 use crate::listing::Listing;
+use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
 #[derive(Clone, Debug)]
@@ -73,43 +74,6 @@ pub trait Entering: Send + Sync {
 
     /// Enters a bot.
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError>;
-
-    /// Binds a person on a platform to their agent.
-    async fn bind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError>;
-
-    /// Takes a binding back. Admits decided on it do not count any more.
-    async fn unbind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError>;
-
-    /// Gives a chat (`*`: every chat of the bot) to an agent, open to anyone or to its own
-    /// people only. Answers whether it was free.
-    async fn grant(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        grant: (&str, Access),
-    ) -> Result<bool, StoreError>;
-}
-
-/// Who may reach an agent in a chat that is granted to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Only people bound to it.
-    OwnerOnly,
-    /// Anyone.
-    Any,
 }
 
 /// Keeps gateways and their secrets.
@@ -168,6 +132,6 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing {}
 
-impl<T: Entering + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}

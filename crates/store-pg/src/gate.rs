@@ -1,37 +1,37 @@
 //! The gate's store.
 
+mod reach;
+
 use async_trait::async_trait;
-use nightdesk_gate::decide::{Grant, Principal};
-use nightdesk_gate::{Reach, Recipient, RefusalNote, Snapshot, Store};
+use nightdesk_gate::{Change, Reach, RefusalNote, Store};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
-use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
-    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError> {
-        let (author, chat) = (author.to_owned(), chat.to_owned());
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
         self.single("read who may be reached", move |connection| {
+            Box::pin(reach::changes(connection, bot, since))
+        })
+        .await
+    }
+
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        let (bots, versions): (Vec<Uuid>, Vec<i64>) =
+            bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
+        self.single("read where something changed", move |connection| {
             Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select principal as "principal!", tenant_id as "tenant!",
-                           agent_id as "agent!", version as "version!"
-                       from door_snapshot($1, $2, $3)"#,
-                    bot.uuid(),
-                    author,
-                    chat
+                let changed = sqlx::query_scalar!(
+                    r#"select bot_id as "bot!" from door_changed($1, $2)"#,
+                    &bots,
+                    &versions
                 )
                 .fetch_all(connection)
                 .await?;
-                let mut snapshot = Snapshot::default();
-                for row in rows {
-                    let recipient = recipient(row.tenant, row.agent, row.version);
-                    enter(&mut snapshot, &row.principal, recipient)?;
-                }
-                Ok(snapshot)
+                Ok(changed.into_iter().map(BotId::from_uuid).collect())
             })
         })
         .await
@@ -120,27 +120,5 @@ impl Pg {
             })
         })
         .await
-    }
-}
-
-fn enter(snapshot: &mut Snapshot, principal: &str, recipient: Recipient) -> sqlx::Result<()> {
-    let principal = match principal {
-        "bound" => {
-            snapshot.bound.push(recipient);
-            return Ok(());
-        }
-        "any" => Principal::Any,
-        "owner-only" => Principal::OwnerOnly,
-        _ => return Err(misfit("scope_grants", "principal")),
-    };
-    snapshot.granted.push(Grant { recipient, principal });
-    Ok(())
-}
-
-fn recipient(tenant: Uuid, agent: Uuid, version: i64) -> Recipient {
-    Recipient {
-        scope: TenantScope::of(TenantId::from_uuid(tenant)),
-        agent: AgentId::from_uuid(agent),
-        version,
     }
 }

@@ -178,8 +178,11 @@ pub const QUARANTINE_KEPT_MAX: i64 = 1_000;
 /// How old a cached refusal may be.
 pub const STALE_REFUSAL_MAX: Duration = Duration::from_secs(2);
 
-/// Gate decisions kept in memory.
-pub const SNAPSHOTS_KEPT_MAX: u64 = 100_000;
+/// Bots whose grants and bindings are kept in memory.
+pub const BOTS_KNOWN_MAX: u64 = 10_000;
+
+/// How often the gate looks whether they changed, whether or not the bell rang.
+pub const REACH_LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How often every local line is looked at, whether or not the bell rang.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
@@ -292,6 +295,10 @@ pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 
 /// Days of pending entries kept before they are parked as expired.
 pub const PENDING_DAYS: i32 = 7;
+
+/// Hours that a change of who may be reached is told to nodes that were away. Later they read
+/// everything.
+pub const REACH_CHANGES_HOURS: i32 = 1;
 
 /// Hours an acknowledged entry is kept.
 pub const ACKED_HOURS: i32 = 24;

@@ -21,10 +21,11 @@ use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
-use nightdesk_register::{Access, BotDraft, Issuer, Register};
+use nightdesk_register::{BotDraft, Issuer, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, Moment, Node, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
+    AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
+    SystemClock, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
 use nightdesk_wake::Wake;
@@ -223,7 +224,11 @@ impl TestDesk {
             key: Some(Key::new(BOT_KEY.to_owned())),
         };
         let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
-        self.register.store().bind(scope, agent, bot, name).await.expect("bind the author");
+        self.register
+            .store()
+            .bind(OnBot { scope, agent, bot }, name)
+            .await
+            .expect("bind the author");
         let (id, secret) =
             self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
         let name = gateway.to_owned();
@@ -232,7 +237,8 @@ impl TestDesk {
 
     /// Grants a chat of a bot to an agent, for anyone who writes there.
     pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
-        let granted = self.register.store().grant(scope, agent, bot, (chat, Access::Any)).await;
+        let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, chat));
+        let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
         granted.expect("grant a chat");
     }
 
@@ -269,9 +275,7 @@ impl TestDesk {
         let (bot, path) =
             self.register.create_bot(household.scope, draft).await.expect("enter a bot");
         if access == PageAccess::Anyone {
-            let (scope, agent) = (household.scope, household.agent);
-            let grant = self.register.store().grant(scope, agent, bot, ("*", Access::Any)).await;
-            assert!(grant.expect("grant every chat"), "it was free");
+            self.grant(household.scope, household.agent, bot, "*").await;
         }
         (bot, path)
     }

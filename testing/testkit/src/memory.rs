@@ -101,7 +101,9 @@ struct State {
     bots: BTreeMap<BotId, register::BotRow>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,
-    grants: BTreeMap<(BotId, String), gate::GrantRow>,
+    grants: Vec<gate::GrantRow>,
+    /// What changed about who may be reached through a bot, oldest first.
+    changes: BTreeMap<BotId, Vec<(AgentKey, gate::Changed)>>,
     clients: BTreeMap<ClientId, register::ClientRow>,
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_register::{Access, BotDraft, Register, new_secret};
+use nightdesk_register::{BotDraft, OnBot, Register, new_secret};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::BotId;
+use nightdesk_types::{BotId, Granted, Principal};
 use nightdesk_vault::Key;
 use nightdesk_wake::Wakers;
 use serde_json::json;
@@ -105,21 +105,22 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
 
 async fn bind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
     let (scope, agent) = bound.whose.found(register).await?;
-    register.store().bind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
+    register.store().bind(OnBot { scope, agent, bot: bot(&bound.bot)? }, &bound.author).await?;
     Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
 async fn unbind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
     let (scope, agent) = bound.whose.found(register).await?;
-    register.store().unbind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
+    register.store().unbind(OnBot { scope, agent, bot: bot(&bound.bot)? }, &bound.author).await?;
     Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
 async fn create_grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
     let Grant::Create { whose, bot, chat, open } = grant;
     let ((scope, agent), bot) = (whose.found(register).await?, self::bot(&bot)?);
-    let access = if open { Access::Any } else { Access::OwnerOnly };
-    let free = register.store().grant(scope, agent, bot, (&chat, access)).await?;
+    let principal = if open { Principal::Any } else { Principal::OwnerOnly };
+    let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, &chat));
+    let free = register.store().grant(on, &granted, Some(principal)).await?;
     if !free {
         bail!("chat {chat} is already given to an agent; only one may be reached there");
     }

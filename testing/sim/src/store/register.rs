@@ -5,10 +5,11 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    Access, GreetedBot, ListedGateway, Named, NewBot, NewSecret, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, DataKeyId, GatewayId, TenantId, TenantScope, Timestamp,
+    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
+    TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 
@@ -19,9 +20,19 @@ through! { nightdesk_register::Entering {
     fn data_key(scope: TenantScope) -> (DataKeyId, WrappedKey);
     fn create_agent(scope: TenantScope, name: &str) -> AgentId;
     fn create_bot(scope: TenantScope, bot: &NewBot) -> BotId;
-    fn bind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
-    fn unbind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
-    fn grant(scope: TenantScope, agent: AgentId, bot: BotId, grant: (&str, Access)) -> bool;
+}}
+
+through! { nightdesk_register::Reaching {
+    fn bind(on: OnBot, author: &str) -> ();
+    fn unbind(on: OnBot, author: &str) -> ();
+    fn prefer(on: OnBot, author: &str) -> bool;
+    fn grant(on: OnBot, granted: &Granted, principal: Option<Principal>) -> bool;
+    fn release(on: OnBot, granted: &Granted) -> bool;
+    fn open_to(scope: TenantScope, agent: AgentId, principal: Principal) -> ();
+    fn list(on: OnBot, authors: &[String]) -> ();
+    fn declare(
+        scope: TenantScope, agent: AgentId, platform: &str, relevance: &Relevance
+    ) -> ();
 }}
 
 through! { nightdesk_register::Gateways {

@@ -1,7 +1,7 @@
 //! The stops' stores: inbox, lines, gate, egress.
 
 use nightdesk_egress::{Asked, GivenUp, SendKey, Settled};
-use nightdesk_gate::{AdmittedSend, Reach, RefusalNote, Snapshot};
+use nightdesk_gate::{AdmittedSend, Change, Reach, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
     SourceMark, Stored, Swept, TestEntry, Waiting,
@@ -41,7 +41,8 @@ through! { nightdesk_line::Store {
 }}
 
 through! { nightdesk_gate::Store {
-    fn snapshot(bot: BotId, author: &str, chat: &str) -> Snapshot;
+    fn changes(bot: BotId, since: Option<i64>) -> Change;
+    fn changed(bots: &[(BotId, i64)]) -> Vec<BotId>;
     fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
 }}

@@ -136,10 +136,16 @@ macro_rules! line_store_conformance {
 macro_rules! gate_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { gate, $harness;
-            nothing_is_known_about_a_stranger,
+            nothing_is_known_about_a_new_bot,
             bindings_come_oldest_first,
-            grants_are_seen_where_they_hold,
-            the_version_moves_when_fewer_may_reach,
+            the_agent_preferred_last_comes_first,
+            grants_are_known_where_they_hold,
+            what_is_granted_belongs_to_one_agent,
+            an_agents_principal_holds_for_its_grants,
+            terms_are_known_by_bot_and_platform,
+            the_version_moves_with_every_change,
+            what_changed_since_is_told,
+            who_keeps_up_knows_everything,
             an_entry_lets_its_agent_answer,
             a_grant_lets_its_agent_write,
             a_binding_lets_its_agent_write_to_the_person,

@@ -1,13 +1,11 @@
 //! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 use async_trait::async_trait;
-use nightdesk_gate::decide::Principal;
-use nightdesk_register::{Access, Entering, NewBot};
+use nightdesk_register::{Entering, NewBot};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 
 use super::agent::Agent;
-use super::gate::{Binding, GrantRow};
 use super::{Memory, State};
 
 mod bots;
@@ -15,6 +13,7 @@ mod enrolment;
 mod gateways;
 mod issuer;
 mod listing;
+mod reaching;
 
 pub(super) use bots::BotRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
@@ -87,60 +86,5 @@ impl Entering for Memory {
         let id = BotId::from_uuid(bot.id);
         state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
         Ok(id)
-    }
-
-    async fn bind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        state.agent("bind an author", scope, agent)?;
-        let binding = Binding { scope, agent, bot, author: author.to_owned() };
-        if !state.bindings.contains(&binding) {
-            state.bindings.push(binding);
-        }
-        Ok(())
-    }
-
-    async fn unbind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        let binding = Binding { scope, agent, bot, author: author.to_owned() };
-        let Some(index) = state.bindings.iter().position(|other| *other == binding) else {
-            return Ok(());
-        };
-        state.bindings.remove(index);
-        // Fewer may reach the agent now: what was decided before does not count.
-        state.agent("unbind an author", scope, agent)?.reach_version += 1;
-        Ok(())
-    }
-
-    async fn grant(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        (chat, access): (&str, Access),
-    ) -> Result<bool, StoreError> {
-        let mut state = self.lock();
-        state.agent("grant a chat", scope, agent)?;
-        let place = (bot, chat.to_owned());
-        if state.grants.contains_key(&place) {
-            return Ok(false);
-        }
-        let principal = match access {
-            Access::OwnerOnly => Principal::OwnerOnly,
-            Access::Any => Principal::Any,
-        };
-        state.grants.insert(place, GrantRow { scope, agent, principal });
-        Ok(true)
     }
 }

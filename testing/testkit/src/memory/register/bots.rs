@@ -44,11 +44,9 @@ impl State {
 
     /// The bots an agent is bound or granted something on.
     fn bots_known_to(&self, scope: TenantScope, agent: AgentId) -> BTreeSet<BotId> {
-        let bindings = self.bindings.iter();
-        let bound = bindings.filter(|b| (b.scope, b.agent) == (scope, agent)).map(|b| b.bot);
-        let grants = self.grants.iter();
-        let granted = grants.filter(|(_, g)| (g.scope, g.agent) == (scope, agent));
-        bound.chain(granted.map(|((bot, _), _)| *bot)).collect()
+        let bound = self.bindings.iter().map(|binding| binding.on);
+        let on = bound.chain(self.grants.iter().map(|row| row.on));
+        on.filter(|on| (on.scope, on.agent) == (scope, agent)).map(|on| on.bot).collect()
     }
 }
 
