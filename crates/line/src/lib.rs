@@ -14,6 +14,7 @@ pub mod driver;
 pub mod upgrade;
 mod acks;
 mod addresses;
+mod admission;
 mod controls;
 mod desk;
 mod failures;
