@@ -76,6 +76,14 @@ idle-lines *ARGS: _proofs
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
 
+# Measure how soon a sleeping agent is called and has what waits, beside a plain GET and a bare line.
+wake-latency *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/wake-latency" {{ ARGS }}
+
+# Kill a desk with ten thousand lines and start it again: everybody must come back, with everything.
+herd *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/herd" {{ ARGS }}
+
 # Measure what it costs when a hint between two desks is lost and nobody notices.
 lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove

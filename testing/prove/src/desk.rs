@@ -165,7 +165,7 @@ impl Desk {
     }
 
     /// Kills it, as a machine that loses power would.
-    pub fn kill(mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         self.child.kill().context("could not kill the desk")?;
         self.child.wait().map(drop).context("could not wait for the desk")
     }
@@ -224,7 +224,8 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
-fn free_address() -> Result<SocketAddr> {
+/// An address on which nobody listens.
+pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
     listener.local_addr().context("could not read the port")
 }

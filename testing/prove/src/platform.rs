@@ -4,6 +4,7 @@
 //! more than it must.
 
 mod connection;
+mod paced;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -19,13 +20,15 @@ use tokio::task::JoinHandle;
 
 use crate::chance::pick;
 use crate::history::{Ledger, Seen};
+use crate::pace::Pace;
 use crate::setup::{self, Cast, PLATFORM};
 use crate::worker;
 pub(crate) use connection::Connection;
+use paced::Posting;
 
 /// What people write. With all that stands around it an entry has about 500 bytes. It holds
 /// no quotation mark, so that gateways need not parse.
-const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
+pub(crate) const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
     second warehouse came in late and I am not sure that it is in the report. If it is not, run \
     it again and tell me what has changed since Tuesday. Thanks a lot!";
 
@@ -50,6 +53,19 @@ pub enum Order {
     Each(usize),
     /// Post events for agents picked at random, for so many milliseconds.
     Run(u64),
+    /// Post one event for each of so many agents, evenly.
+    Paced {
+        /// The first of them.
+        from: usize,
+        /// How many.
+        agents: u64,
+        /// How many in a second.
+        per_second: u32,
+    },
+    /// Begin to post so many events in a second, to agents picked at random.
+    Begin(u32),
+    /// Post no more of them.
+    Stop,
     /// Put what was answered "200" into a file.
     Save(PathBuf),
 }
@@ -59,6 +75,8 @@ pub enum Order {
 pub struct Told {
     /// Their number.
     pub told: u64,
+    /// How often one had to be posted again.
+    pub again: u64,
 }
 
 /// What all connections share.
@@ -67,7 +85,14 @@ struct Desk {
     address: SocketAddr,
     cast: Cast,
     told: Ledger,
+    again: AtomicU64,
     next_event: AtomicU64,
+}
+
+impl Desk {
+    fn told(&self) -> Told {
+        Told { told: self.told.count(), again: self.again.load(Ordering::Relaxed) }
+    }
 }
 
 /// Runs the process.
@@ -76,8 +101,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         address: arguments.desk,
         cast: Cast::load(&arguments.cast)?,
         told: Ledger::default(),
+        again: AtomicU64::new(0),
         next_event: AtomicU64::new(0),
     });
+    let mut posting: Option<Posting> = None;
     worker::answer(async |order| {
         match order {
             Order::Each(step) => post_each(&desk, arguments.connections, step).await?,
@@ -85,9 +112,25 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
                 let until = Instant::now() + Duration::from_millis(millis);
                 post_until(&desk, arguments.connections, until).await?;
             }
+            Order::Paced { from, agents, per_second } => {
+                let member = move |nth| from + usize::try_from(nth).unwrap_or(usize::MAX);
+                let pace = Pace::of(agents, per_second);
+                Posting::begin(&desk, arguments.connections, pace, member).done().await?;
+            }
+            Order::Begin(per_second) => {
+                let members = desk.cast.members.len();
+                let (pace, member) =
+                    (Pace::of(u64::MAX, per_second), move |nth| pick(nth, members));
+                posting = Some(Posting::begin(&desk, arguments.connections, pace, member));
+            }
+            Order::Stop => {
+                if let Some(posting) = posting.take() {
+                    posting.stop().await?;
+                }
+            }
             Order::Save(file) => desk.told.save(&file)?,
         }
-        Ok(Told { told: desk.told.count() })
+        Ok(desk.told())
     })
     .await
 }

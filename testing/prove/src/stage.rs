@@ -10,6 +10,7 @@ use nightdesk_types::limits::{DAYS_OPENED_AHEAD, DEDUPE_DAYS};
 
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings};
+use crate::history::Seen;
 use crate::setup::{Cast, Size};
 use crate::worker::Worker;
 use crate::{gateway, history, platform, ui};
@@ -32,6 +33,7 @@ pub struct Stage {
     pub gateways: Worker,
     /// The desk.
     pub desk: Desk,
+    settings: Settings,
     /// Everybody there is.
     pub cast: Cast,
     /// PostgreSQL.
@@ -45,7 +47,7 @@ impl Stage {
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let desk = settings.start()?;
         let posted_to = desk.address();
-        Self::around(cluster, cast, desk, (posted_to, connections))
+        Self::around(cluster, cast, (settings, desk), (posted_to, connections))
     }
 
     /// The same with two desks that have nothing but the database between them: the platform
@@ -56,13 +58,13 @@ impl Stage {
         let other = settings.node("desk-2", cluster.folder(), "")?;
         let (desk, other) = (settings.start()?, other.start()?);
         let posted_to = other.address();
-        Ok((Self::around(cluster, cast, desk, (posted_to, connections))?, other))
+        Ok((Self::around(cluster, cast, (settings, desk), (posted_to, connections))?, other))
     }
 
     fn around(
         cluster: Cluster,
         cast: Cast,
-        desk: Desk,
+        (settings, desk): (Settings, Desk),
         (posted_to, connections): (SocketAddr, u64),
     ) -> Result<Self> {
         let file = cluster.folder().join("cast.json");
@@ -74,7 +76,7 @@ impl Stage {
         let platform =
             ["platform", "--desk", &posts, "--cast", &file, "--connections", &connections];
         let platform = Worker::start(cluster.folder(), &platform)?;
-        Ok(Self { platform, gateways, desk, cast, cluster })
+        Ok(Self { platform, gateways, desk, settings, cast, cluster })
     }
 
     /// Dials in for every agent.
@@ -82,6 +84,13 @@ impl Stage {
         ui::say(&format!("dialling {} lines", self.cast.members.len()));
         let standing: gateway::Standing = self.gateways.ask(&gateway::Order::Dial)?;
         self.all_open(&standing)
+    }
+
+    /// Kills the desk and starts it again; returns when it listens.
+    pub fn kill_and_start_again(&mut self) -> Result<()> {
+        self.desk.kill()?;
+        self.desk = self.settings.start()?;
+        Ok(())
     }
 
     /// Has the platform post; answers how many events it was told "200" for in all.
@@ -118,11 +127,17 @@ impl Stage {
 
     /// Checks that all that was told "ok" was acked by whom it was for, once.
     pub fn check_history(&mut self) -> Result<()> {
+        let (told, acked) = self.history()?;
+        history::check(&told, &acked)
+    }
+
+    /// What was told "ok", and what was acked.
+    pub fn history(&mut self) -> Result<(Vec<Seen>, Vec<Seen>)> {
         let folder = self.cluster.folder();
         let (told, acked) = (folder.join("told"), folder.join("acked"));
         let _: platform::Told = self.platform.ask(&platform::Order::Save(told.clone()))?;
         let _: gateway::Standing = self.gateways.ask(&gateway::Order::Save(acked.clone()))?;
-        history::check(&history::load(&told)?, &history::load(&acked)?)
+        Ok((history::load(&told)?, history::load(&acked)?))
     }
 
     fn all_open(&self, standing: &gateway::Standing) -> Result<()> {

@@ -1,17 +1,19 @@
-//! Wakers: where the agents of a world are called, and what lets the desk call there.
+//! Wakers: where agents are called, and what lets the desk call there.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 
-use super::plan::Plan;
 use crate::cluster::Cluster;
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// More than any agent of a run is woken: how often is not what is proved here.
+/// More than any agent of a proof is woken: how often is not what is proved here.
 const PER_HOUR: u32 = 100_000;
+
+/// Agents entered in one statement: it has to fit into an argument.
+const AT_ONCE: usize = 500;
 
 /// What a node is told so that it may call there.
 pub fn settings(targets: &[SocketAddr]) -> String {
@@ -24,16 +26,19 @@ pub fn settings(targets: &[SocketAddr]) -> String {
     )
 }
 
-/// Enters where each agent is called: at the process its gateway is in.
-pub fn enter(cluster: &Cluster, cast: &Cast, targets: &[SocketAddr]) -> Result<()> {
-    let mut rows = String::new();
-    for (number, member) in cast.members.iter().enumerate() {
-        let comma = if number == 0 { "" } else { "," };
-        let (tenant, agent) = (member.tenant, member.agent);
-        let target = targets[Plan::process_of(number)];
-        write!(rows, "{comma}('{tenant}', '{agent}', 1, 'http://{target}/wake/{number}')")
-            .context("could not write into memory")?;
+/// Enters where each agent is called: at the target of its number.
+pub fn enter(cluster: &Cluster, cast: &Cast, target: impl Fn(usize) -> SocketAddr) -> Result<()> {
+    for first in (0..cast.members.len()).step_by(AT_ONCE) {
+        let mut rows = String::new();
+        for (number, member) in cast.members.iter().enumerate().skip(first).take(AT_ONCE) {
+            let comma = if number == first { "" } else { "," };
+            let (tenant, agent, target) = (member.tenant, member.agent, target(number));
+            write!(rows, "{comma}('{tenant}', '{agent}', 1, 'http://{target}/wake/{number}')")
+                .context("could not write into memory")?;
+        }
+        let insert =
+            format!("insert into wakers (tenant_id, agent_id, position, url) values {rows}");
+        cluster.ask(DATABASE, &insert)?;
     }
-    let insert = format!("insert into wakers (tenant_id, agent_id, position, url) values {rows}");
-    cluster.ask(DATABASE, &insert).map(drop)
+    Ok(())
 }

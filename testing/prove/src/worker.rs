@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
 use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform};
-use crate::{desk, gateway, platform, ui};
+use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
 /// What a worker may be.
 #[derive(Debug, Subcommand)]
@@ -25,6 +25,12 @@ pub enum Work {
     /// The platform.
     #[command(hide = true)]
     Platform(platform::Arguments),
+    /// Agents that sleep.
+    #[command(hide = true)]
+    Sleepers(sleepers::Arguments),
+    /// A call and a line with no desk behind them.
+    #[command(hide = true)]
+    Loopback(loopback::Arguments),
     /// The gateways of some agents, each with its own manner.
     #[command(hide = true)]
     ChaosGateways(chaos_gateways::Arguments),
@@ -43,6 +49,8 @@ impl Work {
         match self {
             Self::Gateways(arguments) => runtime.block_on(gateway::run(arguments)),
             Self::Platform(arguments) => runtime.block_on(platform::run(arguments)),
+            Self::Sleepers(arguments) => runtime.block_on(sleepers::run(arguments)),
+            Self::Loopback(arguments) => runtime.block_on(loopback::run(arguments)),
             Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
         }

@@ -54,7 +54,7 @@ impl Node {
 
     /// Kills it, if it runs.
     pub fn kill(&mut self) -> Result<()> {
-        self.running.take().map_or(Ok(()), Desk::kill)
+        self.running.take().map_or(Ok(()), |mut desk| desk.kill())
     }
 
     /// Whether it ended by itself.

@@ -13,7 +13,7 @@ use nightdesk_judge::{EntryState, Event, Recorder};
 use nightdesk_types::{AgentId, EntryId, Seq};
 
 use super::plan::Plan;
-use super::psql::Looker;
+use crate::psql::Looker;
 use ranges::Ranges;
 
 /// How often it looks.

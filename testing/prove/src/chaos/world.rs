@@ -1,6 +1,5 @@
 //! World: everything that runs in a run, and the hands that strike it.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -13,11 +12,11 @@ use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::Probe;
-use super::wakers;
 use crate::cluster::Cluster;
-use crate::desk::Settings;
+use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
+use crate::wakers;
 use crate::worker::Worker;
 
 /// Something that is done to a database.
@@ -87,7 +86,7 @@ impl World {
         }
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
-        wakers::enter(&cluster, &cast, &targets)?;
+        wakers::enter(&cluster, &cast, |member| targets[Plan::process_of(member)])?;
         let more = [wakers::settings(&targets), bell(redis.as_ref())].concat();
         let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
@@ -227,9 +226,4 @@ fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Nod
 /// What a node is told of the bell.
 fn bell(redis: Option<&Redis>) -> String {
     redis.map_or_else(String::new, |redis| format!("[redis]\nurl = \"{}\"\n", redis.url()))
-}
-
-fn free_address() -> Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
-    listener.local_addr().context("could not read the port")
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 
 use super::Book;
 use super::socket::{NoLine, Socket};
@@ -23,11 +23,21 @@ pub(super) struct Line {
 impl Line {
     /// Dials in and says hello; returns when the desk has answered it.
     pub(super) async fn dial(desk: SocketAddr, token: &str, member: usize) -> Result<Self, NoLine> {
-        Ok(Self { socket: Socket::dial(desk, token).await?, member, acking: Vec::new() })
+        Ok(Self::on(Socket::dial(desk, token).await?, member))
+    }
+
+    /// A line on a socket that was greeted.
+    pub(super) const fn on(socket: Socket, member: usize) -> Self {
+        Self { socket, member, acking: Vec::new() }
+    }
+
+    /// Whose it is.
+    pub(super) const fn member(&self) -> usize {
+        self.member
     }
 
     /// Acks entries and answers pings until the line ends, and says why it did.
-    pub(super) async fn hold(&mut self, book: &Book) -> Result<()> {
+    pub(super) async fn hold(&mut self, book: &Book) -> Result<(), NoLine> {
         loop {
             let pings = self.answer()?;
             book.pings.fetch_add(pings, Ordering::Relaxed);
@@ -41,13 +51,13 @@ impl Line {
     }
 
     /// Puts together what is to be said to what came; how many pings there were.
-    fn answer(&mut self) -> Result<u64> {
+    fn answer(&mut self) -> Result<u64, NoLine> {
         let Socket { heard, saying, .. } = &mut self.socket;
         let (mut begun, mut pings) = (0, 0);
         while let Some((said, length)) = wire::first_frame(&heard[begun..])? {
             match said {
                 Said::Text(text) => {
-                    let Some(entry) = wire::entry(text) else { bail!("a frame of no use came") };
+                    let entry = wire::entry(text).context("a frame of no use came")?;
                     wire::put_ack(saying, entry.buffer_id);
                     self.acking.push(Seen { agent: self.member, event: entry.event });
                 }
@@ -55,7 +65,7 @@ impl Line {
                     wire::put_pong(saying, payload);
                     pings += 1;
                 }
-                Said::Closed(code) => bail!("the desk closed with {code}"),
+                Said::Closed(code) => return Err(NoLine::Closed(code)),
             }
             begun += length;
         }

@@ -80,7 +80,7 @@ impl Dialled<'_> {
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
             Ok(Ok(socket)) => return Some(socket),
             Ok(Err(NoLine::Closed(code))) => self.closed(code, "closed before the greeting"),
-            Ok(Err(NoLine::Broken(error))) => self.closed(CUT, &format!("{error:#}")),
+            Ok(Err(no_line)) => self.closed(CUT, &no_line.to_string()),
             Err(_) => self.closed(CUT, "no line in time"),
         }
         None
