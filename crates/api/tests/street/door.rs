@@ -76,8 +76,8 @@ async fn who_is_not_known_takes_nobodys_place() {
 
     let stranger = TestGateway::dial(desk.address(), "gw-1", &wrong).await;
     assert_eq!(stranger.err(), Some(401));
-    assert!(desk.register.revoke(ann.scope, "gw-1").await.expect("revoke"));
-    let mut revoked = TestGateway::dial(desk.address(), "gw-1", &ann.secret).await.expect("a line");
+    desk.register.store().revoke(ann.scope, "gw-1").await.expect("revoke");
+    let mut revoked = desk.dial(&ann).await;
     revoked.hello("discord").await;
     assert_eq!(revoked.hear().await, Heard::Closed(4401), "a herd does not hide the proof");
 }
