@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use nightdesk_prove::chaos::mutants::{self, Mutant, Needs, Place};
+use nightdesk_prove::chaos::mutants::{self, Mutant, Needs, Place, Stage};
 use nightdesk_prove::chaos::run::{Planted, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::Work;
@@ -37,6 +37,10 @@ struct Arguments {
     /// The desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
+
+    /// The simulation's binary, built with the feature `planted`.
+    #[arg(long, env = "NIGHTDESK_SIM_BIN", default_value = "target/sim/sim/nightdesk-sim")]
+    simulation: PathBuf,
 }
 
 fn main() -> ExitCode {
@@ -54,16 +58,25 @@ fn prove(arguments: &Arguments) -> Result<()> {
         seed: arguments.seed,
         seconds: arguments.seconds,
         desk: &arguments.desk,
+        simulation: &arguments.simulation,
         folder: &arguments.folder,
     };
     let mut clean: Vec<Needs> = Vec::new();
     let mut caught = 0;
     for mutant in &mutants {
-        if !clean.contains(&mutant.needs) {
-            stays_clean(mutant.needs, &place)?;
-            clean.push(mutant.needs);
-        }
-        caught += usize::from(is_caught(mutant, &place)?);
+        let began = Instant::now();
+        let shown = match mutant.stage {
+            Stage::Processes(planted, needs) => {
+                if !clean.contains(&needs) {
+                    stays_clean(needs, &place)?;
+                    clean.push(needs);
+                }
+                is_seen(mutant, (planted, needs), &place)?
+            }
+            Stage::Simulation => is_simulated(mutant, &place)?,
+        };
+        caught += usize::from(shown);
+        ui::say(&format!("{} took {} s", mutant.number, began.elapsed().as_secs()));
     }
     let planted = mutants.len();
     ui::put(&format!("mutants-of-the-desk: caught={caught} planted={planted}"));
@@ -87,17 +100,30 @@ fn stays_clean(needs: Needs, place: &Place<'_>) -> Result<()> {
     Ok(())
 }
 
-fn is_caught(mutant: &Mutant, place: &Place<'_>) -> Result<bool> {
-    let began = Instant::now();
-    let outcome = run(&mutants::options(mutant.needs, mutant.planted, place)?)?;
-    let broken = mutants::broken(&outcome);
-    let secs = began.elapsed().as_secs();
-    if !mutants::is_seen_outside(&outcome) {
+/// Whether real processes show it.
+fn is_seen(mutant: &Mutant, (planted, needs): (Planted, Needs), place: &Place<'_>) -> Result<bool> {
+    let Mutant { number, breaks, .. } = mutant;
+    let outcome = run(&mutants::options(needs, planted, place)?)?;
+    let broken = mutants::broken(&outcome).join(" ");
+    if outcome.verdict.count(*breaks) == 0 {
         let folder = outcome.folder.display();
-        ui::put(&format!("missed {}; the histories are in {folder}", mutant.number));
+        ui::put(&format!(
+            "missed {number}: {breaks} is not among [{broken}]; the histories are in {folder}"
+        ));
         return Ok(false);
     }
     std::fs::remove_dir_all(outcome.folder)?;
-    ui::put(&format!("caught {} by {} in {secs} s", mutant.number, broken.join(" ")));
+    ui::put(&format!("caught {number} by {breaks} in real processes, of [{broken}]"));
     Ok(true)
+}
+
+/// Whether the simulation shows it.
+fn is_simulated(mutant: &Mutant, place: &Place<'_>) -> Result<bool> {
+    let Mutant { number, breaks, .. } = mutant;
+    let shown = mutants::simulated(mutant, place.simulation)?;
+    ui::put(&match &shown {
+        Some(said) => format!("caught {number} by {breaks} in the simulation, {said}"),
+        None => format!("missed {number}: no simulated seed breaks {breaks} with it alone"),
+    });
+    Ok(shown.is_some())
 }

@@ -1,7 +1,8 @@
-//! Wakers: where the agents of a world are called, and what lets the desk call there.
+//! Wakers: where the agents of a world are called, what lets the desk call there, and where one of
+//! them would lead it.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use anyhow::{Context, Result};
 
@@ -12,6 +13,14 @@ use crate::stage::DATABASE;
 
 /// More than any agent of a run is woken: how often is not what is proved here.
 const PER_HOUR: u32 = 100_000;
+
+/// An address of this machine that no node is told of.
+const HONEYPOT: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Where nobody may be led: a port that is open, at an address that is not.
+pub fn honeypot(targets: &[SocketAddr]) -> SocketAddr {
+    SocketAddr::new(HONEYPOT, targets[0].port())
+}
 
 /// What a node is told so that it may call there.
 pub fn settings(targets: &[SocketAddr]) -> String {
@@ -24,14 +33,16 @@ pub fn settings(targets: &[SocketAddr]) -> String {
     )
 }
 
-/// Enters where each agent is called: at the process its gateway is in.
+/// Enters where each agent is called: at the process its gateway is in. One of them says that it is
+/// where nobody may be led.
 pub fn enter(cluster: &Cluster, cast: &Cast, targets: &[SocketAddr]) -> Result<()> {
     let mut rows = String::new();
     for (number, member) in cast.members.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
         let (tenant, agent) = (member.tenant, member.agent);
-        let target = targets[Plan::process_of(number)];
-        write!(rows, "{comma}('{tenant}', '{agent}', 1, 'http://{target}/wake/{number}')")
+        let is_lured = number == Plan::lured(cast.members.len());
+        let at = if is_lured { honeypot(targets) } else { targets[Plan::process_of(number)] };
+        write!(rows, "{comma}('{tenant}', '{agent}', 1, 'http://{at}/wake/{number}')")
             .context("could not write into memory")?;
     }
     let insert = format!("insert into wakers (tenant_id, agent_id, position, url) values {rows}");

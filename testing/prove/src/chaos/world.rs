@@ -12,7 +12,7 @@ use super::manner::Manners;
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
-use super::probe::Probe;
+use super::probe::{Probe, claims};
 use super::wakers;
 use crate::cluster::Cluster;
 use crate::desk::Settings;
@@ -85,6 +85,7 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
+        claims::watch(&cluster)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
         wakers::enter(&cluster, &cast, &targets)?;
@@ -95,6 +96,7 @@ impl World {
             folder: design.folder.clone(),
             nodes: nodes.iter().map(Node::address).collect(),
             deliver,
+            honeypot: wakers::honeypot(&targets),
             targets,
             manners: plan::manners(design.seed, design.manners, &cast),
             conversations: plan::conversations(design.seed, &cast, size.guests),
@@ -118,7 +120,7 @@ impl World {
         let file = file.display().to_string();
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
-        for member in 0..plan.cast.members.len() {
+        for member in 0..Plan::lured(plan.cast.members.len()) {
             driver.note(Event::Wakeable { agent: Plan::agent(member) });
         }
         started("probe");

@@ -34,6 +34,16 @@ pub(super) fn dedupe_by_mark(cluster: &Cluster, _: &Cast) -> Result<()> {
     replace(cluster, "inbox_accept", &mark)
 }
 
+/// X5: whoever once owned a bot may write for it.
+pub(super) fn no_fence(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let held = "perform from owners o
+    where o.resource = p_resource and o.epoch = p_epoch
+      and o.node = p_node and o.node_epoch = p_node_epoch
+    for share;
+    return found;";
+    replace(cluster, "owns", &[(held, "return true;")])
+}
+
 /// X6: a new line begins a little before the cursor.
 pub(super) fn hand_over_after_ack(cluster: &Cluster, _: &Cast) -> Result<()> {
     let before = [(
