@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use nightdesk_judge::Invariant;
 
 use super::run::{Outcome, Planted};
-pub use needs::{Needs, options};
 use needs::{CALM, HANG_UPS, ODD_GATEWAYS, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY};
+pub use needs::{Needs, options};
 pub use simulation::simulated;
 
 /// A desk with a bug, and how it is shown.
@@ -61,7 +61,7 @@ pub const ALL: [Mutant; 19] = [
     in_desk("X14", Invariant::NoLoss, HANG_UPS),
     in_simulation("X15", Invariant::NoLoss),
     in_desk("X16", Invariant::NoHoneypot, SLEEPERS),
-    in_simulation("X17", Invariant::Stop),
+    in_desk("X17", Invariant::Stop, CALM),
     in_database("X19", Invariant::NoMisdelivery, database::no_wall, ODD_GATEWAYS),
     in_simulation("X20", Invariant::Revoked),
     in_database("X21", Invariant::NoLoss, database::one_tenant_wall, CALM),
