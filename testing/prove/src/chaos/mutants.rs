@@ -5,13 +5,14 @@ mod needs;
 mod paused_owner;
 mod simulation;
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use nightdesk_judge::Invariant;
 
 use super::run::{Outcome, Planted};
-use needs::{CALM, HANG_UPS, ODD_GATEWAYS, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY};
+use needs::{CALM, HANG_UPS, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY};
 pub use needs::{Needs, options};
 pub use simulation::simulated;
 
@@ -33,6 +34,15 @@ pub enum Stage {
     Processes(Planted, Needs),
     /// In the simulation, which knows what must happen.
     Simulation,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Processes(..) => "in real processes",
+            Self::Simulation => "in the simulation",
+        })
+    }
 }
 
 impl Mutant {
@@ -62,7 +72,7 @@ pub const ALL: [Mutant; 19] = [
     in_simulation("X15", Invariant::NoLoss),
     in_desk("X16", Invariant::NoHoneypot, SLEEPERS),
     in_desk("X17", Invariant::Stop, CALM),
-    in_database("X19", Invariant::NoMisdelivery, database::no_wall, ODD_GATEWAYS),
+    in_database("X19", Invariant::NoMisdelivery, database::no_wall, RESETS),
     in_simulation("X20", Invariant::Revoked),
     in_database("X21", Invariant::NoLoss, database::one_tenant_wall, CALM),
     in_simulation("X22", Invariant::NoLoss),

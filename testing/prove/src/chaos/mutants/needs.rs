@@ -1,5 +1,6 @@
 //! Needs: what must happen for a bug to show.
 
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -26,16 +27,22 @@ pub struct Needs {
 }
 
 pub(super) const CALM: Needs = under("none");
-pub(super) const ODD_GATEWAYS: Needs = under("F46");
 pub(super) const RESETS: Needs = under("F46,F35");
 pub(super) const STORE_AWAY: Needs = under("F46,F13");
-pub(super) const HANG_UPS: Needs = under("F24");
+pub(super) const HANG_UPS: Needs = under("F24,F24");
 /// An agent that leaves has as long to be called as the promise says.
-pub(super) const SLEEPERS: Needs = Needs { seconds: 40, ..under("F46") };
+pub(super) const SLEEPERS: Needs = Needs { seconds: 30, ..under("F46") };
 pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..under("none") };
 
 const fn under(faults: &'static str) -> Needs {
     Needs { faults, nodes: 1, seconds: 0, owner_paused: false }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paused = if self.owner_paused { ", its owner paused" } else { "" };
+        write!(f, "{} on {} nodes for {} s{paused}", self.faults, self.nodes, self.seconds)
+    }
 }
 
 impl Needs {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::Mutant;
 
@@ -11,13 +11,14 @@ use super::Mutant;
 const SEEDS_MAX: u64 = 500;
 
 /// Has the simulation play until a seed shows a bug, and that seed once more without it. Answers what
-/// it said, if it was so.
-pub fn simulated(mutant: &Mutant, simulation: &Path) -> Result<Option<String>> {
+/// it said.
+pub fn simulated(mutant: &Mutant, simulation: &Path) -> Result<String> {
     let played = Command::new(simulation)
         .args(["--plant", mutant.number, "--seeds", &SEEDS_MAX.to_string()])
         .output()
         .with_context(|| format!("could not run the simulation, {}", simulation.display()))?;
     let said = String::from_utf8_lossy(&played.stdout).trim().to_owned();
     let promise = format!(": {}: ", mutant.breaks);
-    Ok(Some(said).filter(|said| played.status.success() && said.contains(&promise)))
+    ensure!(played.status.success() && said.contains(&promise), "{said}");
+    Ok(said)
 }
