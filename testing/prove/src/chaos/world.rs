@@ -204,6 +204,16 @@ impl World {
         pending.trim().parse().context("could not read how many entries wait")
     }
 
+    /// Whether every agent had a line at some time.
+    pub fn all_had_lines(&self) -> Result<bool> {
+        let without = "select exists (
+            select from agents a where not exists (
+                select from lines l where l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+            )
+        )";
+        Ok(self.cluster.ask(DATABASE, without)?.trim() == "f")
+    }
+
     /// Ends every history, and then everything.
     pub fn end(mut self) -> Result<Vec<Strike>> {
         self.note(Event::Quiesce);
