@@ -100,7 +100,7 @@ pub struct Size {
     pub guests: usize,
     /// Where the bots' calls go, if anywhere.
     pub deliver_url: Option<String>,
-    /// How often a bot may call in one chat, if that is slow.
+    /// How often a bot may call, if that is slow.
     pub calls_per_second: Option<u32>,
 }
 
@@ -176,7 +176,7 @@ async fn enter_bot(
         adapter: "scripted".to_owned(),
         handle: format!("bot-{number}"),
         settings: serde_json::json!({
-            "deliver_url": size.deliver_url, "calls_per_second": size.calls_per_second,
+            "deliver_url": size.deliver_url, "bot_calls_per_second": size.calls_per_second,
         }),
         key: Some(Key::new(key.clone())),
     };

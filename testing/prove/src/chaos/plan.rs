@@ -27,7 +27,7 @@ pub struct Scale {
     pub rate_per_s: u64,
     /// Of how many acks in a hundred the platform looks the event up.
     pub looks_percent: u64,
-    /// How often a bot may speak in one chat, if that is slow: then sends wait for their turn.
+    /// How often a bot may speak, if that is slow: then sends wait for their turn.
     pub calls_per_second: Option<u32>,
 }
 

@@ -53,10 +53,10 @@ impl Needs {
         Ok(wanted)
     }
 
-    /// Sends wait for their turn where bots are slow.
+    /// Sends wait for their turn where bots are slow: more of them than whoever takes over makes at once.
     const fn scale(self) -> Scale {
         let (rate_per_s, calls_per_second) =
-            if self.owner_paused { (75, Some(1)) } else { (150, None) };
+            if self.owner_paused { (40, Some(2)) } else { (150, None) };
         Scale { agents: 40, rate_per_s, looks_percent: 30, calls_per_second }
     }
 }

@@ -21,7 +21,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 /// In so many chats sends must wait for an owner before it is paused.
-const CHATS_MIN: u32 = 5;
+const CHATS_MIN: u32 = 8;
 
 /// How long that may take, or until others have taken over: a lease, and a look.
 const COMES_WITHIN: Duration = Duration::from_secs(25);
