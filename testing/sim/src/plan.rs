@@ -123,9 +123,9 @@ fn says(chance: &mut Chance, agents: usize) -> Vec<Say> {
 /// The feed comes in gusts: then several events are read at once.
 fn feed(chance: &mut Chance, agents: usize) -> Vec<Fed> {
     let mut feed = Vec::new();
-    for _ in 0..chance.between(4, 8) {
+    for _ in 0..chance.between(2, 5) {
         let at = chance.millis(SAYS_MS.0, SAYS_MS.1);
-        let gust = chance.between(2, 8);
+        let gust = chance.between(1, 8);
         feed.extend((0..gust).map(|_| Fed { at, to: chance.place(agents) }));
     }
     feed.sort_by_key(|fed| fed.at);

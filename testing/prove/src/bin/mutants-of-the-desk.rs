@@ -13,7 +13,7 @@ use nightdesk_prove::ui;
 use nightdesk_prove::worker::Work;
 
 /// How many seeds a bug may need.
-const SEEDS_MAX: usize = 2;
+const SEEDS_MAX: usize = 3;
 
 /// Checks that the judge finds every bug that is planted.
 #[derive(Debug, Parser)]

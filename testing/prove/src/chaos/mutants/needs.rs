@@ -29,7 +29,7 @@ pub struct Needs {
 pub(super) const CALM: Needs = under("none");
 pub(super) const RESETS: Needs = under("F46,F35");
 pub(super) const STORE_AWAY: Needs = under("F46,F13");
-pub(super) const HANG_UPS: Needs = under("F24,F24");
+pub(super) const HANG_UPS: Needs = under("F24,F24,F24");
 /// An agent that leaves has as long to be called as the promise says.
 pub(super) const SLEEPERS: Needs = Needs { seconds: 30, ..under("F46") };
 pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..under("none") };
