@@ -106,8 +106,8 @@ chaos *SETTINGS: _world
         --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-1}"'
 
 # Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.
-mutants-of-the-desk *ARGS: _world
-    NIGHTDESK_BIN="$(just _built debug)" \
+mutants-of-the-desk *ARGS: _world _simulation
+    NIGHTDESK_BIN="$(just _built debug)" NIGHTDESK_SIM_BIN={{ sim_target }}/sim/nightdesk-sim \
         "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
 
 _world:

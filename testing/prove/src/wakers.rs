@@ -1,7 +1,7 @@
 //! Wakers: where agents are called, and what lets the desk call there.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use anyhow::{Context, Result};
 
@@ -14,6 +14,14 @@ const PER_HOUR: u32 = 100_000;
 
 /// Agents entered in one statement: it has to fit into an argument.
 const AT_ONCE: usize = 500;
+
+/// An address of this machine that no node is told of.
+const HONEYPOT: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Where nobody may be led: a port that is open, at an address that is not.
+pub fn honeypot(targets: &[SocketAddr]) -> SocketAddr {
+    SocketAddr::new(HONEYPOT, targets[0].port())
+}
 
 /// What a node is told so that it may call there.
 pub fn settings(targets: &[SocketAddr]) -> String {

@@ -73,10 +73,16 @@ fn network(chance: &mut Chance) -> Sim<'static> {
 fn foretell(plan: &Plan, notes: &Notes) {
     for say in &plan.says {
         if say.to.is_some_and(|to| plan.habits[to].may_park()) {
-            let reason = ParkReason::Tries.slug().to_owned();
-            notes.note(Event::MayPark { nonce: say.id.clone(), reason });
+            may_park(say.id.clone(), notes);
         }
     }
+    for (nonce, _) in plan.fed().filter(|(_, fed)| plan.habits[fed.to].may_park()) {
+        may_park(nonce, notes);
+    }
+}
+
+fn may_park(nonce: String, notes: &Notes) {
+    notes.note(Event::MayPark { nonce, reason: ParkReason::Tries.slug().to_owned() });
 }
 
 /// Puts everybody into the network.
@@ -144,10 +150,10 @@ impl Driver {
 
     /// Whether there is nothing more to see.
     fn is_over(&mut self, now: Duration) -> bool {
-        let Plan { says, faults, .. } = &self.world.plan;
-        let said = says.iter().map(|say| say.at).max().unwrap_or_default();
+        let Plan { says, feed, faults, .. } = &self.world.plan;
+        let said = says.iter().map(|say| say.at).chain(feed.iter().map(|fed| fed.at)).max();
         let mended = faults.iter().map(|fault| fault.off).max().unwrap_or_default();
-        let last = said.max(mended);
+        let last = said.unwrap_or_default().max(mended);
         let settled = now > last && self.world.is_settled();
         self.settled_at = if settled { self.settled_at.or(Some(now)) } else { None };
         self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + SETTLE_WAIT

@@ -119,7 +119,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
 
 fn options(arguments: &Arguments) -> Result<Options> {
     let planted = match &arguments.planted {
-        Some(number) => mutants::wanted(number)?[0].planted,
+        Some(number) => mutants::wanted(number)?[0].planted()?,
         None => Planted::Nothing,
     };
     Ok(Options {
@@ -133,6 +133,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             agents: arguments.agents,
             rate_per_s: arguments.rate,
             looks_percent: arguments.looks,
+            calls_per_second: None,
         },
         patience: Duration::from_secs(arguments.patience),
         planted,

@@ -111,6 +111,9 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     });
     let mut tasks = JoinSet::new();
     tasks.spawn(target::listen(Arc::clone(&hall), hall.plan.targets[arguments.process]));
+    if arguments.process == 0 {
+        tasks.spawn(target::lure(Arc::clone(&hall), hall.plan.honeypot));
+    }
     worker::answer(async |order| {
         match order {
             Order::Dial => {

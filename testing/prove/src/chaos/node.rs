@@ -40,6 +40,11 @@ impl Node {
         self.settings.address()
     }
 
+    /// Its process, if it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.running.as_ref().map(Desk::pid)
+    }
+
     /// Starts it; returns when it listens.
     pub fn start(&mut self) -> Result<()> {
         self.start_with(&[])

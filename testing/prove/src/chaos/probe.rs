@@ -1,5 +1,6 @@
 //! Probe: looks at the tables every second, and notes what is new there.
 
+pub mod claims;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use nightdesk_types::{AgentId, EntryId, Seq};
 
 use super::plan::Plan;
 use crate::psql::Looker;
+use claims::Owners;
 use ranges::Ranges;
 
 /// How often it looks.
@@ -34,6 +36,7 @@ impl Probe {
             looker: Looker::at(plan.psql.clone(), plan.database_url.clone()),
             inboxes: inboxes(plan),
             leases: BTreeMap::new(),
+            owners: Owners::default(),
         };
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -64,6 +67,7 @@ struct Tables {
     looker: Looker,
     inboxes: BTreeMap<AgentId, Inbox>,
     leases: BTreeMap<String, u64>,
+    owners: Owners,
 }
 
 /// What is known of an inbox.
@@ -95,7 +99,8 @@ impl Tables {
         self.entries()?;
         self.parked()?;
         self.cursors()?;
-        self.nodes()
+        self.nodes()?;
+        self.owners.look(&mut self.looker, &self.notes)
     }
 
     /// New entries. Numbers are given out in the order of commits, so what is new is behind what

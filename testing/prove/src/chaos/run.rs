@@ -21,6 +21,10 @@ use crate::ui;
 /// How long everything works before the first fault.
 const WARM: Duration = Duration::from_secs(2);
 
+/// How long everybody may take to dial in before anybody writes. Whoever is written to meanwhile is
+/// called, and rightly: the desk has no line of theirs.
+const DIALLED_WITHIN: Duration = Duration::from_secs(30);
+
 /// Calm between two faults, in milliseconds.
 const CALM_MS: (u64, u64) = (2_000, 4_000);
 
@@ -97,7 +101,7 @@ fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duratio
     let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
-    world.gateways(&GatewayOrder::Dial)?;
+    dial_in(&mut world)?;
     world.platform(&PlatformOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
@@ -125,6 +129,16 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         alter,
         folder: folder.to_owned(),
     }
+}
+
+/// Has everybody dial in, and waits until they have.
+fn dial_in(world: &mut World) -> Result<()> {
+    world.gateways(&GatewayOrder::Dial)?;
+    let deadline = Instant::now() + DIALLED_WITHIN;
+    while !world.all_had_lines()? && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 /// Strikes with every fault, with some calm in between.

@@ -11,7 +11,7 @@ use super::manner::Manners;
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
-use super::probe::Probe;
+use super::probe::{Probe, claims};
 use crate::cluster::Cluster;
 use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
@@ -84,9 +84,18 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
+        claims::watch(&cluster)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
-        wakers::enter(&cluster, &cast, |member| targets[Plan::process_of(member)])?;
+        let lured = Plan::lured(cast.members.len());
+        wakers::enter(&cluster, &cast, |member| {
+            // One of them says that it is where nobody may be led.
+            if member == lured {
+                wakers::honeypot(&targets)
+            } else {
+                targets[Plan::process_of(member)]
+            }
+        })?;
         let more = [wakers::settings(&targets), bell(redis.as_ref())].concat();
         let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
@@ -94,6 +103,7 @@ impl World {
             folder: design.folder.clone(),
             nodes: nodes.iter().map(Node::address).collect(),
             deliver,
+            honeypot: wakers::honeypot(&targets),
             targets,
             manners: plan::manners(design.seed, design.manners, &cast),
             conversations: plan::conversations(design.seed, &cast, size.guests),
@@ -117,7 +127,7 @@ impl World {
         let file = file.display().to_string();
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
-        for member in 0..plan.cast.members.len() {
+        for member in 0..Plan::lured(plan.cast.members.len()) {
             driver.note(Event::Wakeable { agent: Plan::agent(member) });
         }
         started("probe");
@@ -199,6 +209,16 @@ impl World {
              where e.seq > c.acked_seq and not e.seq <@ c.ahead",
         )?;
         pending.trim().parse().context("could not read how many entries wait")
+    }
+
+    /// Whether every agent had a line at some time.
+    pub fn all_had_lines(&self) -> Result<bool> {
+        let without = "select exists (
+            select from agents a where not exists (
+                select from lines l where l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+            )
+        )";
+        Ok(self.cluster.ask(DATABASE, without)?.trim() == "f")
     }
 
     /// Ends every history, and then everything.

@@ -14,7 +14,16 @@ use crate::chaos::plan::Plan;
 /// Where an agent is called: `/wake/17`.
 const WAKE: &str = "/wake/";
 
-/// Notes every call. A path that is no agent's is a honeypot.
+/// Notes whoever comes to an address that nobody may be led to, whatever it wants there.
+pub(super) async fn lure(hall: Arc<Hall>, address: SocketAddr) {
+    // Without it nobody is caught, and whoever plants the bug sees that.
+    let Ok(listener) = TcpListener::bind(address).await else { return };
+    while listener.accept().await.is_ok() {
+        hall.notes.note(Event::Honeypot { address: address.to_string() });
+    }
+}
+
+/// Notes every call. A path that is no agent's is a honeypot, too.
 pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
     // Without it nobody is woken, and the judge says so.
     let Ok(listener) = TcpListener::bind(address).await else { return };
