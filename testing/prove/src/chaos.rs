@@ -18,6 +18,7 @@ pub mod world;
 pub mod node;
 pub mod platform;
 pub mod gateways;
+pub mod wires;
 pub mod probe;
 pub mod psql;
 pub mod faults;
