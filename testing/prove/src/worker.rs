@@ -13,9 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::chaos::{
-    gateways as chaos_gateways, platform as chaos_platform, wires as chaos_wires,
-};
+use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform, wires as chaos_wires};
 use crate::{desk, gateway, platform, ui};
 
 /// What a worker may be.

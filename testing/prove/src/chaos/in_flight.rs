@@ -88,3 +88,38 @@ impl Times {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn times() -> Times {
+        let sent = [("old", 1), ("n1", 20), ("n2", 21), ("n3", 29)];
+        let acked = [("old", 30, "ada"), ("n1", 30, "ada"), ("n2", 22, "ada"), ("n3", 31, "bob")];
+        Times {
+            sent: sent.map(|(nonce, at)| (nonce.to_owned(), at * SECOND_NS)).into(),
+            acked: acked
+                .map(|(nonce, at, by)| (nonce.to_owned(), (at * SECOND_NS, by.to_owned())))
+                .into(),
+            thawed: vec![("bob".to_owned(), 30 * SECOND_NS), ("ada".to_owned(), 25 * SECOND_NS)],
+        }
+    }
+
+    #[test]
+    fn an_event_is_hit_between_its_sending_and_its_ack() {
+        for (at, want) in [(19, 0), (20, 1), (21, 2), (29, 2), (31, 0)] {
+            assert_eq!(times().on_their_way(at * SECOND_NS, None), want, "at {at} s");
+        }
+    }
+
+    #[test]
+    fn an_event_waits_for_its_own_agent_when_that_thaws() {
+        for (agent, frozen_at, want) in
+            [("ada", 10, 1), ("bob", 10, 1), ("ada", 26, 0), ("eve", 0, 0)]
+        {
+            assert_eq!(times().waited_for(agent, frozen_at * SECOND_NS), want, "{agent}");
+        }
+    }
+}

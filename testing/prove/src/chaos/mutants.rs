@@ -86,6 +86,7 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
     Ok(Options {
         seed: place.seed,
         lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
+        events_min: 0,
         wanted: Wanted::read(needs.faults)?,
         at_random: false,
         nodes: needs.nodes,

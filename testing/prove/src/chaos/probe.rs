@@ -63,7 +63,8 @@ struct Tables {
     notes: Recorder,
     looker: Looker,
     inboxes: BTreeMap<AgentId, Inbox>,
-    leases: BTreeMap<String, u64>,
+    /// By what is owned: who owns it, under which epoch.
+    leases: BTreeMap<String, (String, u64)>,
 }
 
 /// What is known of an inbox.
@@ -95,7 +96,7 @@ impl Tables {
         self.entries()?;
         self.parked()?;
         self.cursors()?;
-        self.nodes()
+        self.leases()
     }
 
     /// New entries. Numbers are given out in the order of commits, so what is new is behind what
@@ -167,12 +168,18 @@ impl Tables {
         }
     }
 
-    fn nodes(&mut self) -> Result<()> {
-        for row in self.looker.ask("select node, epoch from nodes")? {
-            let [owner, epoch] = columns(&row)?;
-            let epoch = epoch.parse()?;
-            if self.leases.insert(owner.to_owned(), epoch) != Some(epoch) {
-                let (resource, owner) = (format!("node:{owner}"), owner.to_owned());
+    /// Which nodes live, and who owns what.
+    fn leases(&mut self) -> Result<()> {
+        let rows = self.looker.ask(
+            "select 'node:' || node, node, epoch from nodes
+             union all select resource, node, epoch from owners",
+        )?;
+        for row in rows {
+            let [resource, owner, epoch] = columns(&row)?;
+            let lease = (owner.to_owned(), epoch.parse()?);
+            if self.leases.get(resource) != Some(&lease) {
+                let (resource, (owner, epoch)) = (resource.to_owned(), lease.clone());
+                self.leases.insert(resource.clone(), lease);
                 self.notes.note(Event::Lease { resource, owner, epoch });
             }
         }

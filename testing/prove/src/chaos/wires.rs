@@ -105,3 +105,37 @@ async fn one_way(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut wire: Wire
     // Neither does either end hear while it is cut that the other hung up.
     wire.is_whole().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+    const A_WHILE: Duration = Duration::from_millis(100);
+
+    #[tokio::test]
+    async fn what_is_said_while_a_wire_is_cut_arrives_once_it_is_mended() {
+        let far = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (from, to) = (near.local_addr().unwrap(), far.local_addr().unwrap());
+        let (cut, is_cut) = watch::channel(None);
+        let mut wires = JoinSet::new();
+        wires.spawn(lead(near, Wire { from, to, is_cut }));
+        let mut says = TcpStream::connect(from).await.unwrap();
+        let (mut hears, _) = far.accept().await.unwrap();
+
+        cut.send_replace(Some(from));
+        says.write_all(b"hello").await.unwrap();
+        drop(says);
+        let mut heard = String::new();
+        assert!(timeout(A_WHILE, hears.read_to_string(&mut heard)).await.is_err(), "it is cut");
+
+        cut.send_replace(None);
+        timeout(SOON, hears.read_to_string(&mut heard)).await.unwrap().unwrap();
+        assert_eq!(heard, "hello");
+    }
+}

@@ -253,4 +253,3 @@ fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Nod
 fn bell(redis: Option<&Redis>) -> String {
     redis.map_or_else(String::new, |redis| format!("[redis]\nurl = \"{}\"\n", redis.url()))
 }
-

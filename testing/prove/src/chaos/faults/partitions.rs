@@ -86,10 +86,8 @@ impl Wires {
     fn around(world: &World, node: usize) -> Result<Self> {
         let (inner, postgres) = (free_address()?, free_address()?);
         let redis = world.redis.as_ref().map(|_| free_address()).transpose()?;
-        let mut ends = vec![
-            (world.nodes[node].address(), inner),
-            (postgres, here(world.cluster.port())),
-        ];
+        let mut ends =
+            vec![(world.nodes[node].address(), inner), (postgres, here(world.cluster.port()))];
         ends.extend(redis.zip(world.redis.as_ref()).map(|(at, redis)| (at, here(redis.port()))));
         let mut arguments = vec!["chaos-wires".to_owned()];
         for (from, to) in ends {

@@ -10,9 +10,9 @@ use nightdesk_protocol::{Frame, ToGateway};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::{Cut, Told};
 use super::agent::{CUT, Dialled};
 use super::duty::Duty;
+use super::{Cut, Told};
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::gateway::socket::Socket;

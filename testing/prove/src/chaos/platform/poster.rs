@@ -27,6 +27,10 @@ const REPEATED_PERCENT: u64 = 1;
 /// Of how many events in a hundred are a platform's own requests.
 const FORWARDED_PERCENT: u64 = 3;
 
+/// After how many events in a hundred a poster dials anew, or all would stay where a node did not
+/// die lately.
+const DIALS_PERCENT: u64 = 5;
+
 /// The longest text. Most are far shorter.
 const FILL_MAX: usize = 20_000;
 
@@ -61,6 +65,7 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
         let ready = ready(plan, conversation, &format!("n{number}-{event}"), &mut dice);
         note_sent(&square, conversation, &ready, Some(event));
         send(&square, &ready, &mut connection, &mut dice).await;
+        connection.take_if(|_| dice.percent(DIALS_PERCENT));
     }
 }
 
