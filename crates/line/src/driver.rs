@@ -243,7 +243,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
             Effect::Suspect => {
                 if let Some((_, line)) = &self.taken {
-                    self.room.desk.suspect(line).await;
+                    let suspected = self.room.desk.suspect(line).await;
+                    let suspected = self.or_lost("have its agent called", suspected);
+                    return Ok(suspected.is_none().then_some(Input::SuspectFailed));
                 }
             }
             Effect::Close(close) => drop(self.socket.close(close).await),
