@@ -22,7 +22,7 @@ use crate::ui;
 const WARM: Duration = Duration::from_secs(2);
 
 /// Calm between two faults, in milliseconds.
-const CALM_MS: (u64, u64) = (2_000, 4_000);
+const CALM_MS: (u64, u64) = (1_000, 2_500);
 
 /// How much longer than asked for events are sent if too few were taken.
 const LONGER_MAX: Duration = Duration::from_mins(3);

@@ -126,16 +126,16 @@ mod tests {
         let mut wires = JoinSet::new();
         wires.spawn(lead(near, Wire { from, to, is_cut }));
         let mut says = TcpStream::connect(from).await.unwrap();
-        let (mut hears, _) = far.accept().await.unwrap();
+        let (mut listens, _) = far.accept().await.unwrap();
 
         cut.send_replace(Some(from));
         says.write_all(b"hello").await.unwrap();
         drop(says);
         let mut heard = String::new();
-        assert!(timeout(A_WHILE, hears.read_to_string(&mut heard)).await.is_err(), "it is cut");
+        assert!(timeout(A_WHILE, listens.read_to_string(&mut heard)).await.is_err(), "it is cut");
 
         cut.send_replace(None);
-        timeout(SOON, hears.read_to_string(&mut heard)).await.unwrap().unwrap();
+        timeout(SOON, listens.read_to_string(&mut heard)).await.unwrap().unwrap();
         assert_eq!(heard, "hello");
     }
 }

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// At which passing it dies, at most. Few backlogs have many pages, and nobody is called often.
-const PASSINGS_MAX: usize = 100;
+const PASSINGS_MAX: usize = 40;
 const PAGES_MAX: usize = 5;
 const CALLS_MAX: usize = 2;
 

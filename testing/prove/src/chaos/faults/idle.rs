@@ -31,7 +31,9 @@ pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -
         world.gateways(&Order::Freeze(member, step))?;
     }
     thawed(world)?;
-    frozen.into_iter().for_each(|strike| world.healed(strike));
+    for strike in frozen {
+        world.healed(strike);
+    }
     Ok(())
 }
 
