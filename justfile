@@ -89,7 +89,7 @@ judge-rate *ARGS:
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --nodes 3 --redis --seconds 240 --rate 450 \
+        --name chaos-smoke --faults all --nodes 3 --redis --seconds 240 --rate 240 \
         --events-min 50000 {{ ARGS }}
 
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.

@@ -33,7 +33,7 @@ const DIALS_PERCENT: u64 = 5;
 
 /// A poster rests for so many times as long as its last event took, and for so long at most. So a
 /// busy machine gets fewer events, and not a desk that is always behind with everything.
-const RESTS: u32 = 8;
+const RESTS: u32 = 4;
 const REST_MAX: Duration = Duration::from_secs(1);
 
 /// The longest text. Most are far shorter.
