@@ -31,8 +31,9 @@ pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
 async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
     let mut request = Vec::new();
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_BYTES_MAX {
+        // A node that dies here has not said whom it calls.
         if !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
-            break;
+            return;
         }
     }
     if let Some(member) = member(&request).filter(|member| *member < hall.woken.len()) {
