@@ -17,6 +17,7 @@ mod addresses;
 mod controls;
 mod desk;
 mod failures;
+mod ending;
 mod leave;
 mod meter;
 mod metrics;
