@@ -94,16 +94,17 @@ judge-rate *ARGS:
     cargo build --locked --release -p nightdesk-judge
     "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
 
-# Strike a whole world with every fault there is, one after the other, and judge what was seen.
+# Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --seconds 240 --rate 450 --events-min 50000 {{ ARGS }}
+        --name chaos-smoke --faults all --nodes 3 --redis --seconds 240 --rate 240 \
+        --events-min 50000 {{ ARGS }}
 
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random \
-        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-1}"'
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis \
+        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
 
 # Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.
 mutants-of-the-desk *ARGS: _world _simulation

@@ -112,13 +112,11 @@ pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
 }
 
 /// Has an agent called although it has a line: nobody answers on it.
-pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) {
+pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
     let LineClaim { scope, agent, generation } = *line;
-    match desk.wake.suspect((scope, agent), generation).await {
-        Ok(()) => tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent"),
-        // Its line is judged dead before long, and then it is called.
-        Err(error) => lost(agent, &error),
-    }
+    desk.wake.suspect((scope, agent), generation).await?;
+    tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent");
+    Ok(())
 }
 
 /// Does what a claimed wake asks for.

@@ -18,6 +18,7 @@ mod admission;
 mod controls;
 mod desk;
 mod failures;
+mod ending;
 mod leave;
 mod meter;
 mod metrics;

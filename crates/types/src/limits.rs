@@ -140,6 +140,12 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a closed line waits for its client to hang up too.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
+/// How soon it is tried again to note that a line ended.
+pub const LINE_END_AGAIN: Duration = Duration::from_secs(3);
+
+/// And how often.
+pub const LINE_END_TRIES_MAX: u32 = 200;
+
 /// The longest request id taken from a gateway.
 pub const REQUEST_ID_BYTES_MAX: usize = 128;
 

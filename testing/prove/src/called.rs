@@ -7,12 +7,12 @@ const REQUEST_BYTES_MAX: usize = 16 * 1024;
 
 const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
 
-/// Reads a call; answers the path that was called, if it was a call at all.
+/// Reads a call; answers the path that was called, if it was a call at all and came whole.
 pub(crate) async fn path(stream: &mut TcpStream) -> Option<String> {
     let mut request = Vec::new();
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_BYTES_MAX {
         if !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
-            break;
+            return None;
         }
     }
     path_in(&request)

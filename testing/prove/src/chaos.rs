@@ -17,6 +17,7 @@ pub mod world;
 pub mod node;
 pub mod platform;
 pub mod gateways;
+pub mod wires;
 pub mod probe;
 pub mod faults;
 pub mod in_flight;

@@ -224,7 +224,7 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
-/// An address on which nobody listens.
+/// An address on this machine at which nobody listens.
 pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
     listener.local_addr().context("could not read the port")

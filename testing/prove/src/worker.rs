@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform};
+use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform, wires as chaos_wires};
 use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
 /// What a worker may be.
@@ -37,6 +37,9 @@ pub enum Work {
     /// A platform that notes everything.
     #[command(hide = true)]
     ChaosPlatform(chaos_platform::Arguments),
+    /// Wires around a node that can be cut.
+    #[command(hide = true)]
+    ChaosWires(chaos_wires::Arguments),
 }
 
 impl Work {
@@ -53,6 +56,7 @@ impl Work {
             Self::Loopback(arguments) => runtime.block_on(loopback::run(arguments)),
             Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
+            Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }
 }

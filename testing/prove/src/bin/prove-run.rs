@@ -67,7 +67,8 @@ struct Arguments {
     #[arg(long, default_value_t = 75)]
     patience: u64,
 
-    /// So many events must have been taken, or the run proves too little.
+    /// So many events must have been taken, or the run proves too little. Sending goes on a while
+    /// longer for them.
     #[arg(long, default_value_t = 1)]
     events_min: u64,
 
@@ -125,6 +126,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
     Ok(Options {
         seed: arguments.seed,
         lasts: Duration::from_secs(arguments.seconds),
+        events_min: arguments.events_min,
         wanted: Wanted::read(&arguments.faults)?,
         at_random: arguments.at_random,
         nodes: arguments.nodes,

@@ -66,6 +66,7 @@ struct Tables {
     notes: Recorder,
     looker: Looker,
     inboxes: BTreeMap<AgentId, Inbox>,
+    /// By node: under which epoch it lives.
     leases: BTreeMap<String, u64>,
     owners: Owners,
 }
@@ -174,10 +175,10 @@ impl Tables {
 
     fn nodes(&mut self) -> Result<()> {
         for row in self.looker.ask("select node, epoch from nodes")? {
-            let [owner, epoch] = columns(&row)?;
+            let [node, epoch] = columns(&row)?;
             let epoch = epoch.parse()?;
-            if self.leases.insert(owner.to_owned(), epoch) != Some(epoch) {
-                let (resource, owner) = (format!("node:{owner}"), owner.to_owned());
+            if self.leases.insert(node.to_owned(), epoch) != Some(epoch) {
+                let (resource, owner) = (format!("node:{node}"), node.to_owned());
                 self.notes.note(Event::Lease { resource, owner, epoch });
             }
         }

@@ -26,7 +26,10 @@ const WARM: Duration = Duration::from_secs(2);
 const DIALLED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Calm between two faults, in milliseconds.
-const CALM_MS: (u64, u64) = (2_000, 4_000);
+const CALM_MS: (u64, u64) = (1_000, 2_500);
+
+/// How much longer than asked for events are sent if too few were taken.
+const LONGER_MAX: Duration = Duration::from_mins(3);
 
 /// How often we look whether everything came to rest.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -38,6 +41,8 @@ pub struct Options {
     pub seed: u64,
     /// For how long events are sent, at least; until every fault has struck.
     pub lasts: Duration,
+    /// How many events must be taken: until then sending goes on, if it does not take too long.
+    pub events_min: u64,
     /// What happens meanwhile.
     pub wanted: Wanted,
     /// Whether faults are picked by chance until the time is over, and not one after the other.
@@ -107,9 +112,19 @@ fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duratio
     thread::sleep(WARM);
     strike_all(&mut world, options, began)?;
     thread::sleep(options.lasts.saturating_sub(began.elapsed()));
+    enough(&mut world, options.events_min)?;
     let lasted = began.elapsed();
     let sent = come_to_rest(&mut world, options.patience)?;
     Ok((sent, world.end()?, lasted))
+}
+
+/// Goes on until enough events were taken: a busy machine is slow, and no less right.
+fn enough(world: &mut World, events_min: u64) -> Result<()> {
+    let deadline = Instant::now() + LONGER_MAX;
+    while world.platform(&PlatformOrder::Count)?.told < events_min && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {

@@ -1,5 +1,6 @@
 //! World: everything that runs in a run, and the hands that strike it.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -7,7 +8,7 @@ use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
 
 use super::gateways::{self, Order as GatewayOrder, Standing};
-use super::manner::Manners;
+use super::manner::{Manner, Manners};
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
@@ -61,6 +62,10 @@ pub struct World {
     pub folder: PathBuf,
     /// The history of who strikes.
     driver: Recorder,
+    /// How each agent's gateway behaves.
+    pub manners: Vec<Manner>,
+    /// How many faults were noted.
+    noted: Cell<u64>,
     strikes: Vec<Strike>,
 }
 
@@ -71,7 +76,20 @@ pub struct Strike {
     pub number: String,
     /// When.
     pub at_ns: u64,
+    /// What it hit.
+    pub hit: Hit,
     id: String,
+}
+
+/// What a fault hit.
+#[derive(Clone, Debug)]
+pub enum Hit {
+    /// Events that were on their way to anybody.
+    Events,
+    /// Events that waited for this agent.
+    EventsOf(String),
+    /// So many sends that a node had under way.
+    Sends(usize),
 }
 
 impl World {
@@ -152,6 +170,8 @@ impl World {
             cluster,
             folder: plan.folder.clone(),
             driver,
+            manners: plan.manners.clone(),
+            noted: Cell::new(1),
             strikes: Vec::new(),
         })
     }
@@ -173,6 +193,7 @@ impl World {
             let standing: Standing = worker.ask(order)?;
             all.acked += standing.acked;
             all.asking += standing.asking;
+            all.frozen += standing.frozen;
         }
         Ok(all)
     }
@@ -184,16 +205,21 @@ impl World {
 
     /// Notes that a fault is about to strike.
     pub fn strikes(&self, number: &str, target: &str) -> Strike {
-        let id = format!("{number}.{}", self.strikes.len() + 1);
+        let id = format!("{number}.{}", self.noted.replace(self.noted.get() + 1));
         let (fault, target) = (number.to_owned(), target.to_owned());
         self.note(Event::FaultOn { id: id.clone(), fault, target });
-        Strike { number: number.to_owned(), at_ns: monotonic_ns(), id }
+        Strike { number: number.to_owned(), at_ns: monotonic_ns(), hit: Hit::Events, id }
     }
 
     /// Notes that a fault is over.
     pub fn healed(&mut self, strike: Strike) {
         self.note(Event::FaultOff { id: strike.id.clone() });
         self.strikes.push(strike);
+    }
+
+    /// Notes that a fault is over that only made something ready for another.
+    pub fn made_ready(&self, strike: &Strike) {
+        self.note(Event::FaultOff { id: strike.id.clone() });
     }
 
     /// The faults that struck.

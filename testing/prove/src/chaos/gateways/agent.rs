@@ -101,7 +101,7 @@ fn rest(failed: u32, dice: &mut Dice) -> Duration {
 }
 
 /// Away until somebody calls, or for as long as an agent stays away that nobody can call.
-async fn asleep(
+pub(super) async fn asleep(
     hall: &Hall,
     member: usize,
     told: &mut tokio::sync::watch::Receiver<Told>,

@@ -34,7 +34,8 @@ pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
 }
 
 async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
-    let path = called::path(&mut stream).await.unwrap_or_default();
+    // A node that dies before it has said whom it calls has called nobody.
+    let Some(path) = called::path(&mut stream).await else { return };
     if let Some(member) = member(&path).filter(|member| *member < hall.woken.len()) {
         hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
         hall.woken[member].notify_one();

@@ -66,6 +66,7 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
     Ok(Options {
         seed: place.seed,
         lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
+        events_min: 0,
         wanted: needs.wanted()?,
         at_random: false,
         nodes: needs.nodes,
