@@ -28,9 +28,9 @@ const DIALS_AT_ONCE: usize = 64;
 /// What the process is told when it starts.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk is.
-    #[arg(long)]
-    desk: SocketAddr,
+    /// Where the desk's nodes are. Lines are spread over them.
+    #[arg(long, required = true)]
+    desk: Vec<SocketAddr>,
     /// The file with everybody in it.
     #[arg(long)]
     cast: PathBuf,
@@ -52,6 +52,8 @@ pub enum Order {
 pub struct Standing {
     /// Entries received whose ack was sent.
     pub acked: u64,
+    /// Of those, entries that were posted to another node than their line's.
+    pub crossed: u64,
     /// Lines that are open.
     pub open: u64,
     /// Pings of the desk that were answered.
@@ -64,6 +66,7 @@ pub struct Standing {
 #[derive(Debug, Default)]
 struct Book {
     acked: Ledger,
+    crossed: AtomicU64,
     open: AtomicU64,
     pings: AtomicU64,
     problem: Mutex<Option<String>>,
@@ -79,6 +82,7 @@ impl Book {
     fn standing(&self) -> Standing {
         Standing {
             acked: self.acked.count(),
+            crossed: self.crossed.load(Ordering::Relaxed),
             open: self.open.load(Ordering::Relaxed),
             pings: self.pings.load(Ordering::Relaxed),
             problem: self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -92,7 +96,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let book = Arc::new(Book::default());
     worker::answer(async |order| {
         match order {
-            Order::Dial => dial_all(arguments.desk, &cast.members, &book).await?,
+            Order::Dial => dial_all(&arguments.desk, &cast.members, &book).await?,
             Order::Count => {}
             Order::Save(file) => book.acked.save(&file)?,
         }
@@ -101,13 +105,13 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     .await
 }
 
-async fn dial_all(desk: SocketAddr, members: &[Member], book: &Arc<Book>) -> Result<()> {
+async fn dial_all(nodes: &[SocketAddr], members: &[Member], book: &Arc<Book>) -> Result<()> {
     let clock = SystemClock::started();
     let dialled = members.iter().enumerate().map(|(number, member)| {
         let (clock, book) = (&clock, Arc::clone(book));
         async move {
             let token = member.token(clock);
-            let line = Line::dial(desk, token.expose(), number).await;
+            let line = Line::dial(nodes, token.expose(), number).await;
             let line = line.with_context(|| format!("gateway {} got no line", member.gateway))?;
             book.open.fetch_add(1, Ordering::Relaxed);
             tokio::spawn(hold(line, book));

@@ -9,6 +9,7 @@ use super::Book;
 use super::socket::{NoLine, Socket};
 use super::wire::{self, Said};
 use crate::history::Seen;
+use crate::platform::posted_to;
 
 /// An open line.
 #[derive(Debug)]
@@ -16,14 +17,23 @@ pub(super) struct Line {
     socket: Socket,
     /// Whose it is.
     member: usize,
+    /// On which node it is, of how many.
+    node: (u64, usize),
     /// The entries whose acks are to be said.
     acking: Vec<Seen>,
 }
 
 impl Line {
-    /// Dials in and says hello; returns when the desk has answered it.
-    pub(super) async fn dial(desk: SocketAddr, token: &str, member: usize) -> Result<Self, NoLine> {
-        Ok(Self { socket: Socket::dial(desk, token).await?, member, acking: Vec::new() })
+    /// Dials in and says hello; returns when the desk has answered it. Members take the nodes in
+    /// turns.
+    pub(super) async fn dial(
+        nodes: &[SocketAddr],
+        token: &str,
+        member: usize,
+    ) -> Result<Self, NoLine> {
+        let node = member % nodes.len();
+        let socket = Socket::dial(nodes[node], token).await?;
+        Ok(Self { socket, member, node: (node as u64, nodes.len()), acking: Vec::new() })
     }
 
     /// Acks entries and answers pings until the line ends, and says why it did.
@@ -34,10 +44,18 @@ impl Line {
             if !self.socket.saying.is_empty() {
                 self.socket.say().await?;
                 book.acked.note(&self.acking);
+                book.crossed.fetch_add(self.crossed(), Ordering::Relaxed);
                 self.acking.clear();
             }
             self.socket.hear().await?;
         }
+    }
+
+    /// How many of the entries that are being acked came in through another node.
+    fn crossed(&self) -> u64 {
+        let (own, nodes) = self.node;
+        let elsewhere = |seen: &&Seen| posted_to(seen.event, nodes) != own;
+        self.acking.iter().filter(elsewhere).count() as u64
     }
 
     /// Puts together what is to be said to what came; how many pings there were.
