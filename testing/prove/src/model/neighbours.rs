@@ -2,7 +2,7 @@
 //!
 //! The rules are the desk's: a node has a few writers, an agent has always the same one, each
 //! has a queue with a bound and takes from it, in order, what goes into one statement. There is no
-//! rule about tenants. What a statement takes is measured (`just road-rate`).
+//! rule about tenants.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,8 @@ use nightdesk_types::limits::{GATHER_MAX, WRITER_QUEUE_MAX, WRITERS};
 
 use crate::chance::{Dice, pick};
 
-/// What a gathered accept takes with its commit, and what each event adds.
+/// What a gathered accept takes with its commit, and what each event adds: a little more than
+/// decision 0003 measured.
 const STATEMENT_US: u64 = 2_000;
 const EVENT_US: u64 = 200;
 
