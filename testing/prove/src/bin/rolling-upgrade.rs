@@ -10,6 +10,7 @@ use std::iter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -157,7 +158,7 @@ fn upgrade_under_load(stage: &mut Stage, run: &Order) -> Result<(u64, Next)> {
 
 fn upgrade(settings: &Settings, release: (&str, String)) -> Result<Next> {
     let began = Instant::now();
-    settings.migrate_with(&[release.clone()])?;
+    settings.migrate_with(slice::from_ref(&release))?;
     let migrated_in = began.elapsed();
     Ok(Next { node: settings.start_with(&[release])?, migrated_in })
 }
