@@ -72,7 +72,12 @@ quickstart:
 idle-lines *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}
 
-# Measure accept, hand-over and ack beside bare PostgreSQL doing the same writes.
+# Measure what agents that sleep cost: bytes in PostgreSQL, and no sockets.
+sleepers *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/sleepers" {{ ARGS }}
+
+# Measure accept, hand-over and ack beside bare PostgreSQL doing the same writes. Three nodes and a
+# Redis, so that most entries cross; `just road-rate --nodes 1` is one node alone.
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
 
@@ -88,6 +93,15 @@ herd *ARGS: _proofs
 lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}
+
+# Put out what models of the desk's rules say about herds and hot tenants (docs/scale.md).
+scale-model:
+    cargo build --locked -p nightdesk-prove --bin scale-model
+    "$(dirname "$(just _built debug)")/scale-model"
+
+# Run two releases beside each other while the database is migrated. Nothing may be lost.
+rolling-upgrade *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/rolling-upgrade" {{ ARGS }}
 
 # Measure how long the judge takes over a long history, and how much memory.
 judge-rate *ARGS:

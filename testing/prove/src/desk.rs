@@ -109,8 +109,14 @@ impl Settings {
 
     /// Brings its database up to date.
     pub fn migrate(&self) -> Result<()> {
+        self.migrate_with(&[])
+    }
+
+    /// The same with something in its environment.
+    pub fn migrate_with(&self, environment: &[(&str, String)]) -> Result<()> {
         let mut migrate = Command::new(&self.binary);
         migrate.args(["migrate", "--config"]).arg(&self.config).current_dir(&self.folder);
+        migrate.envs(environment.iter().map(|(name, value)| (name, value)));
         output(&mut migrate).map(drop)
     }
 

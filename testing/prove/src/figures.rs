@@ -29,6 +29,11 @@ pub fn percentile_ms(times: &mut [Duration], percent: usize) -> f64 {
     times.get(place).map_or(0.0, |time| 1e3 * time.as_secs_f64())
 }
 
+/// How much of a count was of some kind.
+pub fn share(some: u64, all: u64) -> f64 {
+    ratio(float(some), float(all))
+}
+
 /// One number over another; nothing over nothing is nothing.
 pub fn ratio(one: f64, other: f64) -> f64 {
     if other > 0.0 { one / other } else { 0.0 }
@@ -64,6 +69,7 @@ mod tests {
         let cases = [
             ("rate", per_second(30, 2 * second), 15.0),
             ("rate of no time", per_second(30, Duration::ZERO), 0.0),
+            ("two of three", share(2, 3), 2.0 / 3.0),
             ("half a core", core_percent(second, 2 * second), 50.0),
             ("two cores", core_percent(4 * second, 2 * second), 200.0),
             ("a hundred microseconds each", micros_each(second, 10_000), 100.0),

@@ -31,9 +31,9 @@ const DIALS_AT_ONCE: usize = 64;
 /// What the process is told when it starts.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk is.
-    #[arg(long)]
-    desk: SocketAddr,
+    /// Where the desk's nodes are. Lines are spread over them.
+    #[arg(long, required = true)]
+    desk: Vec<SocketAddr>,
     /// The file with everybody in it.
     #[arg(long)]
     cast: PathBuf,
@@ -57,6 +57,8 @@ pub enum Order {
 pub struct Standing {
     /// Entries received whose ack was sent.
     pub acked: u64,
+    /// Of those, entries that were posted to another node than their line's.
+    pub crossed: u64,
     /// Lines that are open.
     pub open: u64,
     /// Pings of the desk that were answered.
@@ -75,6 +77,7 @@ pub struct Standing {
 #[derive(Debug, Default)]
 struct Book {
     acked: Ledger,
+    crossed: AtomicU64,
     open: AtomicU64,
     pings: AtomicU64,
     again: AtomicU64,
@@ -94,6 +97,7 @@ impl Book {
     fn standing(&self) -> Standing {
         Standing {
             acked: self.acked.count(),
+            crossed: self.crossed.load(Ordering::Relaxed),
             open: self.open.load(Ordering::Relaxed),
             pings: self.pings.load(Ordering::Relaxed),
             again: self.again.load(Ordering::Relaxed),
@@ -107,7 +111,7 @@ impl Book {
 /// What all lines share.
 #[derive(Debug)]
 struct Hall {
-    desk: SocketAddr,
+    nodes: Vec<SocketAddr>,
     cast: Cast,
     clock: SystemClock,
     book: Book,
@@ -116,7 +120,7 @@ struct Hall {
 /// Runs the process.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let hall = Arc::new(Hall {
-        desk: arguments.desk,
+        nodes: arguments.desk.clone(),
         cast: Cast::load(&arguments.cast)?,
         clock: SystemClock::started(),
         book: Book::default(),
@@ -138,7 +142,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn dial_all(hall: &Arc<Hall>, lines: &mut JoinSet<()>) -> Result<()> {
     let members = hall.cast.members.iter().enumerate();
     let dialled = members.map(async |(number, member)| {
-        let line = Line::dial(hall.desk, member.token(&hall.clock).expose(), number).await;
+        let line = Line::dial(&hall.nodes, member.token(&hall.clock).expose(), number).await;
         let line = line.with_context(|| format!("gateway {} got no line", member.gateway))?;
         hall.book.open.fetch_add(1, Ordering::Relaxed);
         anyhow::Ok(line)

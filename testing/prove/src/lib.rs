@@ -27,6 +27,8 @@ pub mod loopback;
 pub mod chaos;
 pub mod history;
 pub mod bare;
+pub mod model;
+pub mod phase;
 pub mod procfs;
 pub mod figures;
 pub mod ui;

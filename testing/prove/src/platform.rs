@@ -35,15 +35,18 @@ pub(crate) const TEXT: &str = "Could you look at the numbers of last night once 
 /// What the process is told when it starts.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk is.
-    #[arg(long)]
-    desk: SocketAddr,
+    /// Where the desk's nodes are. Connections are spread over them.
+    #[arg(long, required = true)]
+    desk: Vec<SocketAddr>,
     /// The file with everybody in it.
     #[arg(long)]
     cast: PathBuf,
     /// How many connections post at a time.
     #[arg(long)]
     connections: u64,
+    /// The first event's number, if another platform has used up those below.
+    #[arg(long, default_value_t = 0)]
+    first_event: u64,
 }
 
 /// What the platform can be told.
@@ -82,7 +85,7 @@ pub struct Told {
 /// What all connections share.
 #[derive(Debug)]
 struct Desk {
-    address: SocketAddr,
+    nodes: Vec<SocketAddr>,
     cast: Cast,
     told: Ledger,
     again: AtomicU64,
@@ -93,16 +96,28 @@ impl Desk {
     fn told(&self) -> Told {
         Told { told: self.told.count(), again: self.again.load(Ordering::Relaxed) }
     }
+
+    /// The number of a new event that is posted to this node. It says which node that is, so that
+    /// whoever receives it knows.
+    fn next_event(&self, node: usize) -> u64 {
+        let nodes = self.nodes.len() as u64;
+        self.next_event.fetch_add(1, Ordering::Relaxed) * nodes + node as u64
+    }
+}
+
+/// The node an event was posted to, of so many.
+pub(crate) const fn posted_to(event: u64, nodes: usize) -> u64 {
+    event % nodes as u64
 }
 
 /// Runs the process.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let desk = Arc::new(Desk {
-        address: arguments.desk,
+        nodes: arguments.desk.clone(),
         cast: Cast::load(&arguments.cast)?,
         told: Ledger::default(),
         again: AtomicU64::new(0),
-        next_event: AtomicU64::new(0),
+        next_event: AtomicU64::new(arguments.first_event),
     });
     let mut posting: Option<Posting> = None;
     worker::answer(async |order| {
@@ -142,13 +157,22 @@ async fn post_each(desk: &Arc<Desk>, connections: u64, step: usize) -> Result<()
         let nth = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).ok()?;
         nth.checked_mul(step).filter(|member| *member < members)
     };
-    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member.clone())))).await
+    all(nodes(desk, connections)
+        .map(|node| tokio::spawn(post(Arc::clone(desk), node, member.clone()))))
+    .await
 }
 
 async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instant) -> Result<()> {
     let members = desk.cast.members.len();
     let member = move |event| (Instant::now() < until).then(|| pick(event, members));
-    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member)))).await
+    all(nodes(desk, connections).map(|node| tokio::spawn(post(Arc::clone(desk), node, member))))
+        .await
+}
+
+/// The node of each connection: they take turns.
+fn nodes(desk: &Desk, connections: u64) -> impl Iterator<Item = usize> {
+    let nodes = 0..desk.nodes.len();
+    nodes.cycle().zip(0..connections).map(|(node, _)| node)
 }
 
 async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()> {
@@ -156,13 +180,13 @@ async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()
     posted.into_iter().collect()
 }
 
-/// Posts over one connection, to whom `member` says, for as long as it says anybody. A new
-/// connection each time: the desk rightly closes one that says nothing for a while.
-async fn post(desk: Arc<Desk>, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
-    let mut connection = Connection::open(desk.address).await?;
+/// Posts to one node, for whom `member` says, for as long as it says anybody. A new connection
+/// each time: the desk rightly closes one that says nothing for a while.
+async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
+    let mut connection = Connection::open(desk.nodes[node]).await?;
     let mut body = Vec::new();
     loop {
-        let event = desk.next_event.fetch_add(1, Ordering::Relaxed);
+        let event = desk.next_event(node);
         let Some(agent) = member(event) else { return Ok(()) };
         write_body(&mut body, agent, event)?;
         let status = connection.post(&desk.cast.bots[0], &body).await?;

@@ -3,6 +3,7 @@
 //! It is the same binary with a hidden command. Orders go in and answers come out, each a line
 //! of JSON; it ends when nobody can give it orders any more.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -71,7 +72,7 @@ pub struct Worker {
 
 impl Worker {
     /// Starts this binary once more, with these arguments. What it opens is in the folder.
-    pub fn start(folder: &Path, arguments: &[&str]) -> Result<Self> {
+    pub fn start(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<Self> {
         let program = std::env::current_exe().context("could not find our own binary")?;
         let mut child = desk::limited(&program)
             .args(arguments)

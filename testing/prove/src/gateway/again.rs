@@ -13,7 +13,7 @@ use nightdesk_protocol::close::Close;
 use tokio::time::{sleep, timeout};
 
 use super::Hall;
-use super::line::Line;
+use super::line::{Line, node_of};
 use super::socket::{NoLine, Socket};
 
 /// How long the first dial waits.
@@ -52,7 +52,7 @@ impl Hall {
         loop {
             sleep(ladder.wait()).await;
             match self.dial_once(member, &mut ladder).await {
-                Ok(socket) => return Some(Line::on(socket, member)),
+                Ok(socket) => return Some(Line::on(socket, member, self.nodes.len())),
                 Err(why) if self.is_final(&why) => return None,
                 Err(NoLine::Refused(_)) => {
                     self.book.put_off.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +64,8 @@ impl Hall {
 
     async fn dial_once(&self, member: usize, ladder: &mut Ladder) -> Result<Socket, NoLine> {
         let token = self.cast.members[member].token(&self.clock);
-        let upgrade = timeout(UPGRADE_WAIT, Socket::upgrade(self.desk, token.expose())).await;
+        let node = node_of(member, &self.nodes);
+        let upgrade = timeout(UPGRADE_WAIT, Socket::upgrade(node, token.expose())).await;
         let mut socket = upgrade.map_err(|_| anyhow!("no upgrade in time"))??;
         *ladder = Ladder::default();
         timeout(GREET_WAIT, socket.greet()).await.map_err(|_| anyhow!("no greeting in time"))??;

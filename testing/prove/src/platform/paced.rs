@@ -39,8 +39,9 @@ impl Posting {
         member: impl Fn(u64) -> usize + Clone + Send + 'static,
     ) -> Self {
         let pace = Arc::new(pace);
-        let post = |_| tokio::spawn(post(Arc::clone(desk), Arc::clone(&pace), member.clone()));
-        let connections = (0..connections).map(post).collect();
+        let post =
+            |node| tokio::spawn(post((Arc::clone(desk), node), Arc::clone(&pace), member.clone()));
+        let connections = super::nodes(desk, connections).map(post).collect();
         Self { pace, connections }
     }
 
@@ -56,27 +57,31 @@ impl Posting {
     }
 }
 
-async fn post(desk: Arc<Desk>, pace: Arc<Pace>, member: impl Fn(u64) -> usize) -> Result<()> {
+async fn post(
+    (desk, node): (Arc<Desk>, usize),
+    pace: Arc<Pace>,
+    member: impl Fn(u64) -> usize,
+) -> Result<()> {
     let mut connection = None;
     let mut body = Vec::new();
     while let Some(nth) = pace.turn().await {
-        let event = desk.next_event.fetch_add(1, Ordering::Relaxed);
+        let event = desk.next_event(node);
         let agent = member(nth);
         write_body(&mut body, agent, event)?;
-        post_until_taken(&desk, &mut connection, &body).await?;
+        post_until_taken((&desk, node), &mut connection, &body).await?;
         desk.told.note(&[Seen { agent, event }]);
     }
     Ok(())
 }
 
 async fn post_until_taken(
-    desk: &Desk,
+    (desk, node): (&Desk, usize),
     connection: &mut Option<Connection>,
     body: &[u8],
 ) -> Result<()> {
     let began = Instant::now();
     while began.elapsed() < GIVE_UP_AFTER {
-        if let Ok(Ok(200)) = timeout(POST_WAIT, post_once(desk, connection, body)).await {
+        if let Ok(Ok(200)) = timeout(POST_WAIT, post_once((desk, node), connection, body)).await {
             return Ok(());
         }
         // Whatever went wrong, that connection is of no more use.
@@ -87,10 +92,14 @@ async fn post_until_taken(
     bail!("the desk did not take an event for {} s", GIVE_UP_AFTER.as_secs())
 }
 
-async fn post_once(desk: &Desk, connection: &mut Option<Connection>, body: &[u8]) -> Result<u16> {
+async fn post_once(
+    (desk, node): (&Desk, usize),
+    connection: &mut Option<Connection>,
+    body: &[u8],
+) -> Result<u16> {
     let open = match connection.take() {
         Some(open) => open,
-        None => Connection::open(desk.address).await?,
+        None => Connection::open(desk.nodes[node]).await?,
     };
     connection.insert(open).post(&desk.cast.bots[0], body).await
 }

@@ -1,0 +1,115 @@
+//! Herd: clients that lost their lines dial again, and a node lets them in one after the other.
+//!
+//! The stock client waits 1 s, then 2, 4, 8, 16 and from there on 30 s between dials, without any
+//! chance in it, so that all who were cut at once come at once. A dial waits at the door until
+//! its turn has come; the client gives up after 30 s and begins the next step.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_STEP};
+
+/// Dials that a node lets in, in a second.
+const ADMITTED_PER_S: u64 = 500;
+
+/// How long after each failed dial the stock client dials again.
+const LADDER_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+
+/// How long it waits at the door.
+const PATIENCE_MS: u64 = 30_000;
+
+/// One dial is let in at each tick.
+const TICK_MS: u64 = 1_000 / ADMITTED_PER_S;
+
+/// Lines that end, each at its own time.
+#[derive(Debug)]
+pub struct Herd {
+    ended_ms: Vec<u64>,
+}
+
+/// How a herd came back.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Back {
+    /// When half of them had a line again, since the first lost it.
+    pub half_ms: u64,
+    /// When all of them had.
+    pub all_ms: u64,
+    /// Dials that waited at one node's door at one time.
+    pub waiting_peak: usize,
+    /// Dials at one node in all.
+    pub dials: usize,
+}
+
+/// When somebody dials, and for the so-manieth time.
+type Dial = Reverse<(u64, usize)>;
+
+impl Herd {
+    /// Lines that all end at once, as when their node dies or a network is cut.
+    pub fn cut(lines: usize) -> Self {
+        Self { ended_ms: vec![0; lines] }
+    }
+
+    /// Lines of a node that stops: they leave in turns.
+    pub fn stopped(lines: usize) -> Self {
+        let spread_us = u64::try_from(LEAVE_SPREAD.as_micros()).unwrap_or(u64::MAX);
+        let step_us = u64::try_from(LEAVE_STEP.as_micros()).unwrap_or(u64::MAX);
+        let step_us = step_us.min(spread_us / (lines.max(1) as u64));
+        let ended_ms = (0..lines as u64).map(|turn| step_us * turn / 1_000).collect();
+        Self { ended_ms }
+    }
+
+    /// Lets them all dial until the last has a line.
+    pub fn comes_back(self) -> Back {
+        let lines = self.ended_ms.len();
+        let mut door = Door::before(self.ended_ms);
+        let mut back_ms = Vec::with_capacity(lines);
+        let mut now = 0;
+        while back_ms.len() < lines {
+            door.open(now);
+            if door.waiting.pop_front().is_some() {
+                back_ms.push(now);
+            }
+            now += TICK_MS;
+        }
+        Back {
+            half_ms: back_ms.get(lines / 2).copied().unwrap_or_default(),
+            all_ms: back_ms.last().copied().unwrap_or_default(),
+            waiting_peak: door.waiting_peak,
+            dials: door.dials,
+        }
+    }
+}
+
+/// Those who will dial, and those who wait for their turn.
+#[derive(Debug)]
+struct Door {
+    coming: BinaryHeap<Dial>,
+    /// Since when, and with the so-manieth dial. Who came first is first in everything.
+    waiting: VecDeque<(u64, usize)>,
+    waiting_peak: usize,
+    dials: usize,
+}
+
+impl Door {
+    fn before(ended_ms: Vec<u64>) -> Self {
+        let coming = ended_ms.into_iter().map(|ended| Reverse((ended + LADDER_MS[0], 0))).collect();
+        Self { coming, waiting: VecDeque::new(), waiting_peak: 0, dials: 0 }
+    }
+
+    /// Lets those come who dial now, and those go who have waited for too long.
+    fn open(&mut self, now: u64) {
+        while let Some(&(since, step)) = self.waiting.front()
+            && now >= since + PATIENCE_MS
+        {
+            self.waiting.pop_front();
+            let step = (step + 1).min(LADDER_MS.len() - 1);
+            self.coming.push(Reverse((since + PATIENCE_MS + LADDER_MS[step], step)));
+        }
+        while self.coming.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            let Some(Reverse((at, step))) = self.coming.pop() else { return };
+            self.waiting.push_back((at, step));
+            self.dials += 1;
+        }
+        self.waiting_peak = self.waiting_peak.max(self.waiting.len());
+    }
+}
