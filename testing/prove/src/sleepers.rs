@@ -9,9 +9,10 @@ mod agent;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nightdesk_types::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -96,8 +97,7 @@ impl Dormitory {
 
 /// The time of day, in microseconds since 1970: processes of one machine share that clock.
 pub(crate) fn micros_now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    u64::try_from(SystemClock::started().now().as_microsecond()).unwrap_or_default()
 }
 
 /// Runs the process.

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_bug_that_can_be_planted_is_shown_somewhere() {
-        let planted = nightdesk_types::planted::Bug::ALL.map(|bug| bug.number());
+        let planted = nightdesk_types::planted::Bug::ALL.map(nightdesk_types::planted::Bug::number);
 
         assert_eq!(ALL.map(|mutant| mutant.number), planted);
     }
