@@ -286,7 +286,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
         let closed = self.room.store.close(&line, end).await;
         // From here on a newer line need not wait for this one.
-        drop(ear);
+        self.room.ears.close(&ear);
         if self.or_lost("note the end of a line", closed).is_none() {
             note_again(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain).await;
         }

@@ -189,9 +189,9 @@ impl TestDesk {
         self.address
     }
 
-    /// Takes as many places at the door as so many dials would that come at once.
-    pub fn herd(&self, dials: u32) {
-        let now = self.room.clock.moment();
+    /// Takes as many places at the door as so many dials would that come at once, so long from now.
+    pub fn herd(&self, dials: u32, ahead: Duration) {
+        let now = self.room.clock.moment() + ahead;
         let let_in = (0..dials).filter(|_| self.room.dials.place(now, now).is_some()).count();
         assert!(let_in > 0, "a herd comes in one after the other");
     }

@@ -57,13 +57,13 @@ async fn in_a_herd_a_dial_waits_for_its_place_or_is_told_to_come_again() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
     let dial = || TestGateway::dial(desk.address(), "gw-1", &ann.secret);
-    desk.herd(DIALS_BURST + DIALS_PER_SECOND / 5);
+    desk.herd(DIALS_BURST + DIALS_PER_SECOND / 5, Duration::ZERO);
 
     let began = Instant::now();
     assert!(dial().await.is_ok());
     assert!(began.elapsed() > Duration::from_millis(100), "it had to wait");
 
-    desk.herd(20 * DIALS_PER_SECOND);
+    desk.herd(20 * DIALS_PER_SECOND, Duration::from_mins(1));
     assert_eq!(dial().await.err(), Some(503), "its client comes again after that");
 }
 
@@ -71,7 +71,7 @@ async fn in_a_herd_a_dial_waits_for_its_place_or_is_told_to_come_again() {
 async fn who_is_not_known_takes_nobodys_place() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
-    desk.herd(20 * DIALS_PER_SECOND);
+    desk.herd(20 * DIALS_PER_SECOND, Duration::from_mins(1));
     let wrong = Key::new("wrong".to_owned());
 
     let stranger = TestGateway::dial(desk.address(), "gw-1", &wrong).await;
