@@ -15,11 +15,15 @@ use turmoil::Sim;
 
 use crate::cast::Agent;
 use crate::chance::Chance;
-use crate::faults::Broken;
+use crate::faults::{self, Broken};
 use crate::notes::{Histories, Notes};
 use crate::plan::Plan;
 use crate::world::World;
 use crate::{gateway, node, platform, time};
+
+/// How long a message is on its way.
+pub const MESSAGE_TAKES: (Duration, Duration) =
+    (Duration::from_millis(1), Duration::from_millis(30));
 
 /// One step.
 const STEP: Duration = Duration::from_millis(10);
@@ -61,8 +65,8 @@ fn network(chance: &mut Chance) -> Sim<'static> {
         .epoch(SystemTime::UNIX_EPOCH)
         .tick_duration(STEP)
         .simulation_duration(Duration::from_hours(1))
-        .min_message_latency(Duration::from_millis(1))
-        .max_message_latency(Duration::from_millis(30))
+        .min_message_latency(MESSAGE_TAKES.0)
+        .max_message_latency(MESSAGE_TAKES.1)
         .tcp_capacity(SEGMENTS_MAX)
         .enable_random_order()
         .build()
@@ -103,9 +107,11 @@ fn people(
             gateway::live(Arc::clone(&world), place, notes.clone(), chance.clone())
         });
     }
-    let (notes, chance) = (histories.begin("platform")?, chance.fork());
+    let (notes, chance) = (histories.begin(platform::HOST)?, chance.fork());
     let world = Arc::clone(world);
-    sim.host("platform", move || platform::live(Arc::clone(&world), notes.clone(), chance.clone()));
+    sim.host(platform::HOST, move || {
+        platform::live(Arc::clone(&world), notes.clone(), chance.clone())
+    });
     Ok(())
 }
 
@@ -188,7 +194,7 @@ impl Driver {
     fn restart(&self, sim: &mut Sim<'_>) {
         for name in &self.world.plan.nodes {
             if !self.is_crashed(name) && !sim.is_host_running(name.as_str()) {
-                sim.bounce(name.as_str());
+                faults::evenly(&self.world, sim, name, |sim| sim.bounce(name.as_str()));
             }
         }
     }
