@@ -15,7 +15,7 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::send::{HELD, WAKING};
 use nightdesk_types::{AgentId, BotId, Event, StoreError};
-use nightdesk_wake::{Claimed, Step};
+use nightdesk_wake::{Claimed, Room, Step};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Desk, notices};
@@ -120,12 +120,12 @@ pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreEr
 }
 
 /// Does what a claimed wake asks for.
-async fn see_to(desk: &Desk, claimed: &Claimed, room: OwnedSemaphorePermit) {
+async fn see_to(desk: &Desk, claimed: &Claimed, room: Room) {
     let done = match claimed.step {
         Step::Call => {
             // People are told while the call is made.
             let (called, ()) =
-                tokio::join!(desk.wake.call(claimed), notices::show(desk, claimed, WAKING));
+                tokio::join!(desk.wake.call(claimed, &room), notices::show(desk, claimed, WAKING));
             called.map(drop)
         }
         Step::Held => {
