@@ -1,5 +1,4 @@
 //! A node that stood still between its claim and its call.
-#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
