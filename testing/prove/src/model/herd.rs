@@ -1,25 +1,22 @@
 //! Herd: clients that lost their lines dial again, and a node lets them in one after the other.
 //!
 //! The stock client waits 1 s, then 2, 4, 8, 16 and from there on 30 s between dials, without any
-//! chance in it, so that all who were cut at once come at once. A dial waits at the door until
-//! its turn has come; the client gives up after 30 s and begins the next step.
+//! chance in it, so that all who were cut at once come at once. A dial has its place in the order
+//! they came; who would wait for it longer than a client does is told to come again, at once.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_STEP};
-
-/// Dials that a node lets in, in a second.
-const ADMITTED_PER_S: u64 = 500;
+use nightdesk_types::limits::{DIAL_ADMITTED_WITHIN, DIALS_PER_SECOND, LEAVE_SPREAD, LEAVE_STEP};
 
 /// How long after each failed dial the stock client dials again.
 const LADDER_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
-/// How long it waits at the door.
-const PATIENCE_MS: u64 = 30_000;
-
 /// One dial is let in at each tick.
-const TICK_MS: u64 = 1_000 / ADMITTED_PER_S;
+const TICK_MS: u64 = 1_000 / DIALS_PER_SECOND as u64;
+
+/// Dials that may wait for their turn.
+const WAITING_MAX: usize = (DIAL_ADMITTED_WITHIN.as_secs() * DIALS_PER_SECOND as u64) as usize;
 
 /// Lines that end, each at its own time.
 #[derive(Debug)]
@@ -66,7 +63,8 @@ impl Herd {
         let mut now = 0;
         while back_ms.len() < lines {
             door.open(now);
-            if door.waiting.pop_front().is_some() {
+            if let Some(left) = door.waiting.checked_sub(1) {
+                door.waiting = left;
                 back_ms.push(now);
             }
             now += TICK_MS;
@@ -80,12 +78,11 @@ impl Herd {
     }
 }
 
-/// Those who will dial, and those who wait for their turn.
+/// Those who will dial, and how many wait for their turn.
 #[derive(Debug)]
 struct Door {
     coming: BinaryHeap<Dial>,
-    /// Since when, and with the so-manieth dial. Who came first is first in everything.
-    waiting: VecDeque<(u64, usize)>,
+    waiting: usize,
     waiting_peak: usize,
     dials: usize,
 }
@@ -93,23 +90,21 @@ struct Door {
 impl Door {
     fn before(ended_ms: Vec<u64>) -> Self {
         let coming = ended_ms.into_iter().map(|ended| Reverse((ended + LADDER_MS[0], 0))).collect();
-        Self { coming, waiting: VecDeque::new(), waiting_peak: 0, dials: 0 }
+        Self { coming, waiting: 0, waiting_peak: 0, dials: 0 }
     }
 
-    /// Lets those come who dial now, and those go who have waited for too long.
+    /// Lets those come who dial now, as far as there are places.
     fn open(&mut self, now: u64) {
-        while let Some(&(since, step)) = self.waiting.front()
-            && now >= since + PATIENCE_MS
-        {
-            self.waiting.pop_front();
-            let step = (step + 1).min(LADDER_MS.len() - 1);
-            self.coming.push(Reverse((since + PATIENCE_MS + LADDER_MS[step], step)));
-        }
         while self.coming.peek().is_some_and(|Reverse((at, _))| *at <= now) {
             let Some(Reverse((at, step))) = self.coming.pop() else { return };
-            self.waiting.push_back((at, step));
             self.dials += 1;
+            if self.waiting < WAITING_MAX {
+                self.waiting += 1;
+            } else {
+                let step = (step + 1).min(LADDER_MS.len() - 1);
+                self.coming.push(Reverse((at + LADDER_MS[step], step)));
+            }
         }
-        self.waiting_peak = self.waiting_peak.max(self.waiting.len());
+        self.waiting_peak = self.waiting_peak.max(self.waiting);
     }
 }

@@ -12,19 +12,19 @@ fn the_page_on_scale_says_what_the_models_say() {
 
 #[test]
 fn a_herd_that_can_wait_comes_back_as_fast_as_it_is_let_in() {
-    let back = Herd::cut(10_000).comes_back();
+    let back = Herd::cut(4_000).comes_back();
 
-    assert_eq!(back.all_ms, 1_000 + 9_999 * 2);
-    assert_eq!((back.waiting_peak, back.dials), (10_000, 10_000));
+    assert_eq!(back.all_ms, 1_000 + 3_999 * 2);
+    assert_eq!((back.waiting_peak, back.dials), (4_000, 4_000));
 }
 
 #[test]
-fn one_that_cannot_dials_again_and_waits_between() {
-    let back = Herd::cut(50_000).comes_back();
+fn one_that_cannot_dials_again_and_loses_no_time_as_long_as_some_wait() {
+    let back = Herd::cut(10_000).comes_back();
 
-    // Fifteen thousand in each half minute, with 2, 4 and 8 s in which nobody dials.
-    assert_eq!(back.dials, 50_000 + 35_000 + 20_000 + 5_000);
-    assert!(back.all_ms > 100_000 + 1_000 + 2_000 + 4_000 + 8_000 - 1_000, "{back:?}");
+    // After 1, 3, 7 and 15 s there are places for 4,000, 1,000, 2,000 and the rest.
+    assert_eq!(back.dials, 10_000 + 6_000 + 5_000 + 3_000);
+    assert_eq!((back.waiting_peak, back.all_ms), (4_000, 15_000 + 2_999 * 2));
 }
 
 #[test]
