@@ -16,7 +16,7 @@ const LADDER_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 const TICK_MS: u64 = 1_000 / DIALS_PER_SECOND as u64;
 
 /// Dials that may wait for their turn.
-const WAITING_MAX: usize = (DIAL_ADMITTED_WITHIN.as_secs() * DIALS_PER_SECOND as u64) as usize;
+const WAITING_MAX: u64 = DIAL_ADMITTED_WITHIN.as_secs() * DIALS_PER_SECOND as u64;
 
 /// Lines that end, each at its own time.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Back {
     /// When all of them had.
     pub all_ms: u64,
     /// Dials that waited at one node's door at one time.
-    pub waiting_peak: usize,
+    pub waiting_peak: u64,
     /// Dials at one node in all.
     pub dials: usize,
 }
@@ -82,8 +82,8 @@ impl Herd {
 #[derive(Debug)]
 struct Door {
     coming: BinaryHeap<Dial>,
-    waiting: usize,
-    waiting_peak: usize,
+    waiting: u64,
+    waiting_peak: u64,
     dials: usize,
 }
 
