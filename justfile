@@ -72,34 +72,57 @@ quickstart:
 idle-lines *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}
 
-# Measure accept, hand-over and ack beside bare PostgreSQL doing the same writes.
+# Measure what agents that sleep cost: bytes in PostgreSQL, and no sockets.
+sleepers *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/sleepers" {{ ARGS }}
+
+# Measure accept, hand-over and ack beside bare PostgreSQL doing the same writes. Three nodes and a
+# Redis, so that most entries cross; `just road-rate --nodes 1` is one node alone.
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
+
+# Measure how soon a sleeping agent is called and has what waits, beside a plain GET and a bare line.
+wake-latency *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/wake-latency" {{ ARGS }}
+
+# Kill a desk with ten thousand lines and start it again: everybody must come back, with everything.
+herd *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/herd" {{ ARGS }}
 
 # Measure what it costs when a hint between two desks is lost and nobody notices.
 lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}
 
+# Put out what models of the desk's rules say about herds and hot tenants (docs/scale.md).
+scale-model:
+    cargo build --locked -p nightdesk-prove --bin scale-model
+    "$(dirname "$(just _built debug)")/scale-model"
+
+# Run two releases beside each other while the database is migrated. Nothing may be lost.
+rolling-upgrade *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/rolling-upgrade" {{ ARGS }}
+
 # Measure how long the judge takes over a long history, and how much memory.
 judge-rate *ARGS:
     cargo build --locked --release -p nightdesk-judge
     "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
 
-# Strike a whole world with every fault there is, one after the other, and judge what was seen.
+# Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --seconds 240 --rate 450 --events-min 50000 {{ ARGS }}
+        --name chaos-smoke --faults all --nodes 3 --redis --seconds 240 --rate 240 \
+        --events-min 50000 {{ ARGS }}
 
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random \
-        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-1}"'
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis \
+        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
 
 # Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.
-mutants-of-the-desk *ARGS: _world
-    NIGHTDESK_BIN="$(just _built debug)" \
+mutants-of-the-desk *ARGS: _world _simulation
+    NIGHTDESK_BIN="$(just _built debug)" NIGHTDESK_SIM_BIN={{ sim_target }}/sim/nightdesk-sim \
         "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
 
 _world:

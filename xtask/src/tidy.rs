@@ -16,6 +16,7 @@ mod calls;
 mod words;
 mod dependencies;
 mod floors;
+mod migrations;
 mod places;
 mod mask;
 
@@ -92,6 +93,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(rust.iter().flat_map(words::check));
     findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
     findings.extend(floors::check(&repo.read("Cargo.lock")?));
+    findings.extend(texts.iter().flat_map(migrations::check));
     findings.extend(texts.iter().flat_map(places::check));
     Ok(findings)
 }

@@ -81,8 +81,8 @@ impl Desk for Counter {
         stop(&self.0, caller.agent, &interrupt.session_key, "").await;
     }
 
-    async fn suspect(&self, line: &LineClaim) {
-        waking::suspect(&self.0, line).await;
+    async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError> {
+        waking::suspect(&self.0, line).await
     }
 }
 

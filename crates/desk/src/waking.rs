@@ -15,7 +15,7 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::send::{HELD, WAKING};
 use nightdesk_types::{AgentId, BotId, Event, StoreError};
-use nightdesk_wake::{Claimed, Step};
+use nightdesk_wake::{Claimed, Room, Step};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Desk, notices};
@@ -112,22 +112,20 @@ pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
 }
 
 /// Has an agent called although it has a line: nobody answers on it.
-pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) {
+pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
     let LineClaim { scope, agent, generation } = *line;
-    match desk.wake.suspect((scope, agent), generation).await {
-        Ok(()) => tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent"),
-        // Its line is judged dead before long, and then it is called.
-        Err(error) => lost(agent, &error),
-    }
+    desk.wake.suspect((scope, agent), generation).await?;
+    tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent");
+    Ok(())
 }
 
 /// Does what a claimed wake asks for.
-async fn see_to(desk: &Desk, claimed: &Claimed, room: OwnedSemaphorePermit) {
+async fn see_to(desk: &Desk, claimed: &Claimed, room: Room) {
     let done = match claimed.step {
         Step::Call => {
             // People are told while the call is made.
             let (called, ()) =
-                tokio::join!(desk.wake.call(claimed), notices::show(desk, claimed, WAKING));
+                tokio::join!(desk.wake.call(claimed, &room), notices::show(desk, claimed, WAKING));
             called.map(drop)
         }
         Step::Held => {

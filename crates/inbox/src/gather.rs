@@ -4,7 +4,7 @@
 //! lone ask waits for nobody. When a batch fails its asks are run again one by one, so that
 //! one tenant's trouble is not fifteen others'.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::hash::Hash;
 
 use async_trait::async_trait;
@@ -21,7 +21,8 @@ pub(crate) trait Batch: Send + Sync + 'static {
     type Answer: Send;
     /// What two asks of one batch must not share.
     type Key: Eq + Hash + Send;
-    /// What must stay in order: after a failure nothing more of the same stream is run.
+    /// What must stay in order: after a failure nothing of the same stream is run that was asked
+    /// for before whoever asks could know of it.
     type Stream: Eq + Hash + Send;
 
     /// Answers every ask, or none.
@@ -69,9 +70,9 @@ impl<B: Batch> Gather<B> {
 }
 
 async fn work<B: Batch>(batch: B, mut asked: mpsc::Receiver<Waiting<B>>, operation: &'static str) {
-    let mut held_over = None;
+    let mut held_over = VecDeque::new();
     loop {
-        let first = match held_over.take() {
+        let first = match held_over.pop_front() {
             Some(first) => first,
             None => match asked.recv().await {
                 Some(first) => first,
@@ -79,22 +80,43 @@ async fn work<B: Batch>(batch: B, mut asked: mpsc::Receiver<Waiting<B>>, operati
             },
         };
         let (asks, replies) = gathered::<B>(first, &mut asked, &mut held_over);
-        run_together(&batch, asks, replies, operation).await;
+        let broken = run_together(&batch, asks, replies, operation).await;
+        if !broken.is_empty() {
+            held_over.extend(std::iter::from_fn(|| asked.try_recv().ok()));
+            held_over = unbroken::<B>(held_over, &broken, operation);
+        }
     }
+}
+
+/// Refuses what was asked for in streams that are broken, and keeps the rest.
+fn unbroken<B: Batch>(
+    queued: VecDeque<Waiting<B>>,
+    broken: &HashSet<B::Stream>,
+    operation: &'static str,
+) -> VecDeque<Waiting<B>> {
+    let mut kept = VecDeque::with_capacity(queued.len());
+    for (ask, reply) in queued {
+        if B::stream(&ask).is_some_and(|stream| broken.contains(&stream)) {
+            tell(reply, Err(StoreError::unavailable(operation, "an earlier one failed")));
+        } else {
+            kept.push_back((ask, reply));
+        }
+    }
+    kept
 }
 
 /// The asks that can go together. One that clashes with an earlier one begins the next batch.
 fn gathered<B: Batch>(
     first: Waiting<B>,
     asked: &mut mpsc::Receiver<Waiting<B>>,
-    held_over: &mut Option<Waiting<B>>,
+    held_over: &mut VecDeque<Waiting<B>>,
 ) -> (Vec<B::Ask>, Vec<Reply<B>>) {
     let mut keys = HashSet::from([B::key(&first.0)]);
     let (mut asks, mut replies) = (vec![first.0], vec![first.1]);
     while asks.len() < GATHER_MAX {
-        let Ok(next) = asked.try_recv() else { break };
+        let Some(next) = held_over.pop_front().or_else(|| asked.try_recv().ok()) else { break };
         if !keys.insert(B::key(&next.0)) {
-            *held_over = Some(next);
+            held_over.push_front(next);
             break;
         }
         asks.push(next.0);
@@ -103,12 +125,13 @@ fn gathered<B: Batch>(
     (asks, replies)
 }
 
+/// Answers which streams are broken.
 async fn run_together<B: Batch>(
     batch: &B,
     asks: Vec<B::Ask>,
     mut replies: Vec<Reply<B>>,
     operation: &'static str,
-) {
+) -> HashSet<B::Stream> {
     match batch.run(&asks).await {
         Ok(answers) if answers.len() == asks.len() => {
             for (reply, answer) in replies.into_iter().zip(answers) {
@@ -124,17 +147,20 @@ async fn run_together<B: Batch>(
             if let Some(reply) = replies.pop() {
                 tell(reply, Err(error));
             }
+            return asks.iter().filter_map(B::stream).collect();
         }
-        Err(_) => run_apart(batch, asks, replies, operation).await,
+        Err(_) => return run_apart(batch, asks, replies, operation).await,
     }
+    HashSet::new()
 }
 
+/// Answers which streams are broken.
 async fn run_apart<B: Batch>(
     batch: &B,
     asks: Vec<B::Ask>,
     replies: Vec<Reply<B>>,
     operation: &'static str,
-) {
+) -> HashSet<B::Stream> {
     let mut broken_streams = HashSet::new();
     for (ask, reply) in asks.into_iter().zip(replies) {
         let stream = B::stream(&ask);
@@ -150,6 +176,7 @@ async fn run_apart<B: Batch>(
         }
         tell(reply, answer);
     }
+    broken_streams
 }
 
 fn tell<T>(reply: oneshot::Sender<T>, answer: T) {

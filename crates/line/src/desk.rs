@@ -44,5 +44,5 @@ pub trait Desk: Send + Sync {
     async fn stop(&self, caller: &Caller, interrupt: Interrupt);
 
     /// Has the agent called, although it has this line: nobody answers on it.
-    async fn suspect(&self, line: &LineClaim);
+    async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError>;
 }

@@ -16,7 +16,7 @@ use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_types::limits::{LAST_ACKS_WAIT, REPLACED_WAIT};
+use nightdesk_types::limits::{LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,6 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::acks::Acks;
 use crate::controls::Controls;
+use crate::ending::note_again;
 use crate::room::Room;
 use crate::session::{Client, Effect, Input, Now, Session, sooner};
 use crate::socket::{Broken, Heard, Socket};
@@ -243,7 +244,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
             Effect::Suspect => {
                 if let Some((_, line)) = &self.taken {
-                    self.room.desk.suspect(line).await;
+                    let suspected = self.room.desk.suspect(line).await;
+                    let suspected = self.or_lost("have its agent called", suspected);
+                    return Ok(suspected.is_none().then_some(Input::SuspectFailed));
                 }
             }
             Effect::Close(close) => drop(self.socket.close(close).await),
@@ -279,11 +282,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     async fn end(&mut self, end: crate::store::End) {
         self.room.metrics.ended(end.code);
-        let Some((_, line)) = &self.taken else { return };
-        let line = *line;
+        let Some((ear, line)) = self.taken.take() else { return };
         self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
         let closed = self.room.store.close(&line, end).await;
-        self.or_lost("note the end of a line", closed);
+        // From here on a newer line need not wait for this one.
+        self.room.ears.close(&ear);
+        if self.or_lost("note the end of a line", closed).is_none() {
+            note_again(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain).await;
+        }
     }
 
     fn begin_acks(&mut self) {

@@ -22,6 +22,7 @@ pub(crate) enum Dial {
     Revoked,
     Unknown,
     Unavailable,
+    PutOff,
 }
 
 impl Metrics {
@@ -38,6 +39,7 @@ impl Metrics {
             Dial::Revoked => "revoked",
             Dial::Unknown => "unknown",
             Dial::Unavailable => "unavailable",
+            Dial::PutOff => "put_off",
         };
         self.dials.get_or_create(&[("outcome", outcome)]).inc();
     }

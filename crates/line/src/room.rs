@@ -1,14 +1,16 @@
 //! Room: what every line of a node shares.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use nightdesk_bus::Ears;
 use nightdesk_inbox::Inbox;
 use nightdesk_types::limits::DIALS_AT_ONCE_MAX;
-use nightdesk_types::{Clock, Node};
+use nightdesk_types::{Clock, Moment, Node};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Admission;
 use crate::desk::Desk;
 use crate::leave::Leaving;
 use crate::metrics::Metrics;
@@ -38,13 +40,17 @@ pub struct Room {
     pub metrics: Metrics,
 }
 
-/// Places for dials: [`DIALS_AT_ONCE_MAX`] of them.
+/// Who may ask the store about dials, [`DIALS_AT_ONCE_MAX`] at a time, and how many become lines.
 #[derive(Debug)]
-pub struct Dials(Semaphore);
+pub struct Dials {
+    asking: Semaphore,
+    admission: Admission,
+}
 
 impl Default for Dials {
     fn default() -> Self {
-        Self(Semaphore::new(DIALS_AT_ONCE_MAX))
+        let asking = Semaphore::new(DIALS_AT_ONCE_MAX);
+        Self { asking, admission: Admission::default() }
     }
 }
 
@@ -52,8 +58,14 @@ impl Dials {
     /// Asks the store about a dial when its turn has come.
     pub(crate) async fn in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
         // Nobody closes it, so there is always a place to come.
-        let _place = self.0.acquire().await.ok();
+        let _place = self.asking.acquire().await.ok();
         ask.await
+    }
+
+    /// How long a dial that came at `arrived` still waits for its place among the lines. None: it
+    /// should come again.
+    pub fn place(&self, arrived: Moment, now: Moment) -> Option<Duration> {
+        self.admission.place(arrived, now)
     }
 }
 

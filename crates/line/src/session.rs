@@ -65,6 +65,8 @@ pub enum Input {
     Read(Waiting),
     /// Reading failed; later it may not.
     ReadFailed,
+    /// The agent could not be had called; later it may.
+    SuspectFailed,
     /// A send was done, or not.
     Sent(RequestId, Box<Outcome>),
     /// A turn is to be stopped.
@@ -153,6 +155,9 @@ const IDLE_REST: Duration = Duration::from_secs(10);
 
 /// A read that failed is tried again after this.
 const READ_AGAIN: Duration = Duration::from_secs(1);
+
+/// So is a suspicion that could not be written down.
+const SUSPECT_AGAIN: Duration = Duration::from_secs(3);
 
 #[cfg(test)]
 mod tests;

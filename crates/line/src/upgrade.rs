@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
@@ -17,9 +18,10 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::upgrade_token::{AtTheDoor, UpgradeToken};
+use nightdesk_types::Moment;
 use nightdesk_types::limits::REVOKED_HELLO_WAIT;
 use nightdesk_types::planted::{Bug, is_planted};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
 
@@ -32,6 +34,9 @@ use crate::metrics::Dial;
 use crate::room::Room;
 use crate::socket::Socket;
 use crate::store::Caller;
+
+const CANNOT_TELL: &str = "cannot tell who you are just now; come again";
+const MANY_DIAL: &str = "too many dial just now; come again";
 
 /// What the door needs.
 struct Door {
@@ -53,6 +58,7 @@ async fn dial(
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     mut request: Request,
 ) -> Response {
+    let arrived = door.room.clock.moment();
     let Some(token) = bearer(request.headers()).and_then(|token| door.at_the_door(token)) else {
         return door.refused(from.ip());
     };
@@ -64,9 +70,15 @@ async fn dial(
         Err(error) => {
             door.room.metrics.dialled(Dial::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");
-            return try_later();
+            return try_later(CANNOT_TELL);
         }
     };
+    if let Greeting::Welcome(_) = greeting
+        && !door.admitted(arrived).await
+    {
+        door.room.metrics.dialled(Dial::PutOff);
+        return try_later(MANY_DIAL);
+    }
     door.notice(&greeting, from.ip());
     let accepted = accept_key(request.headers());
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
@@ -86,6 +98,18 @@ async fn dial(
 impl Door {
     fn at_the_door(&self, token: &str) -> Option<AtTheDoor> {
         UpgradeToken::peek(token)?.at_the_door(self.room.clock.now()).ok()
+    }
+
+    /// Waits until a dial may become a line, or answers that it should come again.
+    async fn admitted(&self, arrived: Moment) -> bool {
+        match self.room.dials.place(arrived, self.room.clock.moment()) {
+            Some(Duration::ZERO) => true,
+            Some(wait) => {
+                sleep(wait).await;
+                true
+            }
+            None => false,
+        }
     }
 
     fn notice(&self, greeting: &Greeting, address: IpAddr) {
@@ -166,8 +190,7 @@ fn switching(accepted: HeaderValue) -> Response {
     (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
 }
 
-fn try_later() -> Response {
+fn try_later(why: &'static str) -> Response {
     let later = [(header::RETRY_AFTER, "2")];
-    (StatusCode::SERVICE_UNAVAILABLE, later, "cannot tell who you are just now; come again")
-        .into_response()
+    (StatusCode::SERVICE_UNAVAILABLE, later, why).into_response()
 }

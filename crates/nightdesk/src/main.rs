@@ -51,6 +51,10 @@ fn plant() {
         let crashes = nightdesk_types::planted::crash_at(&point);
         ui::say(&format!("dies at {point}: {crashes}"));
     }
+    if let Ok(folder) = std::env::var("NIGHTDESK_NEXT_RELEASE") {
+        let next = nightdesk_types::planted::be_next_release(std::path::Path::new(&folder));
+        ui::say(&format!("is the next release with {folder}: {next}"));
+    }
 }
 
 #[cfg(not(feature = "planted"))]

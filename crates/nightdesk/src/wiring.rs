@@ -61,7 +61,8 @@ impl Running {
     /// Starts a node. When it answers, the node can be reached.
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
-        Upkeep::keep(&*pg).await.context("could not reach the database; is it migrated?")?;
+        has_its_tables(&pg).await?;
+        Upkeep::keep(&*pg).await.context("could not keep the days")?;
         let lease = Arc::new(begin(config, &pg).await?);
         let keeper = keep(config, &lease)?;
         let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
@@ -241,6 +242,20 @@ fn adapters(webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
 pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
     Pg::connect(&config.database.url, database_password(config)?.as_deref())
         .context("database.url is not a PostgreSQL URL")
+}
+
+/// A node does not serve over a database that lacks something it needs. One that has more than
+/// it knows is fine: nodes of a newer release may be here already.
+pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
+    let lacking = pg
+        .lacks()
+        .await
+        .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
+    let Some(lacking) = lacking else { return Ok(()) };
+    bail!(
+        "the database is older than this binary: it lacks {lacking}; run `nightdesk migrate` with \
+         this binary, which may be done while nodes of the release before serve"
+    )
 }
 
 fn database_password(config: &Config) -> anyhow::Result<Option<String>> {

@@ -1,7 +1,17 @@
 //! Migrations: forward only, run by who owns the tables.
+//!
+//! # Promise
+//!
+//! A database may be newer than a binary and never older: what a release adds, the one before
+//! does not mind (decision 0019).
 
+use nightdesk_types::StoreError;
+use nightdesk_types::planted::next_release;
+use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
+
+use crate::Pg;
 
 /// The database could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +34,46 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
     // Everything belongs to the owner, whoever runs this.
     let owner = sqlx::raw_sql("set role nightdesk_owner");
     connection.execute(owner).await.map_err(MigrateError::Roles)?;
-    sqlx::migrate!().run(&mut connection).await?;
+    known().await?.run(&mut connection).await?;
+    // So that a node can see when it starts whether it has the tables it needs.
+    let seen = sqlx::raw_sql("grant select on _sqlx_migrations to nightdesk_app");
+    connection.execute(seen).await.map_err(sqlx::migrate::MigrateError::from)?;
     connection.close().await.map_err(MigrateError::Unreachable)
+}
+
+/// The migrations of this release. Those of a newer one are no mistake: its nodes may be here
+/// already.
+async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
+    let mut migrator = sqlx::migrate!();
+    if let Some(folder) = next_release() {
+        let next = Migrator::new(folder).await?;
+        migrator = Migrator::with_migrations(migrator.iter().chain(next.iter()).cloned().collect());
+    }
+    migrator.set_ignore_missing(true);
+    Ok(migrator)
+}
+
+impl Pg {
+    /// The first migration of this release that the database lacks, by its file's name.
+    pub async fn lacks(&self) -> Result<Option<String>, StoreError> {
+        let operation = "look which migrations ran";
+        let known = known().await.map_err(|error| StoreError::broken(operation, error))?;
+        let applied = self.single(operation, |connection| Box::pin(applied(connection))).await?;
+        let lacking = known.iter().find(|migration| !applied.contains(&migration.version));
+        Ok(lacking.map(|lacking| {
+            format!("{}_{}", lacking.version, lacking.description.replace(' ', "_"))
+        }))
+    }
+}
+
+/// Not a checked query: the table is the driver's, and not in the schema.
+async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
+    let applied = sqlx::query_scalar("select version from _sqlx_migrations where success");
+    match applied.fetch_all(connection).await {
+        // There is no such table, or none that we may read: nobody migrated yet.
+        Err(error) if has_code(&error, &["42P01", "42501"]) => Ok(Vec::new()),
+        applied => applied,
+    }
 }
 
 /// How often the roles are made anew because somebody else was making them.
@@ -49,6 +97,10 @@ async fn try_roles(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
 
 /// The role is there after all, or its row was changed by two at once.
 fn is_race(error: &sqlx::Error) -> bool {
+    has_code(error, &["42710", "23505", "XX000"])
+}
+
+fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    code.is_some_and(|code| ["42710", "23505", "XX000"].contains(&&*code))
+    code.is_some_and(|code| codes.contains(&&*code))
 }

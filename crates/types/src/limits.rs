@@ -71,6 +71,16 @@ pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
 /// herd of them leaves the store to those who are in.
 pub const DIALS_AT_ONCE_MAX: usize = 6;
 
+/// Dials of known gateways that become lines in a second.
+pub const DIALS_PER_SECOND: u32 = 500;
+
+/// Dials that are let in at once after a while without any.
+pub const DIALS_BURST: u32 = 100;
+
+/// How long a dial waits to be let in. A stock client gives it ten seconds; who would wait longer
+/// is told to come again.
+pub const DIAL_ADMITTED_WITHIN: Duration = Duration::from_secs(8);
+
 /// Lines of a node that stops leave over at most this, so that their clients do not all dial
 /// at once.
 pub const LEAVE_SPREAD: Duration = Duration::from_secs(30);
@@ -129,6 +139,12 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
 /// How long a closed line waits for its client to hang up too.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// How soon it is tried again to note that a line ended.
+pub const LINE_END_AGAIN: Duration = Duration::from_secs(3);
+
+/// And how often.
+pub const LINE_END_TRIES_MAX: u32 = 200;
 
 /// The longest request id taken from a gateway.
 pub const REQUEST_ID_BYTES_MAX: usize = 128;

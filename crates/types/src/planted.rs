@@ -2,7 +2,7 @@
 //!
 //! They exist only in builds with the feature `planted`, and there only the one named at
 //! start is active. Without the feature every question is answered *no* at compile time. The
-//! same builds can be told at which step to die.
+//! same builds can be told at which step to die, and to be the release after this one.
 
 /// The mistakes that can be planted, by their number in the list of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,7 @@ impl Bug {
 
 #[cfg(feature = "planted")]
 mod active {
+    use std::path::{Path, PathBuf};
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -138,14 +139,34 @@ mod active {
             std::process::abort();
         }
     }
+
+    static NEXT: OnceLock<PathBuf> = OnceLock::new();
+
+    /// Makes this process the next release, whose further migrations are in this folder.
+    ///
+    /// Answers whether nothing was said before.
+    pub fn be_next_release(migrations: &Path) -> bool {
+        NEXT.set(migrations.to_owned()).is_ok()
+    }
+
+    /// Where the next release's further migrations are, if this process is that release.
+    pub fn next_release() -> Option<&'static Path> {
+        NEXT.get().map(PathBuf::as_path)
+    }
 }
 
 #[cfg(feature = "planted")]
-pub use active::{crash_at, crash_point, is_planted, plant};
+pub use active::{be_next_release, crash_at, crash_point, is_planted, next_release, plant};
 
 /// A point at which the process may be told to die: never, in this build.
 #[cfg(not(feature = "planted"))]
 pub const fn crash_point(_point: &str) {}
+
+/// Where the next release's further migrations are: this build is no other than itself.
+#[cfg(not(feature = "planted"))]
+pub const fn next_release() -> Option<&'static std::path::Path> {
+    None
+}
 
 /// Whether this bug is planted: never, in this build.
 #[cfg(not(feature = "planted"))]

@@ -4,10 +4,11 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_types::limits::WAKE_CALLS_AT_ONCE_MAX;
+use nightdesk_types::limits::{CALL_BEGUN_WITHIN, WAKE_CALLS_AT_ONCE_MAX};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 use crate::metrics::Metrics;
 use crate::store::{Claimed, Step, Store, Terms, Which};
@@ -23,6 +24,21 @@ pub enum Outcome {
     Failed(String),
     /// It was not made: there are too many to that address. It may be made after so long.
     PutOff(Duration),
+}
+
+/// Room for one call, from before its wake is claimed to its end.
+#[derive(Debug)]
+pub struct Room {
+    _permit: OwnedSemaphorePermit,
+    since: Instant,
+}
+
+impl Room {
+    /// Whether it is too late for the call: the store counts from the claim when the agent may be
+    /// called again.
+    fn is_late(&self) -> bool {
+        self.since.elapsed() > CALL_BEGUN_WITHIN
+    }
 }
 
 /// Calls agents for which something waits.
@@ -69,7 +85,7 @@ impl Wake {
 
     /// Takes as many of the wakes that are due as there is room for. Each comes with its room. Half
     /// of what is free is left to agents for whom something just came.
-    pub async fn claim_due(&self) -> Result<Vec<(Claimed, OwnedSemaphorePermit)>, StoreError> {
+    pub async fn claim_due(&self) -> Result<Vec<(Claimed, Room)>, StoreError> {
         let half = self.at_once.available_permits().div_ceil(2);
         let rooms: Vec<_> = (0..half).map_while(|_| self.room()).collect();
         if rooms.is_empty() {
@@ -84,7 +100,7 @@ impl Wake {
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<(Claimed, OwnedSemaphorePermit)>, StoreError> {
+    ) -> Result<Option<(Claimed, Room)>, StoreError> {
         let Some(room) = self.room() else { return Ok(None) };
         let claimed = self.claim(Which::Of(scope, agent)).await?.pop();
         Ok(claimed.map(|claimed| (claimed, room)))
@@ -99,19 +115,22 @@ impl Wake {
     }
 
     /// Room for one call, if there is any. What finds none is found by the next sweep.
-    fn room(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.at_once).try_acquire_owned().ok()
+    fn room(&self) -> Option<Room> {
+        let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
+        Some(Room { _permit: permit, since: Instant::now() })
     }
 
-    /// Makes the call a wake was claimed for, and writes down what came of it.
-    pub async fn call(&self, claimed: &Claimed) -> Result<Outcome, StoreError> {
+    /// Makes the call a wake was claimed for, and writes down what came of it. A node that stood
+    /// still since the claim does not call: others may, by now.
+    pub async fn call(&self, claimed: &Claimed, room: &Room) -> Result<Outcome, StoreError> {
         debug_assert_eq!(claimed.step, Step::Call, "only what is to be called is called");
         let Claimed { agent, calls, .. } = claimed;
         if is_planted(Bug::WakeAfterGoodbye) && !claimed.went_idle {
             return Ok(Outcome::Failed("nobody said goodbye".to_owned()));
         }
         crash_point("K18");
-        let outcome = self.dial(claimed).await;
+        let outcome =
+            if room.is_late() { Outcome::PutOff(Duration::ZERO) } else { self.dial(claimed).await };
         crash_point("K19");
         self.metrics.called(&outcome);
         match &outcome {

@@ -12,14 +12,13 @@
 //! machine makes of it does not, so a failed history is kept.
 
 pub mod plan;
-pub mod wakers;
 pub mod manner;
 pub mod world;
 pub mod node;
 pub mod platform;
 pub mod gateways;
+pub mod wires;
 pub mod probe;
-pub mod psql;
 pub mod faults;
 pub mod in_flight;
 pub mod run;

@@ -34,11 +34,17 @@ pub struct Cluster {
 impl Cluster {
     /// Starts it.
     pub fn start() -> Result<Self> {
-        let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self::start_with(&[])
+    }
+
+    /// Starts it with more settings.
+    pub fn start_with(more: &[(&str, &str)]) -> Result<Self> {
+        let settings = SETTINGS.iter().chain(more);
+        let settings = settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let postgres = Postgres::start(&Options {
             durability: Durability::Fsync,
             shared_buffers_mib: 512,
-            settings: settings.to_vec(),
+            settings: settings.collect(),
             ..Options::default()
         })?;
         // Beside the data, so that the server's guard removes it however we end.

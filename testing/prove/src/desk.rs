@@ -109,8 +109,14 @@ impl Settings {
 
     /// Brings its database up to date.
     pub fn migrate(&self) -> Result<()> {
+        self.migrate_with(&[])
+    }
+
+    /// The same with something in its environment.
+    pub fn migrate_with(&self, environment: &[(&str, String)]) -> Result<()> {
         let mut migrate = Command::new(&self.binary);
         migrate.args(["migrate", "--config"]).arg(&self.config).current_dir(&self.folder);
+        migrate.envs(environment.iter().map(|(name, value)| (name, value)));
         output(&mut migrate).map(drop)
     }
 
@@ -165,7 +171,7 @@ impl Desk {
     }
 
     /// Kills it, as a machine that loses power would.
-    pub fn kill(mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         self.child.kill().context("could not kill the desk")?;
         self.child.wait().map(drop).context("could not wait for the desk")
     }
@@ -224,7 +230,8 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
-fn free_address() -> Result<SocketAddr> {
+/// An address on this machine at which nobody listens.
+pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
     listener.local_addr().context("could not read the port")
 }

@@ -22,6 +22,18 @@ pub fn growth_each(before: u64, after: u64, count: u64) -> f64 {
     ratio(float(after.saturating_sub(before)), float(count))
 }
 
+/// What so many of a hundred take at most, in milliseconds.
+pub fn percentile_ms(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort_unstable();
+    let place = (times.len() * percent).div_ceil(100).saturating_sub(1);
+    times.get(place).map_or(0.0, |time| 1e3 * time.as_secs_f64())
+}
+
+/// How much of a count was of some kind.
+pub fn share(some: u64, all: u64) -> f64 {
+    ratio(float(some), float(all))
+}
+
 /// One number over another; nothing over nothing is nothing.
 pub fn ratio(one: f64, other: f64) -> f64 {
     if other > 0.0 { one / other } else { 0.0 }
@@ -37,11 +49,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_percentile_is_one_of_the_times() {
+        let mut times: Vec<Duration> = (1..=200).rev().map(Duration::from_millis).collect();
+        let cases = [
+            ("half", percentile_ms(&mut times, 50), 100.0),
+            ("most", percentile_ms(&mut times, 99), 198.0),
+            ("all", percentile_ms(&mut times, 100), 200.0),
+            ("one", percentile_ms(&mut times[..1], 99), 1.0),
+            ("nothing", percentile_ms(&mut [], 99), 0.0),
+        ];
+        for (name, got, want) in cases {
+            assert!((got - want).abs() < 1e-9, "{name}: {got}");
+        }
+    }
+
+    #[test]
     fn figures_are_what_their_names_say() {
         let second = Duration::from_secs(1);
         let cases = [
             ("rate", per_second(30, 2 * second), 15.0),
             ("rate of no time", per_second(30, Duration::ZERO), 0.0),
+            ("two of three", share(2, 3), 2.0 / 3.0),
             ("half a core", core_percent(second, 2 * second), 50.0),
             ("two cores", core_percent(4 * second, 2 * second), 200.0),
             ("a hundred microseconds each", micros_each(second, 10_000), 100.0),

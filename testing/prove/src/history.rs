@@ -58,6 +58,15 @@ pub fn load(file: &Path) -> Result<Vec<Seen>> {
     lines.with_context(|| format!("{} is not a history", file.display()))
 }
 
+/// How many events the platform was told "ok" for that no gateway of their agent acked, and how
+/// many acks came besides the first of each.
+pub fn lost_and_again(told: &[Seen], acked: &[Seen]) -> (usize, usize) {
+    let acks = acked.len();
+    let (told, mut acked) = (sorted(told), sorted(acked));
+    acked.dedup();
+    (missing(&told, &acked), acks - acked.len())
+}
+
 /// Checks that every event the platform was told "ok" for was acked by its own agent's
 /// gateway, once, and that nothing else was.
 pub fn check(told: &[Seen], acked: &[Seen]) -> Result<()> {
@@ -104,6 +113,18 @@ mod tests {
         ];
         for (name, told, acked, want) in cases {
             assert_eq!(check(told, acked).is_ok(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_handed_over_again_is_not_lost() {
+        let cases: [(&str, &[Seen], (usize, usize)); 3] = [
+            ("whole", &[TWO, ONE], (0, 0)),
+            ("one twice", &[ONE, TWO, ONE], (0, 1)),
+            ("one twice, one never", &[ONE, ONE], (1, 1)),
+        ];
+        for (name, acked, want) in cases {
+            assert_eq!(lost_and_again(&[ONE, TWO], acked), want, "{name}");
         }
     }
 

@@ -12,14 +12,23 @@
 
 pub mod stage;
 pub mod cluster;
+pub mod psql;
+pub mod load_probe;
 pub mod desk;
 pub mod setup;
+pub mod wakers;
 pub mod worker;
+pub(crate) mod pace;
+pub(crate) mod called;
 pub mod platform;
 pub mod gateway;
+pub mod sleepers;
+pub mod loopback;
 pub mod chaos;
 pub mod history;
 pub mod bare;
+pub mod model;
+pub mod phase;
 pub mod procfs;
 pub mod figures;
 pub mod ui;

@@ -4,6 +4,7 @@
 //! more than it must.
 
 mod connection;
+mod paced;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -19,28 +20,33 @@ use tokio::task::JoinHandle;
 
 use crate::chance::pick;
 use crate::history::{Ledger, Seen};
+use crate::pace::Pace;
 use crate::setup::{self, Cast, PLATFORM};
 use crate::worker;
 pub(crate) use connection::Connection;
+use paced::Posting;
 
 /// What people write. With all that stands around it an entry has about 500 bytes. It holds
 /// no quotation mark, so that gateways need not parse.
-const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
+pub(crate) const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
     second warehouse came in late and I am not sure that it is in the report. If it is not, run \
     it again and tell me what has changed since Tuesday. Thanks a lot!";
 
 /// What the process is told when it starts.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk is.
-    #[arg(long)]
-    desk: SocketAddr,
+    /// Where the desk's nodes are. Connections are spread over them.
+    #[arg(long, required = true)]
+    desk: Vec<SocketAddr>,
     /// The file with everybody in it.
     #[arg(long)]
     cast: PathBuf,
     /// How many connections post at a time.
     #[arg(long)]
     connections: u64,
+    /// The first event's number, if another platform has used up those below.
+    #[arg(long, default_value_t = 0)]
+    first_event: u64,
 }
 
 /// What the platform can be told.
@@ -50,6 +56,19 @@ pub enum Order {
     Each(usize),
     /// Post events for agents picked at random, for so many milliseconds.
     Run(u64),
+    /// Post one event for each of so many agents, evenly.
+    Paced {
+        /// The first of them.
+        from: usize,
+        /// How many.
+        agents: u64,
+        /// How many in a second.
+        per_second: u32,
+    },
+    /// Begin to post so many events in a second, to agents picked at random.
+    Begin(u32),
+    /// Post no more of them.
+    Stop,
     /// Put what was answered "200" into a file.
     Save(PathBuf),
 }
@@ -59,25 +78,48 @@ pub enum Order {
 pub struct Told {
     /// Their number.
     pub told: u64,
+    /// How often one had to be posted again.
+    pub again: u64,
 }
 
 /// What all connections share.
 #[derive(Debug)]
 struct Desk {
-    address: SocketAddr,
+    nodes: Vec<SocketAddr>,
     cast: Cast,
     told: Ledger,
+    again: AtomicU64,
     next_event: AtomicU64,
+}
+
+impl Desk {
+    fn told(&self) -> Told {
+        Told { told: self.told.count(), again: self.again.load(Ordering::Relaxed) }
+    }
+
+    /// The number of a new event that is posted to this node. It says which node that is, so that
+    /// whoever receives it knows.
+    fn next_event(&self, node: usize) -> u64 {
+        let nodes = self.nodes.len() as u64;
+        self.next_event.fetch_add(1, Ordering::Relaxed) * nodes + node as u64
+    }
+}
+
+/// The node an event was posted to, of so many.
+pub(crate) const fn posted_to(event: u64, nodes: usize) -> u64 {
+    event % nodes as u64
 }
 
 /// Runs the process.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let desk = Arc::new(Desk {
-        address: arguments.desk,
+        nodes: arguments.desk.clone(),
         cast: Cast::load(&arguments.cast)?,
         told: Ledger::default(),
-        next_event: AtomicU64::new(0),
+        again: AtomicU64::new(0),
+        next_event: AtomicU64::new(arguments.first_event),
     });
+    let mut posting: Option<Posting> = None;
     worker::answer(async |order| {
         match order {
             Order::Each(step) => post_each(&desk, arguments.connections, step).await?,
@@ -85,9 +127,25 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
                 let until = Instant::now() + Duration::from_millis(millis);
                 post_until(&desk, arguments.connections, until).await?;
             }
+            Order::Paced { from, agents, per_second } => {
+                let member = move |nth| from + usize::try_from(nth).unwrap_or(usize::MAX);
+                let pace = Pace::of(agents, per_second);
+                Posting::begin(&desk, arguments.connections, pace, member).done().await?;
+            }
+            Order::Begin(per_second) => {
+                let members = desk.cast.members.len();
+                let (pace, member) =
+                    (Pace::of(u64::MAX, per_second), move |nth| pick(nth, members));
+                posting = Some(Posting::begin(&desk, arguments.connections, pace, member));
+            }
+            Order::Stop => {
+                if let Some(posting) = posting.take() {
+                    posting.stop().await?;
+                }
+            }
             Order::Save(file) => desk.told.save(&file)?,
         }
-        Ok(Told { told: desk.told.count() })
+        Ok(desk.told())
     })
     .await
 }
@@ -99,13 +157,22 @@ async fn post_each(desk: &Arc<Desk>, connections: u64, step: usize) -> Result<()
         let nth = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).ok()?;
         nth.checked_mul(step).filter(|member| *member < members)
     };
-    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member.clone())))).await
+    all(nodes(desk, connections)
+        .map(|node| tokio::spawn(post(Arc::clone(desk), node, member.clone()))))
+    .await
 }
 
 async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instant) -> Result<()> {
     let members = desk.cast.members.len();
     let member = move |event| (Instant::now() < until).then(|| pick(event, members));
-    all((0..connections).map(|_| tokio::spawn(post(Arc::clone(desk), member)))).await
+    all(nodes(desk, connections).map(|node| tokio::spawn(post(Arc::clone(desk), node, member))))
+        .await
+}
+
+/// The node of each connection: they take turns.
+fn nodes(desk: &Desk, connections: u64) -> impl Iterator<Item = usize> {
+    let nodes = 0..desk.nodes.len();
+    nodes.cycle().zip(0..connections).map(|(node, _)| node)
 }
 
 async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()> {
@@ -113,13 +180,13 @@ async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()
     posted.into_iter().collect()
 }
 
-/// Posts over one connection, to whom `member` says, for as long as it says anybody. A new
-/// connection each time: the desk rightly closes one that says nothing for a while.
-async fn post(desk: Arc<Desk>, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
-    let mut connection = Connection::open(desk.address).await?;
+/// Posts to one node, for whom `member` says, for as long as it says anybody. A new connection
+/// each time: the desk rightly closes one that says nothing for a while.
+async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
+    let mut connection = Connection::open(desk.nodes[node]).await?;
     let mut body = Vec::new();
     loop {
-        let event = desk.next_event.fetch_add(1, Ordering::Relaxed);
+        let event = desk.next_event(node);
         let Some(agent) = member(event) else { return Ok(()) };
         write_body(&mut body, agent, event)?;
         let status = connection.post(&desk.cast.bots[0], &body).await?;

@@ -44,6 +44,22 @@ pub fn signal(name: &str, pids: &[u32]) -> Result<()> {
     Ok(())
 }
 
+/// Connections that are open at a local port.
+pub fn connections(port: u16) -> Result<usize> {
+    let table = fs::read_to_string("/proc/net/tcp").context("could not list the connections")?;
+    Ok(connections_in(&table, port))
+}
+
+fn connections_in(table: &str, port: u16) -> usize {
+    const OPEN: &str = "01";
+    let local = format!(":{port:04X}");
+    let is_one = |line: &&str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        fields.get(1).is_some_and(|own| own.ends_with(&local)) && fields.get(3) == Some(&OPEN)
+    };
+    table.lines().filter(is_one).count()
+}
+
 /// The memory of a process that is in RAM, in KiB.
 pub fn rss_kib(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
@@ -105,6 +121,15 @@ mod tests {
     fn reads_the_memory_of_a_process() {
         assert_eq!(rss_in("VmHWM:\t  9 kB\nVmRSS:\t  5120 kB\n"), Some(5_120));
         assert_eq!(rss_in("Name:\tkthreadd\n"), None);
+    }
+
+    #[test]
+    fn counts_the_open_connections_of_a_port() {
+        let table = "  sl  local_address rem_address   st tx_queue\n\
+                     0: 0100007F:2260 00000000:0000 0A 00000000\n\
+                     1: 0100007F:2260 0100007F:D431 01 00000000\n\
+                     2: 0100007F:D431 0100007F:2260 01 00000000\n";
+        assert_eq!(connections_in(table, 0x2260), 1);
     }
 
     #[test]

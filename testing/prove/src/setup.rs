@@ -100,12 +100,14 @@ pub struct Size {
     pub guests: usize,
     /// Where the bots' calls go, if anywhere.
     pub deliver_url: Option<String>,
+    /// How often a bot may call, if that is slow.
+    pub calls_per_second: Option<u32>,
 }
 
 impl Size {
     /// Agents behind one bot that never calls anybody.
     pub const fn of(tenants: usize, agents: usize) -> Self {
-        Self { tenants, bots: 1, agents, guests: 0, deliver_url: None }
+        Self { tenants, bots: 1, agents, guests: 0, deliver_url: None, calls_per_second: None }
     }
 }
 
@@ -141,7 +143,7 @@ async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     let operator = register.create_tenant("operator").await?;
     let mut bots = Vec::with_capacity(size.bots);
     for number in 0..size.bots {
-        bots.push(enter_bot(register, operator, number, size.deliver_url.as_deref()).await?);
+        bots.push(enter_bot(register, operator, number, size).await?);
     }
     let mut tenants = Vec::with_capacity(size.tenants);
     for number in 0..size.tenants {
@@ -167,14 +169,16 @@ async fn enter_bot(
     register: &Register,
     operator: TenantId,
     number: usize,
-    deliver_url: Option<&str>,
+    size: &Size,
 ) -> Result<SharedBot> {
     let key = format!("key {number} for proofs");
     let draft = BotDraft {
         platform: PLATFORM.to_owned(),
         adapter: "scripted".to_owned(),
         handle: format!("bot-{number}"),
-        settings: serde_json::json!({ "deliver_url": deliver_url }),
+        settings: serde_json::json!({
+            "deliver_url": size.deliver_url, "bot_calls_per_second": size.calls_per_second,
+        }),
         key: Some(Key::new(key.clone())),
     };
     let (bot, path) = register.create_bot(TenantScope::of(operator), draft).await?;

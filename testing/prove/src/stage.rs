@@ -1,15 +1,18 @@
 //! Stage: everything a proof needs, up and running.
 
+use std::iter;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
+use nightdesk_servers::Redis;
 use nightdesk_types::limits::{DAYS_OPENED_AHEAD, DEDUPE_DAYS};
 
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings};
+use crate::history::Seen;
 use crate::setup::{Cast, Size};
 use crate::worker::Worker;
 use crate::{gateway, history, platform, ui};
@@ -23,6 +26,11 @@ const ARRIVED_WITHIN: Duration = Duration::from_secs(30);
 /// How often we look whether they have arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// Entries that nobody acked or set aside.
+const PENDING: &str = "
+    select count(*) from inbox_entries e join inbox_cursors c using (tenant_id, agent_id)
+    where e.seq > c.acked_seq and not e.seq <@ c.ahead";
+
 /// What runs. The cluster ends last.
 #[derive(Debug)]
 pub struct Stage {
@@ -30,8 +38,14 @@ pub struct Stage {
     pub platform: Worker,
     /// The gateways' process.
     pub gateways: Worker,
-    /// The desk.
+    /// The desk, or its first node.
     pub desk: Desk,
+    /// Its other nodes.
+    pub others: Vec<Desk>,
+    /// What rings between the nodes.
+    pub redis: Option<Redis>,
+    /// What its nodes are told.
+    settings: Settings,
     /// Everybody there is.
     pub cast: Cast,
     /// PostgreSQL.
@@ -44,8 +58,30 @@ impl Stage {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let desk = settings.start()?;
-        let posted_to = desk.address();
-        Self::around(cluster, cast, desk, (posted_to, connections))
+        let nodes = [desk.address()];
+        Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))
+    }
+
+    /// The same with so many nodes and a Redis that rings between them. The platform posts to all
+    /// of them, and the lines are on all of them.
+    pub fn set_ringing(binary: &Path, nodes: usize, size: &Size, connections: u64) -> Result<Self> {
+        let cluster = Cluster::start()?;
+        let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let redis = Redis::start()?;
+        let bell = bell(&redis);
+        let node =
+            |number| settings.node(&format!("node-{number}"), cluster.folder(), &bell)?.start();
+        let desk = node(1)?;
+        let others: Vec<Desk> = (2..=nodes).map(node).collect::<Result<_>>()?;
+        let nodes: Vec<SocketAddr> = iter::once(&desk).chain(&others).map(Desk::address).collect();
+        let stage = Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))?;
+        Ok(Self { others, redis: Some(redis), ..stage })
+    }
+
+    /// What one more node is told. It does not run yet.
+    pub fn another(&self, name: &str) -> Result<Settings> {
+        let bell = self.redis.as_ref().map(bell).unwrap_or_default();
+        self.settings.node(name, self.cluster.folder(), &bell)
     }
 
     /// The same with two desks that have nothing but the database between them: the platform
@@ -55,26 +91,34 @@ impl Stage {
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
         let other = settings.node("desk-2", cluster.folder(), "")?;
         let (desk, other) = (settings.start()?, other.start()?);
-        let posted_to = other.address();
-        Ok((Self::around(cluster, cast, desk, (posted_to, connections))?, other))
+        let (lines, posts) = ([desk.address()], [other.address()]);
+        Ok((Self::around(cluster, (settings, cast), desk, (&lines, &posts, connections))?, other))
     }
 
     fn around(
         cluster: Cluster,
-        cast: Cast,
+        (settings, cast): (Settings, Cast),
         desk: Desk,
-        (posted_to, connections): (SocketAddr, u64),
+        (lines, posts, connections): (&[SocketAddr], &[SocketAddr], u64),
     ) -> Result<Self> {
         let file = cluster.folder().join("cast.json");
         cast.save(&file)?;
-        let (lines, posts) = (desk.address().to_string(), posted_to.to_string());
         let (file, connections) = (file.display().to_string(), connections.to_string());
-        let gateways = ["gateways", "--desk", &lines, "--cast", &file];
-        let gateways = Worker::start(cluster.folder(), &gateways)?;
-        let platform =
-            ["platform", "--desk", &posts, "--cast", &file, "--connections", &connections];
-        let platform = Worker::start(cluster.folder(), &platform)?;
-        Ok(Self { platform, gateways, desk, cast, cluster })
+        let mut gateways = vec!["gateways".to_owned(), "--cast".to_owned(), file.clone()];
+        gateways.extend(named(lines));
+        let mut platform = vec!["platform".to_owned(), "--cast".to_owned(), file];
+        platform.extend(["--connections".to_owned(), connections]);
+        platform.extend(named(posts));
+        Ok(Self {
+            gateways: Worker::start(cluster.folder(), &gateways)?,
+            platform: Worker::start(cluster.folder(), &platform)?,
+            desk,
+            others: Vec::new(),
+            redis: None,
+            settings,
+            cast,
+            cluster,
+        })
     }
 
     /// Dials in for every agent.
@@ -82,6 +126,13 @@ impl Stage {
         ui::say(&format!("dialling {} lines", self.cast.members.len()));
         let standing: gateway::Standing = self.gateways.ask(&gateway::Order::Dial)?;
         self.all_open(&standing)
+    }
+
+    /// Kills the desk and starts it again; returns when it listens.
+    pub fn kill_and_start_again(&mut self) -> Result<()> {
+        self.desk.kill()?;
+        self.desk = self.settings.start()?;
+        Ok(())
     }
 
     /// Has the platform post; answers how many events it was told "200" for in all.
@@ -116,13 +167,29 @@ impl Stage {
         }
     }
 
+    /// Waits until every ack is written: a line that is replaced before is handed its entries anew.
+    pub fn settled(&self) -> Result<()> {
+        let deadline = Instant::now() + ARRIVED_WITHIN;
+        while self.cluster.ask(DATABASE, PENDING)?.trim() != "0" {
+            ensure!(Instant::now() < deadline, "acks are not written; {}", self.desks_log());
+            thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
     /// Checks that all that was told "ok" was acked by whom it was for, once.
     pub fn check_history(&mut self) -> Result<()> {
+        let (told, acked) = self.history()?;
+        history::check(&told, &acked)
+    }
+
+    /// What was told "ok", and what was acked.
+    pub fn history(&mut self) -> Result<(Vec<Seen>, Vec<Seen>)> {
         let folder = self.cluster.folder();
         let (told, acked) = (folder.join("told"), folder.join("acked"));
         let _: platform::Told = self.platform.ask(&platform::Order::Save(told.clone()))?;
         let _: gateway::Standing = self.gateways.ask(&gateway::Order::Save(acked.clone()))?;
-        history::check(&history::load(&told)?, &history::load(&acked)?)
+        Ok((history::load(&told)?, history::load(&acked)?))
     }
 
     fn all_open(&self, standing: &gateway::Standing) -> Result<()> {
@@ -137,9 +204,25 @@ impl Stage {
         Ok(())
     }
 
-    fn desks_log(&self) -> String {
-        format!("the desk's log ends:\n{}", self.desk.log_tail())
+    /// All nodes of the desk.
+    pub fn nodes(&self) -> impl Iterator<Item = &Desk> {
+        iter::once(&self.desk).chain(&self.others)
     }
+
+    fn desks_log(&self) -> String {
+        let logs: Vec<String> = self.nodes().map(Desk::log_tail).collect();
+        format!("the desk's log ends:\n{}", logs.join("\nand of the next node:\n"))
+    }
+}
+
+/// What a node is told of the bell.
+fn bell(redis: &Redis) -> String {
+    format!("[redis]\nurl = \"{}\"\n", redis.url())
+}
+
+/// Nodes, as a worker is told them.
+pub fn named(nodes: &[SocketAddr]) -> impl Iterator<Item = String> {
+    nodes.iter().flat_map(|node| ["--desk".to_owned(), node.to_string()])
 }
 
 /// Makes a database, brings it up to date and enters everybody.

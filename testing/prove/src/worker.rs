@@ -3,6 +3,7 @@
 //! It is the same binary with a hidden command. Orders go in and answers come out, each a line
 //! of JSON; it ends when nobody can give it orders any more.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -13,8 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform};
-use crate::{desk, gateway, platform, ui};
+use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform, wires as chaos_wires};
+use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
 /// What a worker may be.
 #[derive(Debug, Subcommand)]
@@ -25,12 +26,21 @@ pub enum Work {
     /// The platform.
     #[command(hide = true)]
     Platform(platform::Arguments),
+    /// Agents that sleep.
+    #[command(hide = true)]
+    Sleepers(sleepers::Arguments),
+    /// A call and a line with no desk behind them.
+    #[command(hide = true)]
+    Loopback(loopback::Arguments),
     /// The gateways of some agents, each with its own manner.
     #[command(hide = true)]
     ChaosGateways(chaos_gateways::Arguments),
     /// A platform that notes everything.
     #[command(hide = true)]
     ChaosPlatform(chaos_platform::Arguments),
+    /// Wires around a node that can be cut.
+    #[command(hide = true)]
+    ChaosWires(chaos_wires::Arguments),
 }
 
 impl Work {
@@ -43,8 +53,11 @@ impl Work {
         match self {
             Self::Gateways(arguments) => runtime.block_on(gateway::run(arguments)),
             Self::Platform(arguments) => runtime.block_on(platform::run(arguments)),
+            Self::Sleepers(arguments) => runtime.block_on(sleepers::run(arguments)),
+            Self::Loopback(arguments) => runtime.block_on(loopback::run(arguments)),
             Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
+            Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }
 }
@@ -59,7 +72,7 @@ pub struct Worker {
 
 impl Worker {
     /// Starts this binary once more, with these arguments. What it opens is in the folder.
-    pub fn start(folder: &Path, arguments: &[&str]) -> Result<Self> {
+    pub fn start(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<Self> {
         let program = std::env::current_exe().context("could not find our own binary")?;
         let mut child = desk::limited(&program)
             .args(arguments)

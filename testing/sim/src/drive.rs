@@ -15,11 +15,15 @@ use turmoil::Sim;
 
 use crate::cast::Agent;
 use crate::chance::Chance;
-use crate::faults::Broken;
+use crate::faults::{self, Broken};
 use crate::notes::{Histories, Notes};
 use crate::plan::Plan;
 use crate::world::World;
 use crate::{gateway, node, platform, time};
+
+/// How long a message is on its way.
+pub const MESSAGE_TAKES: (Duration, Duration) =
+    (Duration::from_millis(1), Duration::from_millis(30));
 
 /// One step.
 const STEP: Duration = Duration::from_millis(10);
@@ -61,8 +65,8 @@ fn network(chance: &mut Chance) -> Sim<'static> {
         .epoch(SystemTime::UNIX_EPOCH)
         .tick_duration(STEP)
         .simulation_duration(Duration::from_hours(1))
-        .min_message_latency(Duration::from_millis(1))
-        .max_message_latency(Duration::from_millis(30))
+        .min_message_latency(MESSAGE_TAKES.0)
+        .max_message_latency(MESSAGE_TAKES.1)
         .tcp_capacity(SEGMENTS_MAX)
         .enable_random_order()
         .build()
@@ -73,10 +77,16 @@ fn network(chance: &mut Chance) -> Sim<'static> {
 fn foretell(plan: &Plan, notes: &Notes) {
     for say in &plan.says {
         if say.to.is_some_and(|to| plan.habits[to].may_park()) {
-            let reason = ParkReason::Tries.slug().to_owned();
-            notes.note(Event::MayPark { nonce: say.id.clone(), reason });
+            may_park(say.id.clone(), notes);
         }
     }
+    for (nonce, _) in plan.fed().filter(|(_, fed)| plan.habits[fed.to].may_park()) {
+        may_park(nonce, notes);
+    }
+}
+
+fn may_park(nonce: String, notes: &Notes) {
+    notes.note(Event::MayPark { nonce, reason: ParkReason::Tries.slug().to_owned() });
 }
 
 /// Puts everybody into the network.
@@ -97,9 +107,11 @@ fn people(
             gateway::live(Arc::clone(&world), place, notes.clone(), chance.clone())
         });
     }
-    let (notes, chance) = (histories.begin("platform")?, chance.fork());
+    let (notes, chance) = (histories.begin(platform::HOST)?, chance.fork());
     let world = Arc::clone(world);
-    sim.host("platform", move || platform::live(Arc::clone(&world), notes.clone(), chance.clone()));
+    sim.host(platform::HOST, move || {
+        platform::live(Arc::clone(&world), notes.clone(), chance.clone())
+    });
     Ok(())
 }
 
@@ -144,10 +156,10 @@ impl Driver {
 
     /// Whether there is nothing more to see.
     fn is_over(&mut self, now: Duration) -> bool {
-        let Plan { says, faults, .. } = &self.world.plan;
-        let said = says.iter().map(|say| say.at).max().unwrap_or_default();
+        let Plan { says, feed, faults, .. } = &self.world.plan;
+        let said = says.iter().map(|say| say.at).chain(feed.iter().map(|fed| fed.at)).max();
         let mended = faults.iter().map(|fault| fault.off).max().unwrap_or_default();
-        let last = said.max(mended);
+        let last = said.unwrap_or_default().max(mended);
         let settled = now > last && self.world.is_settled();
         self.settled_at = if settled { self.settled_at.or(Some(now)) } else { None };
         self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + SETTLE_WAIT
@@ -182,7 +194,7 @@ impl Driver {
     fn restart(&self, sim: &mut Sim<'_>) {
         for name in &self.world.plan.nodes {
             if !self.is_crashed(name) && !sim.is_host_running(name.as_str()) {
-                sim.bounce(name.as_str());
+                faults::evenly(&self.world, sim, name, |sim| sim.bounce(name.as_str()));
             }
         }
     }

@@ -6,7 +6,9 @@ use turmoil::Sim;
 
 use crate::bus::Noise;
 use crate::chance::Chance;
+use crate::drive::MESSAGE_TAKES;
 use crate::gateway;
+use crate::platform;
 use crate::store::Climate;
 use crate::world::World;
 
@@ -114,7 +116,7 @@ impl Broken {
     pub fn begin(&self, world: &World, sim: &mut Sim<'_>) {
         match self {
             Self::Crash(node) => {
-                sim.crash(node.as_str());
+                evenly(world, sim, node, |sim| sim.crash(node.as_str()));
                 world.bus.forget(node);
             }
             Self::Stop(node) => world.machines[node].stop(),
@@ -133,7 +135,7 @@ impl Broken {
     /// Mends it.
     pub fn end(&self, world: &World, sim: &mut Sim<'_>) {
         match self {
-            Self::Crash(node) => sim.bounce(node.as_str()),
+            Self::Crash(node) => evenly(world, sim, node, |sim| sim.bounce(node.as_str())),
             // It is started again when it has stopped.
             Self::Stop(_) => {}
             Self::StoreLossy(_) => world.weather.set(world.plan.climate),
@@ -157,9 +159,9 @@ impl Broken {
             Self::Platform(node) => {
                 world.outside.set_cut(node, on);
                 if on {
-                    sim.hold(node.as_str(), "platform");
+                    sim.hold(node.as_str(), platform::HOST);
                 } else {
-                    sim.release(node.as_str(), "platform");
+                    sim.release(node.as_str(), platform::HOST);
                 }
             }
             Self::Clock(node, skew_ms) => {
@@ -193,5 +195,19 @@ fn noisy(chance: &mut Chance) -> Noise {
         lost_per_mille: often,
         doubled_per_mille: often,
         late_per_mille: often / 2,
+    }
+}
+
+/// Ends a node's life. The last word of each of its connections takes the same time: in which order
+/// they fall is up to the numbers of tasks, which all simulations of this process share.
+pub fn evenly(world: &World, sim: &mut Sim<'_>, node: &str, end: impl FnOnce(&mut Sim<'_>)) {
+    let gateways = world.cast.agents.iter().map(gateway::host);
+    let peers: Vec<String> = gateways.chain([platform::HOST.to_owned()]).collect();
+    for peer in &peers {
+        sim.set_link_latency(node, peer.as_str(), MESSAGE_TAKES.0);
+    }
+    end(sim);
+    for peer in &peers {
+        sim.set_link_max_message_latency(node, peer.as_str(), MESSAGE_TAKES.1);
     }
 }

@@ -17,6 +17,7 @@ pub mod node;
 pub mod store;
 pub mod bus;
 pub mod platform;
+pub mod feed;
 pub mod gateway;
 pub mod faults;
 pub mod notes;

@@ -30,6 +30,7 @@ use turmoil::net::{TcpListener, TcpStream};
 
 use crate::bus::SimBell;
 use crate::cast::ADAPTER;
+use crate::feed;
 use crate::platform::{SimPlatform, chat_of};
 use crate::store::SimStore;
 use crate::time::{self, SimClock};
@@ -75,6 +76,8 @@ pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     let keeper = parts.run(&world, &desk).await?;
     let stops = stop_turns(Arc::clone(&world), name.clone(), Arc::clone(&desk));
     parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(stops));
+    let reads = feed::read(Arc::clone(&world), name.clone(), Arc::clone(&desk), parts.owners());
+    parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(reads));
     tokio::select! {
         () = told_to_stop.cancelled() => parts.stop(&desk, keeper).await,
         // Others act for it already: it is gone at once, and started again.
@@ -103,7 +106,6 @@ impl Parts {
         let adapters: Adapters =
             [(ADAPTER.to_owned(), Arc::new(platform) as Arc<dyn Platform>)].into();
         let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
-        let owners = Owners::new(Arc::clone(&self.lease), Arc::<SimStore>::clone(store));
         Desk {
             register,
             gate: Gate::over(Arc::<SimStore>::clone(store)),
@@ -112,7 +114,7 @@ impl Parts {
             egress: Arc::new(Egress::new(
                 Arc::<SimStore>::clone(store),
                 Arc::<Accounts>::clone(&accounts),
-                owners,
+                self.owners(),
                 (self.bell(), self.ears.settled().clone()),
                 self.life.work.clone(),
             )),
@@ -166,6 +168,10 @@ impl Parts {
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
         }
+    }
+
+    fn owners(&self) -> Owners {
+        Owners::new(Arc::clone(&self.lease), self.store())
     }
 
     fn store(&self) -> Arc<SimStore> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::bus::Noise;
 use crate::chance::Chance;
 use crate::faults::Fault;
+use crate::feed::Fed;
 use crate::gateway::Habit;
 use crate::platform::Say;
 use crate::store::Climate;
@@ -56,6 +57,8 @@ pub struct Plan {
     pub noise: Noise,
     /// What people say.
     pub says: Vec<Say>,
+    /// What is said in the feed, in its order.
+    pub feed: Vec<Fed>,
     /// Which turns are stopped.
     pub stops: Vec<StopTurn>,
     /// What breaks.
@@ -83,6 +86,7 @@ impl Plan {
             climate: CALM,
             noise: QUIET,
             says: says(chance, agents),
+            feed: feed(chance, agents),
             stops: stops(chance, &nodes, agents),
             faults: if faulty { Fault::some(chance, &nodes, agents) } else { Vec::new() },
             revoked: revoked.filter(|_| faulty),
@@ -114,6 +118,18 @@ fn says(chance: &mut Chance, agents: usize) -> Vec<Say> {
         }
     }
     says
+}
+
+/// The feed comes in gusts: then several events are read at once.
+fn feed(chance: &mut Chance, agents: usize) -> Vec<Fed> {
+    let mut feed = Vec::new();
+    for _ in 0..chance.between(2, 5) {
+        let at = chance.millis(SAYS_MS.0, SAYS_MS.1);
+        let gust = chance.between(1, 8);
+        feed.extend((0..gust).map(|_| Fed { at, to: chance.place(agents) }));
+    }
+    feed.sort_by_key(|fed| fed.at);
+    feed
 }
 
 fn stops(chance: &mut Chance, nodes: &[String], agents: usize) -> Vec<StopTurn> {

@@ -7,3 +7,6 @@ mod takes;
 pub(crate) use says::chat_of;
 pub use says::{Say, live};
 pub use takes::{Outside, SimPlatform};
+
+/// Its machine.
+pub const HOST: &str = "platform";

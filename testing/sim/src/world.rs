@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bus::SimBus;
 use crate::cast::{Agent, Cast};
 use crate::chance::Chance;
+use crate::feed::Feed;
 use crate::notes::{Histories, Notes};
 use crate::plan::Plan;
 use crate::platform::Outside;
@@ -35,6 +36,8 @@ pub struct World {
     pub weather: Weather,
     /// The bell between nodes.
     pub bus: SimBus,
+    /// What is read and not posted.
+    pub feed: Feed,
     /// The wires to the platform.
     pub outside: Outside,
     /// Reads what platforms post.
@@ -84,7 +87,8 @@ impl World {
             bus: SimBus::of(chance.fork(), plan.noise),
             outside: Outside::of(chance.fork(), plan.faulty),
             scripted: Arc::new(Scripted::new()?),
-            untold: AtomicUsize::new(plan.posts()),
+            feed: Feed::new(histories.begin("feed")?),
+            untold: AtomicUsize::new(plan.posts() + plan.feed.len()),
             plan,
             cast,
             memory,

@@ -86,6 +86,7 @@ pub struct TestDesk {
     work: TaskTracker,
     street: TaskTracker,
     drain: CancellationToken,
+    room: Arc<Room>,
 }
 
 impl std::fmt::Debug for TestDesk {
@@ -148,7 +149,7 @@ impl TestDesk {
         let desk = Arc::new(rooms.desk(&webchat, &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
-        let room = Room {
+        let room = Arc::new(Room {
             desk: Arc::new(Counter(Arc::clone(&desk))),
             inbox: Arc::clone(&desk.inbox),
             store: Arc::<Lines>::clone(&lines),
@@ -159,21 +160,41 @@ impl TestDesk {
             dials: Dials::default(),
             leaving: Leaving::default(),
             metrics: Metrics::default(),
-        };
+        });
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
-            room: Arc::new(room),
+            room: Arc::clone(&room),
             issuer,
             webchat,
             lines: street.clone(),
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
-        Self { store, register, ears, desk, calls, lines, chats, address, work, street, drain }
+        Self {
+            store,
+            register,
+            ears,
+            desk,
+            calls,
+            lines,
+            chats,
+            address,
+            work,
+            street,
+            drain,
+            room,
+        }
     }
 
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Takes as many places at the door as so many dials would that come at once, so long from now.
+    pub fn herd(&self, dials: u32, ahead: Duration) {
+        let now = self.room.clock.moment() + ahead;
+        let let_in = (0..dials).filter(|_| self.room.dials.place(now, now).is_some()).count();
+        assert!(let_in > 0, "a herd comes in one after the other");
     }
 
     /// Waits until nothing is under way that nobody waits for.

@@ -107,13 +107,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "sdk",
         ],
     ),
-    // a simulation puts nodes together as the binary does, over ports of its own, and is judged as
-    // real processes are
+    // a simulation puts nodes together as the binary does, over ports of its own, reads a source that
+    // no platform of the binary has yet, and is judged as real processes are
     (
         "sim",
         &[
-            "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
-            "vault", "lease", "wake", "desk", "api", "webchat", "testkit", "judge",
+            "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
+            "register", "vault", "lease", "wake", "desk", "api", "webchat", "testkit", "judge",
         ],
     ),
     ("xtask", &["servers"]),

@@ -1,10 +1,10 @@
 //! Who is let in, and what the others are told.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nightdesk_testkit::desk::{Heard, TestDesk, TestGateway, upgrade_token_at};
 
-use nightdesk_types::limits::UPGRADE_FAILURES_MAX;
+use nightdesk_types::limits::{DIALS_BURST, DIALS_PER_SECOND, UPGRADE_FAILURES_MAX};
 use nightdesk_vault::Key;
 
 #[tokio::test]
@@ -50,6 +50,36 @@ async fn failures_of_an_address_never_refuse_a_good_token() {
     assert_eq!(TestGateway::dial_with(desk.address(), "x").await.err(), Some(429));
     let good = TestGateway::dial(desk.address(), &household.name, &household.secret).await;
     assert!(good.is_ok());
+}
+
+#[tokio::test]
+async fn in_a_herd_a_dial_waits_for_its_place_or_is_told_to_come_again() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let dial = || TestGateway::dial(desk.address(), "gw-1", &ann.secret);
+    desk.herd(DIALS_BURST + DIALS_PER_SECOND / 5, Duration::ZERO);
+
+    let began = Instant::now();
+    assert!(dial().await.is_ok());
+    assert!(began.elapsed() > Duration::from_millis(100), "it had to wait");
+
+    desk.herd(20 * DIALS_PER_SECOND, Duration::from_mins(1));
+    assert_eq!(dial().await.err(), Some(503), "its client comes again after that");
+}
+
+#[tokio::test]
+async fn who_is_not_known_takes_nobodys_place() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    desk.herd(20 * DIALS_PER_SECOND, Duration::from_mins(1));
+    let wrong = Key::new("wrong".to_owned());
+
+    let stranger = TestGateway::dial(desk.address(), "gw-1", &wrong).await;
+    assert_eq!(stranger.err(), Some(401));
+    desk.register.store().revoke(ann.scope, "gw-1").await.expect("revoke");
+    let mut revoked = desk.dial(&ann).await;
+    revoked.hello("discord").await;
+    assert_eq!(revoked.hear().await, Heard::Closed(4401), "a herd does not hide the proof");
 }
 
 #[tokio::test]

@@ -86,6 +86,18 @@ async fn nothing_of_a_stream_is_run_after_a_failure() {
 }
 
 #[tokio::test]
+async fn nothing_of_a_stream_is_run_after_a_failure_in_the_batch_before() {
+    let doubler = Doubler { poison: Some(20), ..Doubler::default() };
+    let others = (100..).take(GATHER_MAX - 1);
+    let asks: Vec<u32> = std::iter::once(20).chain(others).chain([21, 30]).collect();
+
+    let answers = answers(doubler.clone(), &asks).await;
+    let failed: Vec<u32> =
+        asks.iter().zip(&answers).filter(|(_, a)| a.is_err()).map(|(ask, _)| *ask).collect();
+    assert_eq!(failed, [20, 21]);
+}
+
+#[tokio::test]
 async fn a_full_queue_says_come_again() {
     let (gather, work) = Gather::new(Doubler::default(), "double");
     let asks: Vec<_> = (0..).take(WRITER_QUEUE_MAX + 1).map(|ask| gather.ask(ask)).collect();

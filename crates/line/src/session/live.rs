@@ -14,7 +14,7 @@ use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
 
 use super::window::Window;
-use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, sooner};
+use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, SUSPECT_AGAIN, sooner};
 use crate::store::{End, Parting, Taken};
 
 /// A line that is its agent's.
@@ -40,6 +40,8 @@ pub(super) struct Live {
     unanswered: Option<Moment>,
     /// The oldest entry, if the agent was called because nobody answers for it here.
     suspected: Option<Seq>,
+    /// Nobody is suspected before this: the store failed.
+    suspects_after: Option<Moment>,
     /// Until when an end is that of a client that goes idle.
     idle_until: Option<Moment>,
 }
@@ -75,6 +77,7 @@ impl Live {
             ping_at: described + PING_EVERY,
             unanswered: None,
             suspected: None,
+            suspects_after: None,
             idle_until: None,
         }
     }
@@ -116,6 +119,10 @@ impl Live {
                 self.reading = None;
                 self.hold_back(now.moment + READ_AGAIN);
             }
+            Input::SuspectFailed => {
+                self.suspected = None;
+                self.suspects_after = Some(now.moment + SUSPECT_AGAIN);
+            }
             Input::Sent(request, outcome) => {
                 self.sends_in_flight = self.sends_in_flight.saturating_sub(1);
                 effects.push(Effect::Say(Frame::outbound_result(&request, &outcome)));
@@ -154,7 +161,8 @@ impl Live {
     fn suspect_at(&self) -> Option<Moment> {
         let (_, said_at) = self.window.head()?;
         let silent = self.unanswered.map(|pinged_at| pinged_at + SUSPECT_PONG);
-        sooner(Some(said_at + SUSPECT_ACK), silent)
+        let suspect = sooner(Some(said_at + SUSPECT_ACK), silent)?;
+        Some(self.suspects_after.map_or(suspect, |after| suspect.max(after)))
     }
 
     /// Whether the agent was called for the very entry that is the oldest now.

@@ -182,6 +182,7 @@ fn before_live(
         | Input::Taken(_)
         | Input::Rung(_)
         | Input::Read(_)
+        | Input::SuspectFailed
         | Input::Sent(..)
         | Input::Stop { .. }
         | Input::Tick => return state,

@@ -78,11 +78,7 @@ fn private(file: &Path) -> anyhow::Result<()> {
 
 async fn database(config: &Config) -> anyhow::Result<()> {
     let pg: Pg = wiring::connect(config)?;
-    pg.time()
-        .await
-        .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
-    pg.bot_at("").await.context("the database is not migrated; run `nightdesk migrate`")?;
-    Ok(())
+    wiring::has_its_tables(&pg).await
 }
 
 async fn bell(config: &Config, redis: &Redis) -> anyhow::Result<()> {

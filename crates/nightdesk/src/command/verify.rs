@@ -108,8 +108,8 @@ impl Proof<'_> {
         // It may have been called just now, and then waits for its turn.
         let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {
-            if let Some((claimed, _room)) = calling.claim_of(self.scope, self.agent).await? {
-                return match calling.call(&claimed).await? {
+            if let Some((claimed, room)) = calling.claim_of(self.scope, self.agent).await? {
+                return match calling.call(&claimed, &room).await? {
                     Outcome::Taken(words) => {
                         self.done("called", &words);
                         Ok(())

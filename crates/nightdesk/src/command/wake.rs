@@ -76,7 +76,7 @@ async fn call(
     let wake = wiring::wake(config, pg)?;
     pg.ask(scope, agent).await?;
     match wake.claim_of(scope, agent).await? {
-        Some((claimed, _room)) => Ok(wake.call(&claimed).await?),
+        Some((claimed, room)) => Ok(wake.call(&claimed, &room).await?),
         None => bail!(unclaimed(&status(&**pg, scope, agent).await?)),
     }
 }

@@ -35,6 +35,29 @@ fn a_node_tells_its_health_and_its_numbers() {
 }
 
 #[test]
+fn a_database_may_be_newer_than_the_binary_and_never_older() {
+    let mut desk = Desk::configured(CONFIG);
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    desk.sql(
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+         values (99990101000000, 'of a newer release', true, '', 0)",
+    );
+    desk.run("nightdesk migrate && nightdesk config check", &[]);
+    desk.serve();
+    desk.stop();
+
+    let last = desk.sql(
+        "delete from _sqlx_migrations where version =
+            (select max(version) from _sqlx_migrations where version < 99990101000000)
+         returning version",
+    );
+    let said = desk.fails("nightdesk serve");
+    assert!(said.contains(&format!("it lacks {last}_")), "{said}");
+    assert!(said.contains("run `nightdesk migrate` with this binary"), "{said}");
+    assert!(desk.fails("nightdesk config check").contains(&last));
+}
+
+#[test]
 fn a_check_of_the_configuration_says_what_to_mend() {
     let desk = Desk::configured(CONFIG);
     let check = "nightdesk config check";

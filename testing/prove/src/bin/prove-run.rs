@@ -67,7 +67,8 @@ struct Arguments {
     #[arg(long, default_value_t = 75)]
     patience: u64,
 
-    /// So many events must have been taken, or the run proves too little.
+    /// So many events must have been taken, or the run proves too little. Sending goes on a while
+    /// longer for them.
     #[arg(long, default_value_t = 1)]
     events_min: u64,
 
@@ -119,12 +120,13 @@ fn prove(arguments: &Arguments) -> Result<()> {
 
 fn options(arguments: &Arguments) -> Result<Options> {
     let planted = match &arguments.planted {
-        Some(number) => mutants::wanted(number)?[0].planted,
+        Some(number) => mutants::wanted(number)?[0].planted()?,
         None => Planted::Nothing,
     };
     Ok(Options {
         seed: arguments.seed,
         lasts: Duration::from_secs(arguments.seconds),
+        events_min: arguments.events_min,
         wanted: Wanted::read(&arguments.faults)?,
         at_random: arguments.at_random,
         nodes: arguments.nodes,
@@ -133,6 +135,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             agents: arguments.agents,
             rate_per_s: arguments.rate,
             looks_percent: arguments.looks,
+            calls_per_second: None,
         },
         patience: Duration::from_secs(arguments.patience),
         planted,

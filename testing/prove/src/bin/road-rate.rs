@@ -2,6 +2,9 @@
 //!
 //! An event counts when the gateway it is for has received its frame and sent the ack. Both
 //! sides run in turns on the same cluster, so that a busy machine is busy for both.
+//!
+//! With several nodes the platform posts to all of them and the lines are on all of them, so that
+//! most entries are accepted on one node and handed over on another.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +15,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use nightdesk_prove::bare::{AGENTS_MIN, Bare, Done};
 use nightdesk_prove::cluster::Cluster;
-use nightdesk_prove::figures::{micros_each, per_second, ratio};
+use nightdesk_prove::figures::{micros_each, ratio, share};
+use nightdesk_prove::phase::{Phase, Used};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage, seeded};
@@ -34,6 +38,14 @@ struct Arguments {
     /// How many agents are behind the shared bot.
     #[arg(long, default_value_t = 1_000)]
     agents: usize,
+
+    /// How many nodes the desk has.
+    #[arg(long, default_value_t = 3)]
+    nodes: usize,
+
+    /// Lets a Redis ring also if there is one node; between several it always does.
+    #[arg(long)]
+    redis: bool,
 
     /// To how many tenants they belong.
     #[arg(long, default_value_t = 20)]
@@ -68,7 +80,7 @@ fn main() -> ExitCode {
 fn prove(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.agents >= AGENTS_MIN, "give at least {AGENTS_MIN} agents");
     let size = Size::of(arguments.tenants, arguments.agents);
-    let mut stage = Stage::set(&arguments.desk, &size, arguments.connections)?;
+    let mut stage = stage(arguments, &size)?;
     let (_, cast) = seeded(&arguments.desk, &stage.cluster, BARE, &size)?;
     stage.dial()?;
     ui::say("warming up");
@@ -90,72 +102,31 @@ fn prove(arguments: &Arguments) -> Result<()> {
     stage.check_history()?;
     tell_conditions(&stage.cluster, body_bytes)?;
     tell_gathering(&mut stage)?;
-    tell_rates(&desk_side, &bare_side);
+    tell_beside(&desk_side, &bare_side);
+    tell_rates(&desk_side, &bare_side, arguments.nodes);
     Ok(())
 }
 
-/// What happened in a phase, or in several of one side.
-#[derive(Debug, Default)]
-struct Phase {
-    events: u64,
-    elapsed: Duration,
-    used: Used,
-}
-
-/// The time processes had a core.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    desk: Duration,
-    pg: Duration,
-    gateways: Duration,
-    platform: Duration,
-}
-
-impl Phase {
-    fn rate(&self) -> f64 {
-        per_second(self.events, self.elapsed)
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.events += other.events;
-        self.elapsed += other.elapsed;
-        self.used.desk += other.used.desk;
-        self.used.pg += other.used.pg;
-        self.used.gateways += other.used.gateways;
-        self.used.platform += other.used.platform;
-    }
-}
-
-impl Used {
-    fn so_far(stage: &Stage) -> Result<Self> {
-        Ok(Self {
-            desk: procfs::cpu(stage.desk.pid())?,
-            pg: procfs::cpu_with_children(stage.cluster.pid())?,
-            gateways: procfs::cpu(stage.gateways.pid())?,
-            platform: procfs::cpu(stage.platform.pid())?,
-        })
-    }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            desk: self.desk.saturating_sub(before.desk),
-            pg: self.pg.saturating_sub(before.pg),
-            gateways: self.gateways.saturating_sub(before.gateways),
-            platform: self.platform.saturating_sub(before.platform),
-        }
+fn stage(arguments: &Arguments, size: &Size) -> Result<Stage> {
+    let Arguments { desk, nodes, connections, redis, .. } = arguments;
+    if *redis || *nodes > 1 {
+        Stage::set_ringing(desk, *nodes, size, *connections)
+    } else {
+        Stage::set(desk, size, *connections)
     }
 }
 
 /// Events go the whole road. What is still on its way when the time is over does not count.
 fn desk_phase(stage: &mut Stage, seconds: u64) -> Result<Phase> {
-    let (before, acked) = (Used::so_far(stage)?, stage.standing()?.acked);
+    let (before, stood) = (Used::so_far(stage)?, stage.standing()?);
     let began = Instant::now();
     let told = stage.post(&Order::Run(seconds * 1_000))?;
-    let events = stage.standing()?.acked - acked;
+    let standing = stage.standing()?;
+    let (events, crossed) = (standing.acked - stood.acked, standing.crossed - stood.crossed);
     let (elapsed, used) = (began.elapsed(), Used::so_far(stage)?.since(before));
     stage.arrived(told)?;
     thread::sleep(REST);
-    Ok(Phase { events, elapsed, used })
+    Ok(Phase { events, crossed, elapsed, used })
 }
 
 fn bare_phase(cluster: &Cluster, bare: &Bare, seconds: u64) -> Result<Phase> {
@@ -163,7 +134,7 @@ fn bare_phase(cluster: &Cluster, bare: &Bare, seconds: u64) -> Result<Phase> {
     let Done { events, elapsed } = bare.run(cluster, seconds)?;
     let pg = procfs::cpu_with_children(cluster.pid())?.saturating_sub(before);
     thread::sleep(REST);
-    Ok(Phase { events, elapsed, used: Used { pg, ..Used::default() } })
+    Ok(Phase { events, crossed: 0, elapsed, used: Used { pg, ..Used::default() } })
 }
 
 /// How long an entry of the desk's is, so that bare PostgreSQL writes as much.
@@ -205,19 +176,25 @@ fn tell_gathering(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-fn tell_rates(desk: &Phase, bare: &Phase) {
+fn tell_beside(desk: &Phase, bare: &Phase) {
     ui::put(&format!(
-        "beside: gateways_cpu_us={:.1} platform_cpu_us={:.1} bare_pg_cpu_us={:.1}",
+        "beside: gateways_cpu_us={:.1} platform_cpu_us={:.1} redis_cpu_us={:.1} bare_pg_cpu_us={:.1}",
         micros_each(desk.used.gateways, desk.events),
         micros_each(desk.used.platform, desk.events),
+        micros_each(desk.used.redis, desk.events),
         micros_each(bare.used.pg, bare.events)
     ));
+}
+
+fn tell_rates(desk: &Phase, bare: &Phase, nodes: usize) {
     ui::put(&format!(
-        "road-rate: desk_per_s={:.0} bare_per_s={:.0} ratio={:.2} desk_cpu_us={:.1} pg_cpu_us={:.1}",
+        "road-rate: desk_per_s={:.0} bare_per_s={:.0} ratio={:.2} desk_cpu_us={:.1} pg_cpu_us={:.1} \
+         nodes={nodes} crossed={:.2}",
         desk.rate(),
         bare.rate(),
         ratio(desk.rate(), bare.rate()),
         micros_each(desk.used.desk, desk.events),
-        micros_each(desk.used.pg, desk.events)
+        micros_each(desk.used.pg, desk.events),
+        share(desk.crossed, desk.events)
     ));
 }

@@ -2,12 +2,15 @@
 //!
 //! A new one is a file with a function and a row in [`ALL`].
 
+mod owners;
 mod nodes;
 mod crash_points;
 mod frozen_gateway;
+mod idle;
 mod postgres;
 mod hang_ups;
 mod bell;
+mod partitions;
 mod resets;
 mod clock;
 
@@ -44,10 +47,13 @@ impl fmt::Debug for Fault {
 pub const MANNERS: &str = "F46";
 
 /// Everything that can happen.
-pub const ALL: [Fault; 23] = [
+pub const ALL: [Fault; 27] = [
+    together("F01", "the owner of a bot is killed in a call", owners::kill),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
+    together("F05", "the owner of a bot stands still for too long", owners::pause),
     always("F06", "some gateways are frozen", frozen_gateway::freeze),
+    always("F07", "gateways are frozen as they go idle", idle::freeze),
     always("F13", "PostgreSQL is stopped at once", postgres::stop),
     always("F14", "PostgreSQL is killed", postgres::kill),
     always("F24", "clients hang up in the middle", hang_ups::rage),
@@ -57,6 +63,7 @@ pub const ALL: [Fault; 23] = [
         strike: bell::stop,
         possible: |world| world.redis.is_some(),
     },
+    together("F31", "a node is cut off", partitions::cut_off),
     always("F35", "lines are reset", resets::reset),
     Fault {
         number: "F39",
@@ -82,6 +89,11 @@ pub const ALL: [Fault; 23] = [
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
     Fault { number, what, strike, possible: |_| true }
+}
+
+/// What takes another node to heal.
+const fn together(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
+    Fault { number, what, strike, possible: |world| world.nodes.len() > 1 }
 }
 
 const fn crash(number: &'static str, what: &'static str) -> Fault {

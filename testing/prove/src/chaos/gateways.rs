@@ -7,9 +7,10 @@ mod sdk;
 mod tap;
 mod target;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use nightdesk_judge::Recorder;
@@ -43,10 +44,27 @@ pub enum Order {
     Count,
     /// Cut so many of a hundred lines.
     Reset(u64),
+    /// Leave so many of a hundred lines without a word, and sleep until somebody calls.
+    Sleep(u64),
+    /// Freeze this agent's gateway at a step of going idle, until somebody calls.
+    Freeze(usize, Step),
     /// Dial anew, and behave from now on.
     Settle,
     /// Hang up; nothing more is seen.
     End,
+}
+
+/// Where on its way to sleep a gateway is frozen, its line open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// Before it says that it goes idle.
+    Awake,
+    /// It has said so, and not heard that this is known.
+    SaidIdle,
+    /// It has heard that, and not closed its line.
+    KnownIdle,
+    /// It has closed its line, and dialled again a second later.
+    Redialled,
 }
 
 /// How things stand with the gateways.
@@ -56,6 +74,8 @@ pub struct Standing {
     pub acked: u64,
     /// Sends without an answer.
     pub asking: u64,
+    /// Gateways that are frozen, or will be.
+    pub frozen: usize,
 }
 
 /// What all gateways of a process were told last.
@@ -63,14 +83,23 @@ pub struct Standing {
 struct Told {
     settled: bool,
     over: bool,
-    /// Of how many in a hundred lines are cut with this order.
-    reset_percent: u64,
+    cut: Option<Cut>,
+}
+
+/// What happens to so many of a hundred lines.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    Reset(u64),
+    Sleep(u64),
 }
 
 impl Told {
-    /// Whether a line is one of those that are cut.
-    const fn cuts(self, dice: &mut Dice) -> bool {
-        !self.settled && dice.percent(self.reset_percent)
+    /// What happens to a line that heard of it.
+    fn cuts(self, dice: &mut Dice) -> Option<Cut> {
+        self.cut.filter(|cut| {
+            let (Cut::Reset(percent) | Cut::Sleep(percent)) = *cut;
+            !self.settled && dice.percent(percent)
+        })
     }
 }
 
@@ -85,6 +114,8 @@ struct Hall {
     asking: AtomicU64,
     /// Rung when an agent's wake target is called.
     woken: Vec<Notify>,
+    /// Who is to be frozen, or is.
+    frozen: Mutex<BTreeMap<usize, Step>>,
 }
 
 impl Hall {
@@ -92,7 +123,17 @@ impl Hall {
         Standing {
             acked: self.acked.load(Ordering::Relaxed),
             asking: self.asking.load(Ordering::Relaxed),
+            frozen: self.frozen().len(),
         }
+    }
+
+    fn cut(&self, cut: Option<Cut>) {
+        self.told.send_modify(|told| told.cut = cut);
+    }
+
+    fn frozen(&self) -> MutexGuard<'_, BTreeMap<usize, Step>> {
+        // What is behind it is whole at every step, also if a holder panicked.
+        self.frozen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,21 +148,30 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         acked: AtomicU64::default(),
         asking: AtomicU64::default(),
         woken: (0..members).map(|_| Notify::new()).collect(),
+        frozen: Mutex::default(),
         plan,
     });
+    let mine = |member: &usize| Plan::process_of(*member) == arguments.process;
     let mut tasks = JoinSet::new();
     tasks.spawn(target::listen(Arc::clone(&hall), hall.plan.targets[arguments.process]));
+    if arguments.process == 0 {
+        tasks.spawn(target::lure(Arc::clone(&hall), hall.plan.honeypot));
+    }
     worker::answer(async |order| {
         match order {
             Order::Dial => {
-                let mine = |member: &usize| Plan::process_of(*member) == arguments.process;
                 for member in (0..members).filter(mine) {
                     tasks.spawn(live(Arc::clone(&hall), member));
                 }
             }
             Order::Count => {}
-            Order::Reset(percent) => {
-                hall.told.send_modify(|told| told.reset_percent = percent);
+            Order::Reset(percent) => hall.cut(Some(Cut::Reset(percent))),
+            Order::Sleep(percent) => hall.cut(Some(Cut::Sleep(percent))),
+            Order::Freeze(member, step) => {
+                if mine(&member) {
+                    hall.frozen().insert(member, step);
+                }
+                hall.cut(None);
             }
             Order::Settle => hall.told.send_modify(|told| told.settled = true),
             Order::End => {

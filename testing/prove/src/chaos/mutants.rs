@@ -1,72 +1,98 @@
 //! Mutants of the desk: each has one bug, and the judge must find it from outside.
 
 mod database;
+mod needs;
+mod paused_owner;
+mod simulation;
 
-use std::time::Duration;
+use std::fmt;
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nightdesk_judge::Invariant;
 
-use super::faults::Wanted;
-use super::plan::Scale;
-use super::run::{Options, Outcome, Planted};
+use super::run::{Outcome, Planted};
+use needs::{CALM, HANG_UPS, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY};
+pub use needs::{Needs, options};
+pub use simulation::simulated;
 
-/// How long a world with a bug in it may take to come to rest. Some never do.
-const PATIENCE: Duration = Duration::from_secs(12);
-
-/// A desk with a bug, and what must happen for it to show.
+/// A desk with a bug, and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
     /// The bug's number in the list of promises.
     pub number: &'static str,
-    /// Where it is planted.
-    pub planted: Planted,
-    /// What must happen besides.
-    pub needs: Needs,
+    /// The promise that it breaks. It is not found before that one is.
+    pub breaks: Invariant,
+    /// Where it is shown.
+    pub stage: Stage,
 }
 
-/// What must happen for a bug to show. Whoever needs the same shares a run without any bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
-    /// Faults, as they are listed.
-    pub faults: &'static str,
-    /// Nodes.
-    pub nodes: usize,
-    /// How long it takes to show.
-    pub seconds: u64,
+/// Where a bug is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Stage {
+    /// In real processes, in which it is planted here, if that happens besides.
+    Processes(Planted, Needs),
+    /// In the simulation, which knows what must happen.
+    Simulation,
 }
 
-const CALM: Needs = Needs { faults: "none", nodes: 1, seconds: 0 };
-const ODD_GATEWAYS: Needs = Needs { faults: "F46", nodes: 1, seconds: 0 };
-const RESETS: Needs = Needs { faults: "F46,F35", nodes: 1, seconds: 0 };
-const STORE_AWAY: Needs = Needs { faults: "F46,F13", nodes: 1, seconds: 0 };
-/// An agent that leaves has as long to be called as the promise says.
-const SLEEPERS: Needs = Needs { faults: "F46", nodes: 1, seconds: 40 };
-const HANG_UPS: Needs = Needs { faults: "F24", nodes: 1, seconds: 0 };
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Processes(..) => "in real processes",
+            Self::Simulation => "in the simulation",
+        })
+    }
+}
+
+impl Mutant {
+    /// How it is planted in real processes.
+    pub fn planted(&self) -> Result<Planted> {
+        match self.stage {
+            Stage::Processes(planted, _) => Ok(planted),
+            Stage::Simulation => bail!("only the simulation shows {}", self.number),
+        }
+    }
+}
 
 /// Every mutant there is.
-pub const ALL: [Mutant; 13] = [
-    in_desk("X1", CALM),
-    in_desk("X2", CALM),
-    in_database("X3", database::number_by_sequence, CALM),
-    in_database("X4", database::dedupe_by_mark, CALM),
-    in_database("X6", database::hand_over_after_ack, RESETS),
-    in_desk("X7", RESETS),
-    in_desk("X8", RESETS),
-    in_database("X9", database::route_by_tenant, CALM),
-    in_desk("X10", STORE_AWAY),
-    in_desk("X13", SLEEPERS),
-    in_desk("X14", HANG_UPS),
-    in_database("X19", database::no_wall, ODD_GATEWAYS),
-    in_database("X21", database::one_tenant_wall, CALM),
+pub const ALL: [Mutant; 19] = [
+    in_desk("X1", Invariant::DurableBeforeAck, CALM),
+    in_desk("X2", Invariant::NoLoss, CALM),
+    in_database("X3", Invariant::NoLoss, database::number_by_sequence, CALM),
+    in_database("X4", Invariant::NoLoss, database::dedupe_by_mark, CALM),
+    in_database("X5", Invariant::OneOwner, database::no_fence, OWNER_PAUSED),
+    in_database("X6", Invariant::NoDuplicate, database::hand_over_after_ack, RESETS),
+    in_desk("X7", Invariant::StableId, RESETS),
+    in_desk("X8", Invariant::Order, RESETS),
+    in_database("X9", Invariant::NoMisdelivery, database::route_by_tenant, CALM),
+    in_desk("X10", Invariant::NoWrongRevocation, STORE_AWAY),
+    in_desk("X13", Invariant::Wake, SLEEPERS),
+    in_desk("X14", Invariant::NoLoss, HANG_UPS),
+    in_simulation("X15", Invariant::NoLoss),
+    in_desk("X16", Invariant::NoHoneypot, SLEEPERS),
+    in_desk("X17", Invariant::Stop, CALM),
+    in_database("X19", Invariant::NoMisdelivery, database::no_wall, RESETS),
+    in_simulation("X20", Invariant::Revoked),
+    in_database("X21", Invariant::NoLoss, database::one_tenant_wall, CALM),
+    in_simulation("X22", Invariant::NoLoss),
 ];
 
-const fn in_desk(number: &'static str, needs: Needs) -> Mutant {
-    Mutant { number, planted: Planted::InDesk(number), needs }
+const fn in_desk(number: &'static str, breaks: Invariant, needs: Needs) -> Mutant {
+    Mutant { number, breaks, stage: Stage::Processes(Planted::InDesk(number), needs) }
 }
 
-const fn in_database(number: &'static str, alter: super::world::Alter, needs: Needs) -> Mutant {
-    Mutant { number, planted: Planted::InDatabase(alter), needs }
+const fn in_database(
+    number: &'static str,
+    breaks: Invariant,
+    alter: super::world::Alter,
+    needs: Needs,
+) -> Mutant {
+    Mutant { number, breaks, stage: Stage::Processes(Planted::InDatabase(alter), needs) }
+}
+
+const fn in_simulation(number: &'static str, breaks: Invariant) -> Mutant {
+    Mutant { number, breaks, stage: Stage::Simulation }
 }
 
 /// Finds the mutants of these numbers, `all` of them, in the order of the list.
@@ -81,23 +107,6 @@ pub fn wanted(list: &str) -> Result<Vec<Mutant>> {
     list.split(',').map(find).collect()
 }
 
-/// The options of a short run in which this may happen.
-pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Options> {
-    Ok(Options {
-        seed: place.seed,
-        lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
-        wanted: Wanted::read(needs.faults)?,
-        at_random: false,
-        nodes: needs.nodes,
-        redis: false,
-        scale: Scale { agents: 40, rate_per_s: 150, looks_percent: 30 },
-        patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
-        planted,
-        desk: place.desk.to_owned(),
-        folder: place.folder.to_owned(),
-    })
-}
-
 /// Where and how long runs of mutants are.
 #[derive(Debug)]
 pub struct Place<'a> {
@@ -106,9 +115,11 @@ pub struct Place<'a> {
     /// How long events are sent, at least.
     pub seconds: u64,
     /// The desk's binary, built with the features `scripted` and `planted`.
-    pub desk: &'a std::path::Path,
+    pub desk: &'a Path,
+    /// The simulation's binary, built with the feature `planted`.
+    pub simulation: &'a Path,
     /// Where histories go.
-    pub folder: &'a std::path::Path,
+    pub folder: &'a Path,
 }
 
 /// The promises that the judge says were broken.
@@ -116,7 +127,14 @@ pub fn broken(outcome: &Outcome) -> Vec<&'static str> {
     outcome.verdict.counts.keys().map(|invariant| invariant.number()).collect()
 }
 
-/// Whether somebody outside saw it: numbers with holes are seen in the tables only.
-pub fn is_seen_outside(outcome: &Outcome) -> bool {
-    outcome.verdict.counts.keys().any(|invariant| *invariant != Invariant::NoHoles)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bug_that_can_be_planted_is_shown_somewhere() {
+        let planted = nightdesk_types::planted::Bug::ALL.map(nightdesk_types::planted::Bug::number);
+
+        assert_eq!(ALL.map(|mutant| mutant.number), planted);
+    }
 }

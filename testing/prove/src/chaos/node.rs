@@ -2,10 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::desk::{Desk, Settings};
+use crate::procfs::signal;
+
+/// How often we look whether it ended.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// A node of the run.
 #[derive(Debug)]
@@ -40,6 +46,11 @@ impl Node {
         self.settings.address()
     }
 
+    /// Its process, if it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.running.as_ref().map(Desk::pid)
+    }
+
     /// Starts it; returns when it listens.
     pub fn start(&mut self) -> Result<()> {
         self.start_with(&[])
@@ -54,7 +65,24 @@ impl Node {
 
     /// Kills it, if it runs.
     pub fn kill(&mut self) -> Result<()> {
-        self.running.take().map_or(Ok(()), Desk::kill)
+        self.running.take().map_or(Ok(()), |mut desk| desk.kill())
+    }
+
+    /// Stops it in its tracks, or lets it go on.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        let running = self.running.as_ref().context("the node does not run")?;
+        signal(name, &[running.pid()])
+    }
+
+    /// Waits until it ends by itself.
+    pub fn ends_within(&mut self, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        while !self.has_ended()? {
+            let secs = patience.as_secs();
+            ensure!(Instant::now() < deadline, "{} did not end itself in {secs} s", self.name);
+            thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
     }
 
     /// Whether it ended by itself.

@@ -27,6 +27,8 @@ pub struct Scale {
     pub rate_per_s: u64,
     /// Of how many acks in a hundred the platform looks the event up.
     pub looks_percent: u64,
+    /// How often a bot may speak, if that is slow: then sends wait for their turn.
+    pub calls_per_second: Option<u32>,
 }
 
 impl Scale {
@@ -38,6 +40,7 @@ impl Scale {
             agents: self.agents,
             guests: self.agents / 3,
             deliver_url: Some(format!("http://{deliver}/deliver")),
+            calls_per_second: self.calls_per_second,
         }
     }
 }
@@ -55,6 +58,8 @@ pub struct Plan {
     pub deliver: SocketAddr,
     /// Where wake calls go, for each process of gateways.
     pub targets: Vec<SocketAddr>,
+    /// Where nobody may be led.
+    pub honeypot: SocketAddr,
     /// Everybody there is.
     pub cast: Cast,
     /// How each member's gateway behaves.
@@ -93,6 +98,11 @@ impl Plan {
         member % GATEWAY_PROCESSES
     }
 
+    /// The agent whose target is the honeypot: the last, of so many.
+    pub const fn lured(members: usize) -> usize {
+        members.saturating_sub(1)
+    }
+
     /// Begins the history of one process.
     pub fn record(&self, process: &str) -> Result<Recorder> {
         let file = self.folder.join(format!("{process}.jsonl"));
@@ -114,9 +124,14 @@ impl Plan {
     }
 }
 
-/// How each member's gateway behaves.
+/// How each member's gateway behaves. The one that is lured must be away for the desk to call it.
 pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
-    manner::assigned(seed, manners, cast.members.len())
+    let members = cast.members.len();
+    let mut all = manner::assigned(seed, manners, members);
+    if manners == Manners::All {
+        all[Plan::lured(members)] = Manner::Leaves;
+    }
+    all
 }
 
 /// Who writes where: everybody to their own agent, and in each open chat somebody who shares

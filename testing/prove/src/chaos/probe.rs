@@ -1,5 +1,6 @@
 //! Probe: looks at the tables every second, and notes what is new there.
 
+pub mod claims;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,8 @@ use nightdesk_judge::{EntryState, Event, Recorder};
 use nightdesk_types::{AgentId, EntryId, Seq};
 
 use super::plan::Plan;
-use super::psql::Looker;
+use crate::psql::Looker;
+use claims::Owners;
 use ranges::Ranges;
 
 /// How often it looks.
@@ -34,6 +36,7 @@ impl Probe {
             looker: Looker::at(plan.psql.clone(), plan.database_url.clone()),
             inboxes: inboxes(plan),
             leases: BTreeMap::new(),
+            owners: Owners::default(),
         };
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -63,7 +66,9 @@ struct Tables {
     notes: Recorder,
     looker: Looker,
     inboxes: BTreeMap<AgentId, Inbox>,
+    /// By node: under which epoch it lives.
     leases: BTreeMap<String, u64>,
+    owners: Owners,
 }
 
 /// What is known of an inbox.
@@ -95,7 +100,8 @@ impl Tables {
         self.entries()?;
         self.parked()?;
         self.cursors()?;
-        self.nodes()
+        self.nodes()?;
+        self.owners.look(&mut self.looker, &self.notes)
     }
 
     /// New entries. Numbers are given out in the order of commits, so what is new is behind what
@@ -169,10 +175,10 @@ impl Tables {
 
     fn nodes(&mut self) -> Result<()> {
         for row in self.looker.ask("select node, epoch from nodes")? {
-            let [owner, epoch] = columns(&row)?;
+            let [node, epoch] = columns(&row)?;
             let epoch = epoch.parse()?;
-            if self.leases.insert(owner.to_owned(), epoch) != Some(epoch) {
-                let (resource, owner) = (format!("node:{owner}"), owner.to_owned());
+            if self.leases.insert(node.to_owned(), epoch) != Some(epoch) {
+                let (resource, owner) = (format!("node:{node}"), node.to_owned());
                 self.notes.note(Event::Lease { resource, owner, epoch });
             }
         }

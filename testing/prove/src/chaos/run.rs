@@ -21,8 +21,15 @@ use crate::ui;
 /// How long everything works before the first fault.
 const WARM: Duration = Duration::from_secs(2);
 
+/// How long everybody may take to dial in before anybody writes. Whoever is written to meanwhile is
+/// called, and rightly: the desk has no line of theirs.
+const DIALLED_WITHIN: Duration = Duration::from_secs(30);
+
 /// Calm between two faults, in milliseconds.
-const CALM_MS: (u64, u64) = (2_000, 4_000);
+const CALM_MS: (u64, u64) = (1_000, 2_500);
+
+/// How much longer than asked for events are sent if too few were taken.
+const LONGER_MAX: Duration = Duration::from_mins(3);
 
 /// How often we look whether everything came to rest.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -34,6 +41,8 @@ pub struct Options {
     pub seed: u64,
     /// For how long events are sent, at least; until every fault has struck.
     pub lasts: Duration,
+    /// How many events must be taken: until then sending goes on, if it does not take too long.
+    pub events_min: u64,
     /// What happens meanwhile.
     pub wanted: Wanted,
     /// Whether faults are picked by chance until the time is over, and not one after the other.
@@ -97,15 +106,25 @@ fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duratio
     let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
-    world.gateways(&GatewayOrder::Dial)?;
+    dial_in(&mut world)?;
     world.platform(&PlatformOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
     strike_all(&mut world, options, began)?;
     thread::sleep(options.lasts.saturating_sub(began.elapsed()));
+    enough(&mut world, options.events_min)?;
     let lasted = began.elapsed();
     let sent = come_to_rest(&mut world, options.patience)?;
     Ok((sent, world.end()?, lasted))
+}
+
+/// Goes on until enough events were taken: a busy machine is slow, and no less right.
+fn enough(world: &mut World, events_min: u64) -> Result<()> {
+    let deadline = Instant::now() + LONGER_MAX;
+    while world.platform(&PlatformOrder::Count)?.told < events_min && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
@@ -125,6 +144,16 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         alter,
         folder: folder.to_owned(),
     }
+}
+
+/// Has everybody dial in, and waits until they have.
+fn dial_in(world: &mut World) -> Result<()> {
+    world.gateways(&GatewayOrder::Dial)?;
+    let deadline = Instant::now() + DIALLED_WITHIN;
+    while !world.all_had_lines()? && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 /// Strikes with every fault, with some calm in between.

@@ -1,6 +1,6 @@
 //! World: everything that runs in a run, and the hands that strike it.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -8,16 +8,16 @@ use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
 
 use super::gateways::{self, Order as GatewayOrder, Standing};
-use super::manner::Manners;
+use super::manner::{Manner, Manners};
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
-use super::probe::Probe;
-use super::wakers;
+use super::probe::{Probe, claims};
 use crate::cluster::Cluster;
-use crate::desk::Settings;
+use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
+use crate::wakers;
 use crate::worker::Worker;
 
 /// Something that is done to a database.
@@ -62,6 +62,10 @@ pub struct World {
     pub folder: PathBuf,
     /// The history of who strikes.
     driver: Recorder,
+    /// How each agent's gateway behaves.
+    pub manners: Vec<Manner>,
+    /// How many faults were noted.
+    noted: Cell<u64>,
     strikes: Vec<Strike>,
 }
 
@@ -72,7 +76,20 @@ pub struct Strike {
     pub number: String,
     /// When.
     pub at_ns: u64,
+    /// What it hit.
+    pub hit: Hit,
     id: String,
+}
+
+/// What a fault hit.
+#[derive(Clone, Debug)]
+pub enum Hit {
+    /// Events that were on their way to anybody.
+    Events,
+    /// Events that waited for this agent.
+    EventsOf(String),
+    /// So many sends that a node had under way.
+    Sends(usize),
 }
 
 impl World {
@@ -85,9 +102,18 @@ impl World {
         if let Some(alter) = design.alter {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
+        claims::watch(&cluster)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
-        wakers::enter(&cluster, &cast, &targets)?;
+        let lured = Plan::lured(cast.members.len());
+        wakers::enter(&cluster, &cast, |member| {
+            // One of them says that it is where nobody may be led.
+            if member == lured {
+                wakers::honeypot(&targets)
+            } else {
+                targets[Plan::process_of(member)]
+            }
+        })?;
         let more = [wakers::settings(&targets), bell(redis.as_ref())].concat();
         let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
@@ -95,6 +121,7 @@ impl World {
             folder: design.folder.clone(),
             nodes: nodes.iter().map(Node::address).collect(),
             deliver,
+            honeypot: wakers::honeypot(&targets),
             targets,
             manners: plan::manners(design.seed, design.manners, &cast),
             conversations: plan::conversations(design.seed, &cast, size.guests),
@@ -118,7 +145,7 @@ impl World {
         let file = file.display().to_string();
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
-        for member in 0..plan.cast.members.len() {
+        for member in 0..Plan::lured(plan.cast.members.len()) {
             driver.note(Event::Wakeable { agent: Plan::agent(member) });
         }
         started("probe");
@@ -143,6 +170,8 @@ impl World {
             cluster,
             folder: plan.folder.clone(),
             driver,
+            manners: plan.manners.clone(),
+            noted: Cell::new(1),
             strikes: Vec::new(),
         })
     }
@@ -164,6 +193,7 @@ impl World {
             let standing: Standing = worker.ask(order)?;
             all.acked += standing.acked;
             all.asking += standing.asking;
+            all.frozen += standing.frozen;
         }
         Ok(all)
     }
@@ -175,16 +205,21 @@ impl World {
 
     /// Notes that a fault is about to strike.
     pub fn strikes(&self, number: &str, target: &str) -> Strike {
-        let id = format!("{number}.{}", self.strikes.len() + 1);
+        let id = format!("{number}.{}", self.noted.replace(self.noted.get() + 1));
         let (fault, target) = (number.to_owned(), target.to_owned());
         self.note(Event::FaultOn { id: id.clone(), fault, target });
-        Strike { number: number.to_owned(), at_ns: monotonic_ns(), id }
+        Strike { number: number.to_owned(), at_ns: monotonic_ns(), hit: Hit::Events, id }
     }
 
     /// Notes that a fault is over.
     pub fn healed(&mut self, strike: Strike) {
         self.note(Event::FaultOff { id: strike.id.clone() });
         self.strikes.push(strike);
+    }
+
+    /// Notes that a fault is over that only made something ready for another.
+    pub fn made_ready(&self, strike: &Strike) {
+        self.note(Event::FaultOff { id: strike.id.clone() });
     }
 
     /// The faults that struck.
@@ -200,6 +235,16 @@ impl World {
              where e.seq > c.acked_seq and not e.seq <@ c.ahead",
         )?;
         pending.trim().parse().context("could not read how many entries wait")
+    }
+
+    /// Whether every agent had a line at some time.
+    pub fn all_had_lines(&self) -> Result<bool> {
+        let without = "select exists (
+            select from agents a where not exists (
+                select from lines l where l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+            )
+        )";
+        Ok(self.cluster.ask(DATABASE, without)?.trim() == "f")
     }
 
     /// Ends every history, and then everything.
@@ -227,9 +272,4 @@ fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Nod
 /// What a node is told of the bell.
 fn bell(redis: Option<&Redis>) -> String {
     redis.map_or_else(String::new, |redis| format!("[redis]\nurl = \"{}\"\n", redis.url()))
-}
-
-fn free_address() -> Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
-    listener.local_addr().context("could not read the port")
 }

@@ -30,6 +30,8 @@ pub(crate) struct Socket {
 pub(crate) enum NoLine {
     /// The desk upgraded the connection and closed it with this code.
     Closed(u16),
+    /// The desk answered the upgrade with this status.
+    Refused(u16),
     /// Anything else.
     Broken(anyhow::Error),
 }
@@ -38,6 +40,7 @@ impl fmt::Display for NoLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed(code) => write!(f, "the desk closed with {code}"),
+            Self::Refused(status) => write!(f, "the desk answered {status}"),
             Self::Broken(error) => write!(f, "{error:#}"),
         }
     }
@@ -54,17 +57,28 @@ impl From<anyhow::Error> for NoLine {
 impl Socket {
     /// Dials in and says hello; returns when the desk has answered it.
     pub(crate) async fn dial(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
+        let mut socket = Self::upgrade(desk, token).await?;
+        socket.greet().await?;
+        Ok(socket)
+    }
+
+    /// Dials in; returns when the desk has upgraded the connection.
+    pub(crate) async fn upgrade(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
         let stream = TcpStream::connect(desk).await.context("could not connect")?;
         stream.set_nodelay(true).context("could not send at once")?;
         let mut socket = Self { stream, heard: Vec::with_capacity(READ_BYTES), saying: Vec::new() };
         socket.saying.extend_from_slice(wire::upgrade(desk, token).as_bytes());
         socket.say().await?;
         socket.upgraded().await?;
-        let hello = Frame::hello(&hello()).context("could not write a hello")?;
-        wire::put_text(&mut socket.saying, hello.as_str().as_bytes());
-        socket.say().await?;
-        socket.greeted().await?;
         Ok(socket)
+    }
+
+    /// Says hello; returns when the desk has answered it.
+    pub(crate) async fn greet(&mut self) -> Result<(), NoLine> {
+        let hello = Frame::hello(&hello()).context("could not write a hello")?;
+        wire::put_text(&mut self.saying, hello.as_str().as_bytes());
+        self.say().await?;
+        self.greeted().await
     }
 
     /// Waits for more.
@@ -87,18 +101,16 @@ impl Socket {
         self.stream.set_zero_linger().ok();
     }
 
-    async fn upgraded(&mut self) -> Result<()> {
+    async fn upgraded(&mut self) -> Result<(), NoLine> {
         let head = loop {
             if let Some(end) = wire::head_end(&self.heard) {
                 break end;
             }
             self.hear().await?;
         };
-        let status = String::from_utf8_lossy(&self.heard[..head]);
-        let status = status.lines().next().unwrap_or_default();
-        ensure!(status.starts_with("HTTP/1.1 101"), "the desk answered {status:?}");
+        let status = wire::status(&self.heard).context("the desk's answer has no status")?;
         self.heard.drain(..head);
-        Ok(())
+        if status == 101 { Ok(()) } else { Err(NoLine::Refused(status)) }
     }
 
     async fn greeted(&mut self) -> Result<(), NoLine> {

@@ -45,6 +45,12 @@ pub(crate) fn head_end(bytes: &[u8]) -> Option<usize> {
     find(bytes, END).map(|at| at + END.len())
 }
 
+/// The status of an answer that may still be coming.
+pub(crate) fn status(answer: &[u8]) -> Option<u16> {
+    let digits = answer.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// The first frame and its length, if it is whole. The desk never cuts a message up.
 pub(crate) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
@@ -171,6 +177,14 @@ mod tests {
         }
         bytes.extend(payload);
         bytes
+    }
+
+    #[test]
+    fn reads_a_status_as_soon_as_it_is_there() {
+        assert_eq!(status(b"HTTP/1.1 20"), None);
+        assert_eq!(status(b"HTTP/1.1 200"), Some(200));
+        assert_eq!(status(b"HTTP/1.1 503 Service Unavailable\r\n"), Some(503));
+        assert_eq!(status(b"SSH-2.0-OpenSSH"), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::gateway::wire::status;
 use crate::setup::SharedBot;
 
 const ANSWER_BYTES: usize = 512;
@@ -68,24 +69,5 @@ impl Connection {
     pub(crate) fn hang_up(self) {
         // Without it the socket closes politely, which does as well.
         self.stream.set_zero_linger().ok();
-    }
-}
-
-/// The status of an answer that may still be coming.
-fn status(answer: &[u8]) -> Option<u16> {
-    let digits = answer.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_a_status_as_soon_as_it_is_there() {
-        assert_eq!(status(b"HTTP/1.1 20"), None);
-        assert_eq!(status(b"HTTP/1.1 200"), Some(200));
-        assert_eq!(status(b"HTTP/1.1 503 Service Unavailable\r\n"), Some(503));
-        assert_eq!(status(b"SSH-2.0-OpenSSH"), None);
     }
 }

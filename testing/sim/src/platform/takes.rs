@@ -57,7 +57,8 @@ impl Outside {
         }
     }
 
-    fn is_cut(&self, node: &str) -> bool {
+    /// Whether a node cannot reach the platform.
+    pub fn is_cut(&self, node: &str) -> bool {
         self.now().cut.contains(node)
     }
 

@@ -77,7 +77,7 @@ impl TestDesk {
     pub async fn suspects_line(&self, household: &Household, generation: i64) {
         let Household { scope, agent, .. } = *household;
         let line = LineClaim { scope, agent, generation: Generation::new(generation) };
-        Counter(Arc::clone(&self.desk)).suspect(&line).await;
+        Counter(Arc::clone(&self.desk)).suspect(&line).await.expect("note a suspicion");
     }
 
     /// How it stands with the wake of a household's agent, if it ever needed one.

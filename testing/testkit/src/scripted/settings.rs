@@ -41,6 +41,8 @@ struct Settings {
     threads: Option<bool>,
     /// Calls a second in one chat.
     calls_per_second: Option<NonZeroU32>,
+    /// Calls a second of the whole bot.
+    bot_calls_per_second: Option<NonZeroU32>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -80,7 +82,7 @@ pub(super) fn capabilities(bot: &Bot) -> Capabilities {
         ops: OPS.into_iter().filter(wanted).collect(),
         threads: settings.threads.unwrap_or(claimed.threads),
         chat_pace: settings.calls_per_second.map_or(claimed.chat_pace, Pace::per_second),
-        bot_pace: claimed.bot_pace,
+        bot_pace: settings.bot_calls_per_second.map_or(claimed.bot_pace, Pace::per_second),
     }
 }
 

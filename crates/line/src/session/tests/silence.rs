@@ -2,15 +2,17 @@
 
 use super::*;
 
+/// Time passes on a line whose pings are answered.
+fn tick(session: &mut Session, when: Duration) -> Vec<Effect> {
+    session.step(at(when - Duration::from_millis(1)), Input::Pong);
+    session.step(at(when), Input::Tick)
+}
+
 #[test]
 fn an_entry_nobody_acks_has_the_agent_called_once_and_the_line_stays() {
     let mut session = live();
     session.step(at(HOLD_BACK), read(vec![entry(1), entry(2)]));
     let suspect = HOLD_BACK + SUSPECT_ACK;
-    let tick = |session: &mut Session, when| {
-        session.step(at(when - Duration::from_millis(1)), Input::Pong);
-        session.step(at(when), Input::Tick)
-    };
 
     assert!(!tick(&mut session, suspect - secs(1)).contains(&Effect::Suspect), "only late");
     assert_eq!(session.deadline(), Some(at(suspect).moment));
@@ -19,6 +21,20 @@ fn an_entry_nobody_acks_has_the_agent_called_once_and_the_line_stays() {
     assert!(!session.is_closed());
     let acked = session.step(at(suspect + secs(1)), ack_of(1));
     assert!(acked.contains(&Effect::Suspect), "now it is for the second: {acked:?}");
+}
+
+#[test]
+fn a_call_that_could_not_be_asked_for_is_asked_for_again() {
+    let suspect = HOLD_BACK + SUSPECT_ACK;
+    let mut session = live();
+    session.step(at(HOLD_BACK), read(vec![entry(1)]));
+    assert!(tick(&mut session, suspect).contains(&Effect::Suspect));
+
+    let failed = session.step(at(suspect), Input::SuspectFailed);
+    assert!(!failed.contains(&Effect::Suspect), "not at once: {failed:?}");
+    assert!(tick(&mut session, suspect + SUSPECT_AGAIN).contains(&Effect::Suspect));
+    let later = suspect + SUSPECT_AGAIN + SUSPECT_AGAIN;
+    assert!(!tick(&mut session, later).contains(&Effect::Suspect), "once");
 }
 
 #[test]

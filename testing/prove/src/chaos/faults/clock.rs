@@ -18,7 +18,7 @@ const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 const JUMPS: [&str; 4] = ["+1h", "+0", "-2h", "+0"];
 
 /// How long it says so.
-const EACH: Duration = Duration::from_secs(3);
+const EACH: Duration = Duration::from_secs(2);
 
 /// F39. The clock can be moved only of a node that was started for it.
 pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {

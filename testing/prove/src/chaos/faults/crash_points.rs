@@ -7,34 +7,59 @@ use anyhow::{Result, ensure};
 use nightdesk_judge::monotonic_ns;
 
 use crate::chance::Dice;
+use crate::chaos::gateways::Order;
 use crate::chaos::world::World;
 
 /// How long a node may take to get to the step.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How often we look whether it died.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// At which passing it dies, at most. Few backlogs have many pages.
-const PASSINGS_MAX: usize = 100;
+/// At which passing it dies, at most. Few backlogs have many pages, and nobody is called often.
+const PASSINGS_MAX: usize = 40;
 const PAGES_MAX: usize = 5;
+const CALLS_MAX: usize = 2;
 
-/// K1 to K12. To be told when to die, a node must be started anew.
+/// How many agents in a hundred fall asleep, so that there is somebody to call, and how soon
+/// others do: nobody is called again so soon.
+const SLEEPERS_PERCENT: u64 = 30;
+const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
+
+/// K1 to K19. To be told when to die, a node must be started anew.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let mut strike = world.strikes(number, world.nodes[node].name());
     world.nodes[node].kill()?;
-    let passings = if number == "K11" { PAGES_MAX } else { PASSINGS_MAX };
-    let at = format!("{number}:{}", 1 + dice.below(passings));
+    let at = format!("{number}:{}", 1 + dice.below(passings_max(number)));
     world.nodes[node].start_with(&[("NIGHTDESK_CRASH_AT", at.clone())])?;
-    let deadline = Instant::now() + PATIENCE;
-    while !world.nodes[node].has_ended()? {
-        ensure!(Instant::now() < deadline, "no node came to {at} in {} s", PATIENCE.as_secs());
-        thread::sleep(LOOK_EVERY);
-    }
+    until_it_died(world, node, &at)?;
     strike.at_ns = monotonic_ns();
     thread::sleep(dice.between_ms(50, 500));
     world.nodes[node].start()?;
     world.healed(strike);
+    Ok(())
+}
+
+fn passings_max(number: &str) -> usize {
+    match number {
+        "K11" => PAGES_MAX,
+        "K18" | "K19" => CALLS_MAX,
+        _ => PASSINGS_MAX,
+    }
+}
+
+fn until_it_died(world: &mut World, node: usize, at: &str) -> Result<()> {
+    let needs_sleepers = passings_max(at.split(':').next().unwrap_or(at)) == CALLS_MAX;
+    let deadline = Instant::now() + PATIENCE;
+    let mut next = needs_sleepers.then(Instant::now);
+    while !world.nodes[node].has_ended()? {
+        ensure!(Instant::now() < deadline, "no node came to {at} in {} s", PATIENCE.as_secs());
+        if next.is_some_and(|next| next <= Instant::now()) {
+            world.gateways(&Order::Sleep(SLEEPERS_PERCENT))?;
+            next = Some(Instant::now() + SLEEPERS_EVERY);
+        }
+        thread::sleep(LOOK_EVERY);
+    }
     Ok(())
 }

@@ -80,7 +80,7 @@ impl Dialled<'_> {
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
             Ok(Ok(socket)) => return Some(socket),
             Ok(Err(NoLine::Closed(code))) => self.closed(code, "closed before the greeting"),
-            Ok(Err(NoLine::Broken(error))) => self.closed(CUT, &format!("{error:#}")),
+            Ok(Err(no_line)) => self.closed(CUT, &no_line.to_string()),
             Err(_) => self.closed(CUT, "no line in time"),
         }
         None
@@ -101,7 +101,7 @@ fn rest(failed: u32, dice: &mut Dice) -> Duration {
 }
 
 /// Away until somebody calls, or for as long as an agent stays away that nobody can call.
-async fn asleep(
+pub(super) async fn asleep(
     hall: &Hall,
     member: usize,
     told: &mut tokio::sync::watch::Receiver<Told>,

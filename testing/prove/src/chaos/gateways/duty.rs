@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use nightdesk_judge::{Event, OutResult};
 use nightdesk_protocol::action::Action;
-use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::send::Op;
 use nightdesk_types::{RequestId, Send};
@@ -24,6 +25,9 @@ const LATE_MS_MAX: u64 = 5_000;
 
 /// Every so-manieth agent answers what it is told.
 const ANSWERS_EVERY: usize = 3;
+
+/// After every so-manieth answer its turn is to be stopped.
+const STOPS_EVERY: u64 = 5;
 
 /// An id that no entry has.
 const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -137,6 +141,9 @@ impl Duty {
             chat,
         });
         wire::put_text(say, outbound.as_str().as_bytes());
+        if self.asked.is_multiple_of(STOPS_EVERY) {
+            stops(dialled, self.asked, say);
+        }
     }
 
     /// Whether the desk knows that the gateway goes idle.
@@ -155,6 +162,19 @@ impl Duty {
             });
         }
     }
+}
+
+/// Asks for a turn of its own agent to be stopped, whichever line that has by then. Who asks on a
+/// line names no chat.
+fn stops(dialled: &Dialled<'_>, asked: u64, say: &mut Vec<u8>) {
+    let session_key = SessionKey::new(format!("session-of-{}", dialled.agent()));
+    let interrupt = session_key.map(|session_key| Interrupt { session_key, reason: None });
+    let Some(frame) = interrupt.and_then(|interrupt| Frame::interrupt(&interrupt).ok()) else {
+        return;
+    };
+    let (id, agent) = (format!("{}.{asked}", dialled.conn), Some(dialled.agent()));
+    dialled.hall.notes.note(Event::StopReq { id, chat: String::new(), agent });
+    wire::put_text(say, frame.as_str().as_bytes());
 }
 
 /// What a gateway looks at in an entry.

@@ -1,16 +1,18 @@
 //! One line: what comes is noted, and dealt with as the gateway's manner is.
 
+mod freeze;
+
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use nightdesk_judge::{Event, GatewayState};
 use nightdesk_protocol::{Frame, ToGateway};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::Told;
 use super::agent::{CUT, Dialled};
 use super::duty::Duty;
+use super::{Cut, Told};
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::gateway::socket::Socket;
@@ -60,6 +62,9 @@ impl<'a> Line<'a> {
     /// Holds it until it ends, whoever ends it.
     pub(super) async fn hold(mut self, told: &mut watch::Receiver<Told>) -> Parting {
         loop {
+            if let Some(manner) = freeze::freeze(&mut self, told).await {
+                return self.part(manner);
+            }
             if let Err(Ended(code, reason)) = self.deal().await {
                 return self.cut(code, &reason);
             }
@@ -71,19 +76,26 @@ impl<'a> Line<'a> {
                 () = until(self.acts_at) => if let Some(manner) = self.act().await {
                     return self.part(manner);
                 },
-                _ = told.changed() => {
-                    let told = *told.borrow_and_update();
-                    let settles = told.settled && self.manner.is_odd();
-                    if told.over || settles || told.cuts(self.dice) {
-                        return self.part(Manner::Redials);
-                    }
-                    if told.settled {
-                        self.manner = Manner::Normal;
-                        self.duty.hurry();
-                    }
-                }
+                _ = told.changed() => if let Some(manner) = self.told(*told.borrow_and_update()) {
+                    return self.part(manner);
+                },
             }
         }
+    }
+
+    /// Does what all were told; answers if that ends the line.
+    fn told(&mut self, told: Told) -> Option<Manner> {
+        if told.over || told.settled && self.manner.is_odd() {
+            return Some(Manner::Redials);
+        }
+        if told.settled {
+            self.manner = Manner::Normal;
+            self.duty.hurry();
+        }
+        told.cuts(self.dice).map(|cut| match cut {
+            Cut::Reset(_) => Manner::Redials,
+            Cut::Sleep(_) => Manner::Leaves,
+        })
     }
 
     /// Deals with everything that came and that is due.
@@ -120,20 +132,29 @@ impl<'a> Line<'a> {
             return None;
         }
         if self.manner == Manner::Idles {
-            self.state(GatewayState::Idle);
-            wire::put_text(&mut self.socket.saying, Frame::going_idle().as_str().as_bytes());
-            drop(timeout(IDLE_WAIT, self.told_idle()).await);
+            self.goes_idle().await;
         }
         Some(self.manner)
     }
 
-    /// Goes on as always until the desk knows.
-    async fn told_idle(&mut self) {
-        while !self.duty.idle_known() && self.deal().await.is_ok() {
-            if self.socket.hear().await.is_err() {
-                return;
+    /// Says that it goes idle, and goes on as always until the desk knows.
+    async fn goes_idle(&mut self) {
+        let known = async {
+            self.says_idle().await?;
+            while !self.duty.idle_known() {
+                self.socket.hear().await?;
+                self.deal().await.map_err(|Ended(_, reason)| anyhow!(reason))?;
             }
-        }
+            anyhow::Ok(())
+        };
+        // If the line is gone, whatever comes next sees that.
+        drop(timeout(IDLE_WAIT, known).await);
+    }
+
+    async fn says_idle(&mut self) -> Result<()> {
+        self.state(GatewayState::Idle);
+        wire::put_text(&mut self.socket.saying, Frame::going_idle().as_str().as_bytes());
+        self.socket.say().await
     }
 
     fn state(&self, what: GatewayState) {

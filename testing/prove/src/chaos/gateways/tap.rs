@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::agent::{self, CUT, Dialled};
-use super::{Hall, duty};
+use super::{Cut, Hall, duty};
 use crate::chance::Dice;
 use crate::chaos::plan::Plan;
 use crate::gateway::wire::{self, Said};
@@ -61,7 +61,7 @@ async fn pass(dialled: Dialled<'_>, inner: TcpStream) {
 /// Waits until the line is one of those that are cut.
 async fn cut(told: &mut tokio::sync::watch::Receiver<super::Told>, dice: &mut Dice) {
     while told.changed().await.is_ok() {
-        if told.borrow_and_update().cuts(dice) {
+        if let Some(Cut::Reset(_)) = told.borrow_and_update().cuts(dice) {
             return;
         }
     }

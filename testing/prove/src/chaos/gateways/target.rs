@@ -4,21 +4,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use nightdesk_judge::Event;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::Hall;
+use crate::called;
 use crate::chaos::plan::Plan;
-
-const REQUEST_BYTES_MAX: usize = 16 * 1024;
-
-const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
 
 /// Where an agent is called: `/wake/17`.
 const WAKE: &str = "/wake/";
 
-/// Notes every call. A path that is no agent's is a honeypot.
+/// Notes whoever comes to an address that nobody may be led to, whatever it wants there.
+pub(super) async fn lure(hall: Arc<Hall>, address: SocketAddr) {
+    // Without it nobody is caught, and whoever plants the bug sees that.
+    let Ok(listener) = TcpListener::bind(address).await else { return };
+    while listener.accept().await.is_ok() {
+        hall.notes.note(Event::Honeypot { address: address.to_string() });
+    }
+}
+
+/// Notes every call. A path that is no agent's is a honeypot, too.
 pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
     // Without it nobody is woken, and the judge says so.
     let Ok(listener) = TcpListener::bind(address).await else { return };
@@ -29,27 +34,21 @@ pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
 }
 
 async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
-    let mut request = Vec::new();
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_BYTES_MAX {
-        if !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
-            break;
-        }
-    }
-    if let Some(member) = member(&request).filter(|member| *member < hall.woken.len()) {
+    // A node that dies before it has said whom it calls has called nobody.
+    let Some(path) = called::path(&mut stream).await else { return };
+    if let Some(member) = member(&path).filter(|member| *member < hall.woken.len()) {
         hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
         hall.woken[member].notify_one();
     } else {
         let address = stream.local_addr().map_or_else(|_| String::new(), |at| at.to_string());
         hall.notes.note(Event::Honeypot { address });
     }
-    // Whoever called may have hung up.
-    stream.write_all(ANSWER).await.ok();
+    called::answer(stream).await;
 }
 
 /// Whose target was called.
-fn member(request: &[u8]) -> Option<usize> {
-    let line = std::str::from_utf8(request.split(|byte| *byte == b'\r').next()?).ok()?;
-    line.split(' ').nth(1)?.strip_prefix(WAKE)?.parse().ok()
+fn member(path: &str) -> Option<usize> {
+    path.strip_prefix(WAKE)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -59,12 +58,12 @@ mod tests {
     #[test]
     fn a_path_says_who_is_called() {
         let cases = [
-            ("a call", "POST /wake/17 HTTP/1.1\r\nhost: x\r\n\r\n", Some(17)),
-            ("nobody's path", "GET /latest/meta-data HTTP/1.1\r\n\r\n", None),
-            ("not a request", "\x16\x03\x01", None),
+            ("a call", "/wake/17", Some(17)),
+            ("nobody's path", "/latest/meta-data", None),
+            ("not a request", "", None),
         ];
-        for (name, request, want) in cases {
-            assert_eq!(member(request.as_bytes()), want, "{name}");
+        for (name, path, want) in cases {
+            assert_eq!(member(path), want, "{name}");
         }
     }
 }

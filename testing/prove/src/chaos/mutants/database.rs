@@ -22,7 +22,7 @@ pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
             join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id";
     let stall = "order by ev.o, n.n;
         perform pg_sleep(0.05) where cardinality(r_event) > cardinality(e_bot);";
-    replace(cluster, "inbox_accept", &[(taken, planted), ("order by ev.o, n.n;", stall)])
+    replace(cluster, "inbox_store", &[(taken, planted), ("order by ev.o, n.n;", stall)])
 }
 
 /// X4: an event is a duplicate if a later one was seen.
@@ -31,7 +31,17 @@ pub(super) fn dedupe_by_mark(cluster: &Cluster, _: &Cast) -> Result<()> {
         ("d.key = wanted.key\n", "d.key >= wanted.key\n"),
         ("and d.day >= today - dedupe_days and d.day < today", ""),
     ];
-    replace(cluster, "inbox_accept", &mark)
+    replace(cluster, "inbox_store", &mark)
+}
+
+/// X5: whoever once owned a bot may write for it.
+pub(super) fn no_fence(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let held = "perform from owners o
+    where o.resource = p_resource and o.epoch = p_epoch
+      and o.node = p_node and o.node_epoch = p_node_epoch
+    for share;
+    return found;";
+    replace(cluster, "owns", &[(held, "return true;")])
 }
 
 /// X6: a new line begins a little before the cursor.
@@ -50,17 +60,25 @@ pub(super) fn hand_over_after_ack(cluster: &Cluster, _: &Cast) -> Result<()> {
 
 /// X9: an event goes to any agent of the right tenant.
 pub(super) fn route_by_tenant(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let first = "(select a.agent_id from agents a where a.tenant_id = i.tenant_id
+            order by a.agent_id limit 1)";
     let any = [
         (
-            "h.tenant_id = b.tenant_id and h.agent_id = b.agent_id\n        where b.bot_id = p_bot",
-            "h.tenant_id = b.tenant_id and h.agent_id = (
-            select a.agent_id from agents a where a.tenant_id = b.tenant_id
-            order by a.agent_id limit 1
-        )\n        where b.bot_id = p_bot",
+            "select i.tenant_id, i.agent_id from bindings i
+        where i.bot_id = p_bot and i.author_id = a.author_id",
+            &*format!(
+                "select i.tenant_id, {first} as agent_id from bindings i
+        where i.bot_id = p_bot and i.author_id = a.author_id"
+            ),
         ),
-        ("select 'bound', b.tenant_id, b.agent_id,", "select 'bound', b.tenant_id, h.agent_id,"),
+        (
+            "select i.tenant_id, i.agent_id from bindings i where v_whole and i.bot_id = p_bot",
+            &*format!(
+                "select i.tenant_id, {first} from bindings i where v_whole and i.bot_id = p_bot"
+            ),
+        ),
     ];
-    replace(cluster, "door_snapshot", &any)
+    replace(cluster, "door_reach", &any)
 }
 
 /// X19: a forgotten `where`, and no wall behind it.
@@ -75,7 +93,7 @@ pub(super) fn no_wall(cluster: &Cluster, _: &Cast) -> Result<()> {
 /// for a duplicate.
 pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
     let silent = [("then no_outcome('an event')", "then 'duplicate'")];
-    replace(cluster, "inbox_accept", &silent)?;
+    replace(cluster, "inbox_store", &silent)?;
     // The operator has no inbox. Of the other tenants the first is the one.
     let first = format!(
         "tenant_id = (array_remove(current_setting(''app.tenants'')::uuid[], ''{}''))[1]",

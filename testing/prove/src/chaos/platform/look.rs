@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use super::Square;
 use super::poster::Ready;
 use crate::chaos::plan::Plan;
-use crate::chaos::psql::Looker;
+use crate::psql::Looker;
 
 /// Entries of an inbox, newest first, among which a new one is looked for.
 const ENTRIES_MAX: usize = 200;

@@ -27,6 +27,15 @@ const REPEATED_PERCENT: u64 = 1;
 /// Of how many events in a hundred are a platform's own requests.
 const FORWARDED_PERCENT: u64 = 3;
 
+/// After how many events in a hundred a poster dials anew, or all would stay where a node did not
+/// die lately.
+const DIALS_PERCENT: u64 = 5;
+
+/// A poster rests for so many times as long as its last event took, and for so long at most. So a
+/// busy machine gets fewer events, and not a desk that is always behind with everything.
+const RESTS: u32 = 4;
+const REST_MAX: Duration = Duration::from_secs(1);
+
 /// The longest text. Most are far shorter.
 const FILL_MAX: usize = 20_000;
 
@@ -60,7 +69,10 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
         let conversation = mine[dice.below(mine.len())];
         let ready = ready(plan, conversation, &format!("n{number}-{event}"), &mut dice);
         note_sent(&square, conversation, &ready, Some(event));
+        let began = Instant::now();
         send(&square, &ready, &mut connection, &mut dice).await;
+        next = next.max(Instant::now() + REST_MAX.min(RESTS * began.elapsed()));
+        connection.take_if(|_| dice.percent(DIALS_PERCENT));
     }
 }
 
@@ -132,6 +144,9 @@ pub(super) fn note_sent(
     });
 }
 
+/// Where all chats are.
+const GUILD: &str = "guild";
+
 /// Makes an event up. Its id is its nonce, too.
 pub(super) fn ready(
     plan: &Plan,
@@ -143,14 +158,16 @@ pub(super) fn ready(
     let author = setup::author(*member);
     let event = if dice.percent(FORWARDED_PERCENT) {
         json!({ "passthrough": {
-            "platform": PLATFORM, "chat_id": chat, "chat_type": "dm", "user_id": author,
+            "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
+                "user_id": author,
             "method": "POST", "path": format!("/{nonce}"), "body_b64": "e30=",
         } })
     } else {
         json!({
             "text": format!("{nonce} {}", fill(dice)), "message_type": "text", "message_id": nonce,
             "source": {
-                "platform": PLATFORM, "chat_id": chat, "chat_type": "dm", "user_id": author,
+                "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
+                "user_id": author,
                 "user_name": "Ada",
             },
         })

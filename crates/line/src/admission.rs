@@ -1,0 +1,102 @@
+//! Admission: how many dials become lines in a second.
+//!
+//! When a node dies, its clients come back all at once: the stock client waits by a fixed ladder,
+//! without chance. Each dial has a place in the order they came; who would wait longer than a
+//! client does is told to come again. Only gateways that are known have places, so that nobody else
+//! can use them up.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_types::Moment;
+use nightdesk_types::limits::{DIAL_ADMITTED_WITHIN, DIALS_BURST, DIALS_PER_SECOND};
+
+/// The distance between two places.
+const STEP: Duration = Duration::from_nanos(1_000_000_000 / DIALS_PER_SECOND as u64);
+
+/// Gives out places.
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    /// When the next place is free, after the start of the clock. It lies behind when places were
+    /// left over.
+    next: Mutex<Duration>,
+}
+
+impl Admission {
+    /// How long from now a dial that came at `arrived` waits for its place, which is now its own.
+    /// None: longer than it may.
+    pub(crate) fn place(&self, arrived: Moment, now: Moment) -> Option<Duration> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_at = now.since(Moment::after_start(Duration::ZERO));
+        // What was left over of the last moments can be used at once.
+        let begins = now_at.saturating_sub(STEP * DIALS_BURST).max(*next);
+        let wait = begins.saturating_sub(now_at);
+        if (now + wait).since(arrived) > DIAL_ADMITTED_WITHIN {
+            return None;
+        }
+        *next = begins + STEP;
+        Some(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn at(millis: u64) -> Moment {
+        Moment::after_start(Duration::from_millis(millis))
+    }
+
+    /// How long each of so many dials waits that come at once.
+    fn herd(admission: &Admission, dials: u32, now: Moment) -> Vec<Option<Duration>> {
+        (0..dials).map(|_| admission.place(now, now)).collect()
+    }
+
+    #[test]
+    fn a_few_dials_wait_for_nothing() {
+        let admission = Admission::default();
+
+        for now in [at(5_000), at(60_000)] {
+            let waits = herd(&admission, DIALS_BURST + 1, now);
+            assert!(waits.iter().all(|wait| *wait == Some(Duration::ZERO)), "{waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_herd_comes_in_at_its_rate() {
+        let admission = Admission::default();
+        let waits = herd(&admission, 4 * DIALS_PER_SECOND, at(60_000));
+
+        for second in 0..3 {
+            let within =
+                |wait: &Duration| *wait > second * SECOND && *wait <= (second + 1) * SECOND;
+            let came = waits.iter().flatten().filter(|wait| within(wait)).count();
+            assert_eq!(came, DIALS_PER_SECOND as usize, "second {second}");
+        }
+    }
+
+    #[test]
+    fn who_would_wait_for_too_long_takes_no_place() {
+        let admission = Admission::default();
+        let waits = herd(&admission, 100 * DIALS_PER_SECOND, at(60_000));
+
+        let last = waits.iter().flatten().max().copied();
+        assert_eq!(last, Some(DIAL_ADMITTED_WITHIN));
+        assert!(waits.last().is_some_and(Option::is_none));
+        let later = at(60_000 + 1_000);
+        let waits = admission.place(later, later).map(|waits| waits + SECOND);
+        assert_eq!(waits, Some(DIAL_ADMITTED_WITHIN + STEP));
+    }
+
+    #[test]
+    fn what_a_dial_has_waited_before_counts() {
+        let admission = Admission::default();
+        herd(&admission, DIALS_BURST + 1 + DIALS_PER_SECOND, at(60_000));
+
+        let waited = DIAL_ADMITTED_WITHIN.as_millis().try_into().unwrap_or(0);
+        assert_eq!(admission.place(at(60_000 - waited), at(60_000)), None);
+        assert_eq!(admission.place(at(60_000), at(60_000)), Some(SECOND + STEP));
+    }
+}

@@ -1,0 +1,92 @@
+//! Ending: that a line ended is noted, also if the store is away just then.
+//!
+//! As long as it is not, the agent seems to be up, and nobody calls it.
+
+use std::time::Duration;
+
+use nightdesk_inbox::LineClaim;
+use nightdesk_types::limits::LINE_END_TRIES_MAX;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::store::{End, Store};
+
+/// Tries again to note the end of a line. A node that stops takes its lines with it.
+pub(crate) async fn note_again(
+    store: &dyn Store,
+    line: &LineClaim,
+    end: End,
+    again: Duration,
+    drain: &CancellationToken,
+) {
+    // What failed may have been written: then the try was counted.
+    let end = End { tried: None, ..end };
+    for _ in 0..LINE_END_TRIES_MAX {
+        tokio::select! {
+            biased;
+            () = drain.cancelled() => return,
+            () = sleep(again) => {}
+        }
+        if store.close(line, end).await.is_ok() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use async_trait::async_trait;
+    use nightdesk_types::{AgentId, Generation, Node, Seq, StoreError, TenantId, TenantScope};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::store::{Caller, Parting, Taken};
+
+    /// A store that is away for so many questions.
+    struct Away {
+        for_tries: u32,
+        asked: AtomicU32,
+    }
+
+    #[async_trait]
+    impl Store for Away {
+        async fn take(&self, _: &Caller, _: &Node) -> Result<Taken, StoreError> {
+            unreachable!("nobody takes a line")
+        }
+
+        async fn close(&self, _: &LineClaim, end: End) -> Result<(), StoreError> {
+            assert_eq!(end.tried, None, "a try counts once");
+            let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+            if asked < self.for_tries {
+                return Err(StoreError::unavailable("close a line", "it is away"));
+            }
+            Ok(())
+        }
+    }
+
+    async fn asked(for_tries: u32, drain: &CancellationToken) -> u32 {
+        let store = Away { for_tries, asked: AtomicU32::new(0) };
+        let line = LineClaim {
+            scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+            agent: AgentId::from_uuid(Uuid::nil()),
+            generation: Generation::new(1),
+        };
+        let end = End { code: 1006, tried: Some(Seq::new(1)), parting: Parting::Client };
+        note_again(&store, &line, end, Duration::ZERO, drain).await;
+        store.asked.into_inner()
+    }
+
+    #[tokio::test]
+    async fn an_end_is_noted_once_the_store_is_back() {
+        assert_eq!(asked(20, &CancellationToken::new()).await, 21);
+    }
+
+    #[tokio::test]
+    async fn a_node_that_stops_waits_for_no_store() {
+        let drain = CancellationToken::new();
+        drain.cancel();
+        assert_eq!(asked(20, &drain).await, 0);
+    }
+}

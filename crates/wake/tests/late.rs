@@ -1,0 +1,42 @@
+//! A node that stood still between its claim and its call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_testkit::{FakeClock, Memory, Writers};
+use nightdesk_types::TenantId;
+use nightdesk_types::limits::{CALL_BEGUN_WITHIN, WAKES_PER_HOUR};
+use nightdesk_wake::{ByUrl, Outcome, Wake, Wakers};
+use tokio::time;
+
+/// Counts its calls.
+#[derive(Default)]
+struct Called(AtomicUsize);
+
+#[async_trait]
+impl ByUrl for Called {
+    async fn call(&self, _: TenantId, _: &str) -> Outcome {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Outcome::Taken("200 in 1 ms".to_owned())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_late_is_put_off_and_made_by_whoever_claims_next() {
+    let store = Arc::new(Memory::new(FakeClock::default()));
+    let Writers { scope, agents: [agent, _], .. } = Writers::of(&store, &[]).await;
+    store.set_wakers(scope, agent, &["https://agents.example".to_owned()]).await.expect("set");
+    let called = Arc::new(Called::default());
+    let wake = Wake::new(store.clone(), called.clone(), None, WAKES_PER_HOUR);
+    for (stands_still, want) in [(Duration::from_millis(1), 0), (Duration::ZERO, 1)] {
+        store.ask(scope, agent).await.expect("ask for a call");
+        let claimed = wake.claim_of(scope, agent).await.expect("claim a wake");
+        let (claimed, room) = claimed.expect("it is due, and was not called yet");
+        time::advance(CALL_BEGUN_WITHIN + stands_still).await;
+        let outcome = wake.call(&claimed, &room).await.expect("write down what came of it");
+        assert_eq!(matches!(outcome, Outcome::Taken(_)), want == 1, "{outcome:?}");
+        assert_eq!(called.0.load(Ordering::Relaxed), want);
+    }
+}

@@ -1,0 +1,270 @@
+//! Rolling upgrade: nodes of two releases beside each other, while the database is migrated.
+//!
+//! The next release is the same binary with further migrations, which it needs. Under load it
+//! migrates the database, and a node of it is started beside nodes that know nothing of it. Then
+//! entries are accepted on either release and handed over on either, an old node is started once
+//! more, and a binary that needs what the database lacks is refused.
+
+use std::fs;
+use std::iter;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use clap::Parser;
+use nightdesk_prove::desk::{Desk, Settings};
+use nightdesk_prove::platform::Order;
+use nightdesk_prove::setup::Size;
+use nightdesk_prove::stage::{DATABASE, Stage, named};
+use nightdesk_prove::worker::{Work, Worker};
+use nightdesk_prove::{gateway, history, platform, ui};
+use nightdesk_types::limits::SWEEP_EVERY;
+
+/// Nodes of the old release.
+const OLD_NODES: usize = 2;
+
+/// Agents, and tenants whose they are.
+const SIZE: Size = Size::of(20, 300);
+
+/// Connections that post the events.
+const CONNECTIONS: u64 = 16;
+
+/// Where the events of the second platform begin.
+const SECOND_EVENTS: u64 = 1_000_000_000;
+
+/// How long entries may be on their way once nothing is posted any more: also one whose hint was
+/// lost when its line moved.
+const ARRIVED_WITHIN: Duration = SWEEP_EVERY.saturating_add(Duration::from_secs(10));
+
+/// How often we look whether they have arrived.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What the next release adds, on tables that are in use: one of them at a time.
+const NEXT: [(&str, &str); 3] = [
+    (
+        "99990101000000_widen_heads.sql",
+        "alter table inbox_heads add column of_the_next text not null default '';",
+    ),
+    ("99990101000100_widen_cursors.sql", "alter table inbox_cursors add column of_the_next text;"),
+    (
+        "99990101000200_create_of_the_next.sql",
+        "create table of_the_next (tenant_id uuid not null primary key);",
+    ),
+];
+
+/// What the release after that adds, which nobody runs.
+const AFTER_NEXT: [(&str, &str); 1] =
+    [("99990102000000_create_more.sql", "create table more (tenant_id uuid not null);")];
+
+/// Runs two releases beside each other.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    work: Option<Work>,
+
+    /// For how long events are posted in each part.
+    #[arg(long, default_value_t = 4)]
+    seconds: u64,
+
+    /// The desk's binary, built with the features `scripted` and `planted`.
+    #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
+    desk: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.work {
+        Some(work) => work.run(),
+        None => prove(&arguments),
+    };
+    ui::ended("rolling-upgrade", outcome)
+}
+
+fn prove(arguments: &Arguments) -> Result<()> {
+    let mut stage = Stage::set_ringing(&arguments.desk, OLD_NODES, &SIZE, CONNECTIONS)?;
+    stage.dial()?;
+    let run = Order::Run(arguments.seconds * 1_000);
+
+    ui::say("migrating and starting the next release under load");
+    let (migrating, next) = upgrade_under_load(&mut stage, &run)?;
+    stage.arrived(migrating)?;
+    ui::say("posting to both releases; the lines are on the old one");
+    let mut after = After::started(&stage, &next.node)?;
+    let on_old = after.post(&run)?;
+    stage.arrived(migrating + on_old)?;
+    ui::say("posting to both; the lines are on the next one");
+    after.dial(&stage, &next.node)?;
+    let on_next = after.post(&run)? - on_old;
+    after.arrived(on_next)?;
+    ui::say("posting to both; the lines are on an old node that was started again");
+    let again = started_again(stage.others.remove(0), &stage)?;
+    after.dial(&stage, &again)?;
+    let on_old_again = after.post(&run)? - on_old - on_next;
+    after.arrived(on_next + on_old_again)?;
+    refused(&stage)?;
+    after.check_history(&mut stage)?;
+
+    let migrate_ms = next.migrated_in.as_millis();
+    ui::put(&format!(
+        "rolling-upgrade: lost=0 doubled=0 migrating={migrating} on_old={on_old} \
+         on_next={on_next} on_old_again={on_old_again} migrate_ms={migrate_ms}"
+    ));
+    Ok(())
+}
+
+/// The next release, as it runs.
+struct Next {
+    node: Desk,
+    migrated_in: Duration,
+}
+
+/// Makes a process of the binary a later release with these migrations.
+fn release(
+    stage: &Stage,
+    name: &str,
+    migrations: &[(&str, &str)],
+) -> Result<(&'static str, String)> {
+    let folder = stage.cluster.folder().join(name);
+    fs::create_dir(&folder).context("could not make a folder for a release")?;
+    for (file, sql) in migrations {
+        fs::write(folder.join(file), sql).context("could not write a migration")?;
+    }
+    Ok(("NIGHTDESK_NEXT_RELEASE", folder.display().to_string()))
+}
+
+/// Posts to the old nodes, and meanwhile brings the next release in.
+fn upgrade_under_load(stage: &mut Stage, run: &Order) -> Result<(u64, Next)> {
+    let (settings, release) = (stage.another("next")?, release(stage, "next", &NEXT)?);
+    let is_in = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let posting = scope.spawn(|| {
+            stage.post(run)?;
+            while !is_in.load(Ordering::Relaxed) {
+                stage.post(run)?;
+            }
+            stage.post(run)
+        });
+        let next = upgrade(&settings, release);
+        is_in.store(true, Ordering::Relaxed);
+        let told = posting.join().map_err(|_| anyhow!("the one who posts panicked"))?;
+        Ok((told?, next?))
+    })
+}
+
+fn upgrade(settings: &Settings, release: (&str, String)) -> Result<Next> {
+    let began = Instant::now();
+    settings.migrate_with(slice::from_ref(&release))?;
+    let migrated_in = began.elapsed();
+    Ok(Next { node: settings.start_with(&[release])?, migrated_in })
+}
+
+/// Stops an old node, and starts it over a database that is newer than it knows.
+fn started_again(node: Desk, stage: &Stage) -> Result<Desk> {
+    drop(node);
+    let settings = stage.another("node-2")?;
+    settings.migrate()?;
+    settings.start()
+}
+
+/// A binary that needs what the database lacks does not serve, and says what to do.
+fn refused(stage: &Stage) -> Result<()> {
+    let release = release(stage, "after-next", &AFTER_NEXT)?;
+    let Err(error) = stage.another("too-early")?.start_with(&[release]) else {
+        bail!("a node serves without the tables it needs");
+    };
+    let said = format!("{error:#}");
+    let wanted = ["it lacks 99990102000000_create_more", "run `nightdesk migrate`"];
+    ensure!(wanted.iter().all(|part| said.contains(part)), "it does not say what to do: {said}");
+    Ok(())
+}
+
+/// Those outside the desk who know of both releases.
+struct After {
+    platform: Worker,
+    /// Each has all lines, until the next one takes them.
+    gateways: Vec<Worker>,
+}
+
+impl After {
+    /// A platform that posts to an old node and to the next release's.
+    fn started(stage: &Stage, next: &Desk) -> Result<Self> {
+        let (connections, first) = (CONNECTIONS.to_string(), SECOND_EVENTS.to_string());
+        let mut arguments = told(stage, "platform", &[stage.desk.address(), next.address()]);
+        arguments.extend(["--connections".to_owned(), connections]);
+        arguments.extend(["--first-event".to_owned(), first]);
+        let platform = Worker::start(stage.cluster.folder(), &arguments)?;
+        Ok(Self { platform, gateways: Vec::new() })
+    }
+
+    /// Posts; answers how many events were told "200" so far.
+    fn post(&mut self, order: &Order) -> Result<u64> {
+        let told: platform::Told = self.platform.ask(order)?;
+        Ok(told.told)
+    }
+
+    /// Moves every line to this node.
+    fn dial(&mut self, stage: &Stage, node: &Desk) -> Result<()> {
+        stage.settled()?;
+        let arguments = told(stage, "gateways", &[node.address()]);
+        let mut gateways = Worker::start(stage.cluster.folder(), &arguments)?;
+        let _: gateway::Standing = gateways.ask(&gateway::Order::Dial)?;
+        self.gateways.push(gateways);
+        // A line that was greeted may not have taken over yet.
+        let lines = self.gateways.len() + 1;
+        let behind = format!("select count(*) from inbox_cursors where generation < {lines}");
+        wait_until("lines did not move", || Ok(stage.cluster.ask(DATABASE, &behind)?.trim() == "0"))
+    }
+
+    /// Waits until so many entries were acked on the lines that moved.
+    fn arrived(&mut self, told: u64) -> Result<()> {
+        wait_until("entries did not arrive", || {
+            let mut acked = 0;
+            for gateways in &mut self.gateways {
+                let standing: gateway::Standing = gateways.ask(&gateway::Order::Count)?;
+                acked += standing.acked;
+            }
+            Ok(acked >= told)
+        })
+    }
+
+    /// Checks that all that anybody was told "ok" for was acked by whom it was for, once.
+    fn check_history(mut self, stage: &mut Stage) -> Result<()> {
+        let folder = stage.cluster.folder().to_owned();
+        let (mut told, mut acked) = (Vec::new(), Vec::new());
+        for (number, platform) in [&mut stage.platform, &mut self.platform].into_iter().enumerate()
+        {
+            let file = folder.join(format!("told-{number}"));
+            let _: platform::Told = platform.ask(&Order::Save(file.clone()))?;
+            told.extend(history::load(&file)?);
+        }
+        let gateways = iter::once(&mut stage.gateways).chain(&mut self.gateways);
+        for (number, gateways) in gateways.enumerate() {
+            let file = folder.join(format!("acked-{number}"));
+            let _: gateway::Standing = gateways.ask(&gateway::Order::Save(file.clone()))?;
+            acked.extend(history::load(&file)?);
+        }
+        history::check(&told, &acked)
+    }
+}
+
+/// What a worker is told of the cast and of its nodes.
+fn told(stage: &Stage, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
+    let cast = stage.cluster.folder().join("cast.json").display().to_string();
+    let mut arguments = vec![work.to_owned(), "--cast".to_owned(), cast];
+    arguments.extend(named(nodes));
+    arguments
+}
+
+fn wait_until(otherwise: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + ARRIVED_WITHIN;
+    while !is_so()? {
+        ensure!(Instant::now() < deadline, "{otherwise} within {ARRIVED_WITHIN:?}");
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
+}

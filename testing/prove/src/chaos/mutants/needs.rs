@@ -1,0 +1,80 @@
+//! Needs: what must happen for a bug to show.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Place, paused_owner};
+use crate::chaos::faults::Wanted;
+use crate::chaos::plan::Scale;
+use crate::chaos::run::{Options, Planted};
+
+/// How long a world with a bug in it may take to come to rest. Some never do.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+/// What must happen for a bug to show. Whoever needs the same shares a run without any bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Faults, as they are listed.
+    pub faults: &'static str,
+    /// Nodes.
+    pub nodes: usize,
+    /// How long it takes to show.
+    pub seconds: u64,
+    /// Whether who owns the bots stands still until another node does, while sends wait.
+    pub owner_paused: bool,
+}
+
+pub(super) const CALM: Needs = under("none");
+pub(super) const RESETS: Needs = under("F46,F35");
+pub(super) const STORE_AWAY: Needs = under("F46,F13");
+pub(super) const HANG_UPS: Needs = under("F24,F24,F24");
+/// An agent that leaves has as long to be called as the promise says.
+pub(super) const SLEEPERS: Needs = Needs { seconds: 30, ..under("F46") };
+pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..under("none") };
+
+const fn under(faults: &'static str) -> Needs {
+    Needs { faults, nodes: 1, seconds: 0, owner_paused: false }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paused = if self.owner_paused { ", its owner paused" } else { "" };
+        write!(f, "{} on {} nodes for {} s{paused}", self.faults, self.nodes, self.seconds)
+    }
+}
+
+impl Needs {
+    /// The faults that strike.
+    fn wanted(self) -> Result<Wanted> {
+        let mut wanted = Wanted::read(self.faults)?;
+        wanted.faults.extend(self.owner_paused.then_some(paused_owner::FAULT));
+        Ok(wanted)
+    }
+
+    /// Sends wait for their turn where bots are slow: more of them than whoever takes over makes at once.
+    const fn scale(self) -> Scale {
+        let (rate_per_s, calls_per_second) =
+            if self.owner_paused { (40, Some(2)) } else { (150, None) };
+        Scale { agents: 40, rate_per_s, looks_percent: 30, calls_per_second }
+    }
+}
+
+/// The options of a short run in which this may happen.
+pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Options> {
+    Ok(Options {
+        seed: place.seed,
+        lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
+        events_min: 0,
+        wanted: needs.wanted()?,
+        at_random: false,
+        nodes: needs.nodes,
+        redis: false,
+        scale: needs.scale(),
+        patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
+        planted,
+        desk: place.desk.to_owned(),
+        folder: place.folder.to_owned(),
+    })
+}

@@ -1,0 +1,168 @@
+//! Neighbours: what a tenant that posts without end does to those who post little.
+//!
+//! The rules are the desk's: a node has a few writers, an agent has always the same one, each
+//! has a queue with a bound and takes from it, in order, what goes into one statement. There is no
+//! rule about tenants.
+
+use std::collections::VecDeque;
+
+use nightdesk_types::limits::{GATHER_MAX, WRITER_QUEUE_MAX, WRITERS};
+
+use crate::chance::{Dice, pick};
+
+/// What a gathered accept takes with its commit, and what each event adds: a little more than
+/// decision 0003 measured.
+const STATEMENT_US: u64 = 2_000;
+const EVENT_US: u64 = 200;
+
+/// How long the model runs.
+const SPAN_US: u64 = 60_000_000;
+
+/// Quiet tenants, each with one agent and an event every so often.
+const QUIET_TENANTS: usize = 100;
+const QUIET_EVERY_US: u64 = 1_000_000;
+
+/// How many times what all quiet ones post together a hot tenant posts, ...
+const HOT_TIMES: u64 = 50;
+
+/// ... and one that posts more than a node can take.
+const FLOOD_TIMES: u64 = 200;
+
+/// Agents of a hot tenant that has many.
+const HOT_AGENTS: usize = 100;
+
+/// Who is beside the quiet ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hot {
+    /// Nobody.
+    Nobody,
+    /// A tenant that posts for one agent.
+    OneAgent,
+    /// A tenant that posts for many agents.
+    ManyAgents,
+    /// The same, with more than a node can take.
+    Flood,
+}
+
+impl Hot {
+    /// Everybody who may be beside them.
+    pub const ALL: [Self; 4] = [Self::Nobody, Self::OneAgent, Self::ManyAgents, Self::Flood];
+
+    /// What it is called in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "quiet alone",
+            Self::OneAgent => "hot, one agent",
+            Self::ManyAgents => "hot, 100 agents",
+            Self::Flood => "flood, 100 agents",
+        }
+    }
+
+    const fn agents(self) -> usize {
+        match self {
+            Self::Nobody => 0,
+            Self::OneAgent => 1,
+            Self::ManyAgents | Self::Flood => HOT_AGENTS,
+        }
+    }
+
+    /// How often there is an event for each of its agents.
+    const fn every_us(self) -> u64 {
+        let times = match self {
+            Self::Nobody | Self::OneAgent | Self::ManyAgents => HOT_TIMES,
+            Self::Flood => FLOOD_TIMES,
+        };
+        QUIET_EVERY_US * self.agents() as u64 / QUIET_TENANTS as u64 / times
+    }
+}
+
+/// What the quiet tenants see.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Quiet {
+    /// From post to answer, for half of their events.
+    pub p50_us: u64,
+    /// The same for all but one of a hundred.
+    pub p99_us: u64,
+    /// Events of theirs that were told to come again.
+    pub refused_percent: u64,
+}
+
+/// An event that waits for its writer.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    at_us: u64,
+    is_quiet: bool,
+}
+
+/// Posts for a minute and says what the quiet tenants saw.
+pub fn quiet_beside(hot: Hot) -> Quiet {
+    let mut waits = Vec::new();
+    let (mut refused, mut posted) = (0, 0);
+    for writer in 0..WRITERS {
+        let seen = write(&arrivals(hot, writer));
+        refused += seen.refused;
+        posted += seen.refused + seen.waits_us.len() as u64;
+        waits.extend(seen.waits_us);
+    }
+    waits.sort_unstable();
+    let at = |percent: usize| waits.get(waits.len() * percent / 100).copied().unwrap_or_default();
+    Quiet { p50_us: at(50), p99_us: at(99), refused_percent: 100 * refused / posted.max(1) }
+}
+
+/// Everything that one writer is asked for, in order.
+fn arrivals(hot: Hot, writer: usize) -> Vec<Event> {
+    let mut events = Vec::new();
+    for tenant in (0..QUIET_TENANTS).filter(|tenant| pick(*tenant as u64, WRITERS) == writer) {
+        come(&mut events, QUIET_EVERY_US, (tenant, true));
+    }
+    for agent in (0..hot.agents()).filter(|agent| agent % WRITERS == writer) {
+        come(&mut events, hot.every_us(), (QUIET_TENANTS + agent, false));
+    }
+    events.sort_by_key(|event: &Event| event.at_us);
+    events
+}
+
+/// Adds somebody's events, whose gaps are anything up to twice the usual one.
+fn come(events: &mut Vec<Event>, every_us: u64, (who, is_quiet): (usize, bool)) {
+    let mut dice = Dice::of(0, who as u64);
+    let mut at_us = 0;
+    loop {
+        at_us += dice.throw() % (2 * every_us);
+        if at_us >= SPAN_US {
+            return;
+        }
+        events.push(Event { at_us, is_quiet });
+    }
+}
+
+/// What a writer did to the quiet ones' events.
+#[derive(Debug, Default)]
+struct Written {
+    waits_us: Vec<u64>,
+    refused: u64,
+}
+
+/// Lets one writer work through its events.
+fn write(events: &[Event]) -> Written {
+    let mut written = Written::default();
+    let mut queue: VecDeque<Event> = VecDeque::new();
+    let (mut free_at, mut coming) = (0, events.iter().copied().peekable());
+    while !queue.is_empty() || coming.peek().is_some() {
+        let begins = match (queue.front(), coming.peek()) {
+            (None, Some(next)) => free_at.max(next.at_us),
+            _ => free_at,
+        };
+        while let Some(event) = coming.next_if(|event| event.at_us <= begins) {
+            if queue.len() < WRITER_QUEUE_MAX {
+                queue.push_back(event);
+            } else if event.is_quiet {
+                written.refused += 1;
+            }
+        }
+        let batch = queue.len().min(GATHER_MAX);
+        free_at = begins + STATEMENT_US + EVENT_US * batch as u64;
+        let quiet = queue.drain(..batch).filter(|event| event.is_quiet);
+        written.waits_us.extend(quiet.map(|event| free_at - event.at_us));
+    }
+    written
+}

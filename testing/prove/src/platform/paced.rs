@@ -1,0 +1,105 @@
+//! Paced: events that come evenly, whether the desk is up or not.
+//!
+//! What is not answered "200" is posted again under the same id until it is, as platforms do.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{Connection, Desk, write_body};
+use crate::history::Seen;
+use crate::pace::Pace;
+
+/// How long one post may take.
+const POST_WAIT: Duration = Duration::from_secs(10);
+
+/// How long after one that failed the next comes.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// How long an event is posted again and again.
+const GIVE_UP_AFTER: Duration = Duration::from_mins(2);
+
+/// Posts under way.
+#[derive(Debug)]
+pub(super) struct Posting {
+    pace: Arc<Pace>,
+    connections: Vec<JoinHandle<Result<()>>>,
+}
+
+impl Posting {
+    /// Begins to post over so many connections, each turn to whom `member` says.
+    pub(super) fn begin(
+        desk: &Arc<Desk>,
+        connections: u64,
+        pace: Pace,
+        member: impl Fn(u64) -> usize + Clone + Send + 'static,
+    ) -> Self {
+        let pace = Arc::new(pace);
+        let post =
+            |node| tokio::spawn(post((Arc::clone(desk), node), Arc::clone(&pace), member.clone()));
+        let connections = super::nodes(desk, connections).map(post).collect();
+        Self { pace, connections }
+    }
+
+    /// Waits until every turn has come and everything is posted.
+    pub(super) async fn done(self) -> Result<()> {
+        super::all(self.connections.into_iter()).await
+    }
+
+    /// Takes no more turns, and waits for what was begun.
+    pub(super) async fn stop(self) -> Result<()> {
+        self.pace.end();
+        self.done().await
+    }
+}
+
+async fn post(
+    (desk, node): (Arc<Desk>, usize),
+    pace: Arc<Pace>,
+    member: impl Fn(u64) -> usize,
+) -> Result<()> {
+    let mut connection = None;
+    let mut body = Vec::new();
+    while let Some(nth) = pace.turn().await {
+        let event = desk.next_event(node);
+        let agent = member(nth);
+        write_body(&mut body, agent, event)?;
+        post_until_taken((&desk, node), &mut connection, &body).await?;
+        desk.told.note(&[Seen { agent, event }]);
+    }
+    Ok(())
+}
+
+async fn post_until_taken(
+    (desk, node): (&Desk, usize),
+    connection: &mut Option<Connection>,
+    body: &[u8],
+) -> Result<()> {
+    let began = Instant::now();
+    while began.elapsed() < GIVE_UP_AFTER {
+        if let Ok(Ok(200)) = timeout(POST_WAIT, post_once((desk, node), connection, body)).await {
+            return Ok(());
+        }
+        // Whatever went wrong, that connection is of no more use.
+        *connection = None;
+        desk.again.fetch_add(1, Ordering::Relaxed);
+        sleep(AGAIN_AFTER).await;
+    }
+    bail!("the desk did not take an event for {} s", GIVE_UP_AFTER.as_secs())
+}
+
+async fn post_once(
+    (desk, node): (&Desk, usize),
+    connection: &mut Option<Connection>,
+    body: &[u8],
+) -> Result<u16> {
+    let open = match connection.take() {
+        Some(open) => open,
+        None => Connection::open(desk.nodes[node]).await?,
+    };
+    connection.insert(open).post(&desk.cast.bots[0], body).await
+}

@@ -1,0 +1,101 @@
+//! The reader: the node that owns the bot reads the feed on, from where the store says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use futures_util::future::join_all;
+use http::HeaderMap;
+use nightdesk_bus::Ring;
+use nightdesk_desk::{Account, Desk};
+use nightdesk_gate::Admitted;
+use nightdesk_inbox::{Put, SourceMark};
+use nightdesk_intake::{Intake, verify};
+use nightdesk_lease::{Owned, Owners, Resource};
+use nightdesk_port::SignedRequest;
+use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
+use nightdesk_types::{Event, NodeEpoch};
+use tokio::time::sleep;
+
+use crate::cast::BOT_KEY;
+use crate::world::World;
+
+/// How often it is looked for something new.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// What the source is called in the store.
+const SOURCE: &str = "feed";
+
+/// Reads the feed whenever this node owns the bot.
+#[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the node")]
+pub async fn read(world: Arc<World>, name: String, desk: Arc<Desk>, owners: Owners) {
+    let reader = Reader { world, name, desk };
+    let bot = Resource::Bot(reader.world.cast.bot);
+    loop {
+        sleep(LOOK_EVERY).await;
+        if let Ok(Owned::Here(_)) = owners.of(bot).await {
+            // Whatever went wrong, the store knows where to go on.
+            drop(reader.read_on().await);
+        }
+    }
+}
+
+struct Reader {
+    world: Arc<World>,
+    name: String,
+    desk: Arc<Desk>,
+}
+
+impl Reader {
+    /// Reads until something goes wrong.
+    async fn read_on(&self) -> anyhow::Result<()> {
+        let account = self.desk.accounts.of(self.world.cast.bot).await?.context("no bot")?;
+        let store = self.desk.inbox.store();
+        let taken = store.take_source(account.bot.operator, account.bot.id, SOURCE).await?;
+        let (epoch, cursor) = taken;
+        let mut read = cursor.map_or(Ok(0), |cursor| cursor.parse())?;
+        loop {
+            ensure!(!self.world.outside.is_cut(&self.name), "cut off from the platform");
+            let page = self.world.feed.after(&self.world, read);
+            let mut admitted = Vec::new();
+            for (number, body) in page {
+                admitted.push((self.admit(&account, &body).await?, mark(number, epoch)));
+                read = number;
+            }
+            self.put(&admitted).await?;
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<Admitted<Event>> {
+        let mut headers = HeaderMap::new();
+        headers.insert(SIGNATURE_HEADER, sign(BOT_KEY, body).parse()?);
+        let request = SignedRequest { headers: &headers, body };
+        let Intake::Events(events) = verify(&*account.platform, &account.bot, &request)? else {
+            bail!("the feed asks nothing");
+        };
+        let event = events.into_iter().next().and_then(Result::ok).context("unreadable")?;
+        self.desk.gate.admit(event, None).await.ok().context("not admitted")
+    }
+
+    /// Puts all of a page at once. Those after one that fails are put again, too.
+    async fn put(&self, page: &[(Admitted<Event>, SourceMark)]) -> anyhow::Result<()> {
+        let puts = page.iter().map(|(event, mark)| self.desk.inbox.put(event, Some(mark.clone())));
+        for put in join_all(puts).await {
+            let stored = match put? {
+                Put::Stored(stored) => stored,
+                Put::Duplicate => continue,
+                Put::Stale | Put::Fenced => bail!("not any more"),
+            };
+            for stored in stored {
+                let (agent, seq) = (stored.agent, stored.seq);
+                self.desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mark(number: usize, epoch: NodeEpoch) -> SourceMark {
+    SourceMark { source: SOURCE.to_owned(), epoch, cursor: number.to_string() }
+}
