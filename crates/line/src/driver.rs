@@ -91,9 +91,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                 Happened::Other(input) => self.settle(input).await,
             }
         }
-        if let Some((ear, _)) = &self.taken {
-            self.room.ears.close(ear);
-        }
         self.socket.linger().await;
     }
 

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_types::limits::{CALL_BEGUN_WITHIN, WAKE_CALLS_AT_ONCE_MAX};
+use nightdesk_types::limits::{CALL_BEGUN_WITHIN, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -30,14 +30,25 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Room {
     _permit: OwnedSemaphorePermit,
-    since: Instant,
+    /// Then it is too late for the call: the store counts from the claim when the agent may be
+    /// called again.
+    begins_by: Instant,
 }
 
 impl Room {
-    /// Whether it is too late for the call: the store counts from the claim when the agent may be
-    /// called again.
+    /// Before the claim.
+    fn taken(permit: OwnedSemaphorePermit) -> Self {
+        Self { _permit: permit, begins_by: Instant::now() + STATEMENT_WAIT + CALL_BEGUN_WITHIN }
+    }
+
+    /// From the answer to the claim there is a moment left, however long a slow store took for it; but
+    /// none does take longer than it may.
+    fn claimed(&mut self) {
+        self.begins_by = self.begins_by.min(Instant::now() + CALL_BEGUN_WITHIN);
+    }
+
     fn is_late(&self) -> bool {
-        self.since.elapsed() > CALL_BEGUN_WITHIN
+        Instant::now() > self.begins_by
     }
 }
 
@@ -87,11 +98,12 @@ impl Wake {
     /// of what is free is left to agents for whom something just came.
     pub async fn claim_due(&self) -> Result<Vec<(Claimed, Room)>, StoreError> {
         let half = self.at_once.available_permits().div_ceil(2);
-        let rooms: Vec<_> = (0..half).map_while(|_| self.room()).collect();
+        let mut rooms: Vec<_> = (0..half).map_while(|_| self.room()).collect();
         if rooms.is_empty() {
             return Ok(Vec::new());
         }
         let claimed = self.claim(Which::Due(rooms.len())).await?;
+        rooms.iter_mut().for_each(Room::claimed);
         Ok(claimed.into_iter().zip(rooms).collect())
     }
 
@@ -101,8 +113,9 @@ impl Wake {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Option<(Claimed, Room)>, StoreError> {
-        let Some(room) = self.room() else { return Ok(None) };
+        let Some(mut room) = self.room() else { return Ok(None) };
         let claimed = self.claim(Which::Of(scope, agent)).await?.pop();
+        room.claimed();
         Ok(claimed.map(|claimed| (claimed, room)))
     }
 
@@ -117,7 +130,7 @@ impl Wake {
     /// Room for one call, if there is any. What finds none is found by the next sweep.
     fn room(&self) -> Option<Room> {
         let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
-        Some(Room { _permit: permit, since: Instant::now() })
+        Some(Room::taken(permit))
     }
 
     /// Makes the call a wake was claimed for, and writes down what came of it. A node that stood
@@ -184,5 +197,31 @@ impl Wake {
         let buried = self.store.bury().await?;
         self.metrics.buried(buried);
         Ok(buried)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// Whether a call is late after a claim that took so long, and so much more time.
+    async fn is_late(claim: Duration, after: Duration) -> bool {
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("there is one");
+        let mut room = Room::taken(permit);
+        advance(claim).await;
+        room.claimed();
+        advance(after).await;
+        room.is_late()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_store_makes_no_call_late_and_a_node_that_stood_still_does() {
+        let (moment, none) = (Duration::from_millis(1), Duration::ZERO);
+        assert!(!is_late(none, CALL_BEGUN_WITHIN).await);
+        assert!(is_late(none, CALL_BEGUN_WITHIN + moment).await, "after the claim");
+        assert!(!is_late(STATEMENT_WAIT, CALL_BEGUN_WITHIN).await, "as slow as it may be");
+        assert!(is_late(STATEMENT_WAIT + CALL_BEGUN_WITHIN, moment).await, "during the claim");
     }
 }

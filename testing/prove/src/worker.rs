@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Subcommand;
@@ -60,6 +60,11 @@ impl Work {
             Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }
+}
+
+/// Runs a proof, or the part of one that this process is, and says how it ended.
+pub fn run(name: &str, work: Option<&Work>, prove: impl FnOnce() -> Result<()>) -> ExitCode {
+    ui::ended(name, work.map_or_else(prove, Work::run))
 }
 
 /// A worker, as who gives the orders sees it. It ends when dropped.

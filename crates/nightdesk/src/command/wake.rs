@@ -1,6 +1,7 @@
 //! Commands about agents that sleep.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
@@ -109,6 +110,10 @@ pub(super) async fn status(
 pub(super) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Taken(words) | Outcome::Failed(words) => words.clone(),
+        Outcome::PutOff(Duration::ZERO) => {
+            "not made: this machine stood still for too long before it; a node makes it, or try again"
+                .to_owned()
+        }
         Outcome::PutOff(wait) => format!(
             "not made: that host is called often enough; it is made in {} s, and outside.rates lets \
              it be called more often",

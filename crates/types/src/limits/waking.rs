@@ -17,7 +17,7 @@ pub const IDLE_GRACE: Duration = Duration::from_secs(3);
 /// One agent is called at most once in this.
 pub const CALL_GAP: Duration = Duration::from_secs(15);
 
-/// A call that has not begun so soon after its claim is put off.
+/// A call that has not begun so soon after the answer to its claim is put off.
 pub const CALL_BEGUN_WITHIN: Duration = Duration::from_millis(500);
 
 /// Between two calls lies up to this after the first, and twice as much after each further one, ...

@@ -19,7 +19,7 @@ use nightdesk_prove::platform::{Order, Told};
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::ui;
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 
 /// Tenants whose agents these are.
 const TENANTS: usize = 20;
@@ -63,11 +63,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("herd", outcome)
+    worker::run("herd", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

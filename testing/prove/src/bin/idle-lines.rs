@@ -14,7 +14,7 @@ use nightdesk_prove::figures::{core_percent, growth_each};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::Stage;
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 use nightdesk_prove::{procfs, ui};
 
 /// Tenants whose agents these are.
@@ -50,11 +50,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("idle-lines", outcome)
+    worker::run("idle-lines", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

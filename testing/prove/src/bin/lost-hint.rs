@@ -14,7 +14,7 @@ use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::ui;
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 use nightdesk_types::limits::SWEEP_EVERY;
 
 /// Tenants whose agents these are.
@@ -51,11 +51,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("lost-hint", outcome)
+    worker::run("lost-hint", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

@@ -10,7 +10,7 @@ use clap::Parser;
 use nightdesk_prove::chaos::mutants::{self, Mutant, Needs, Place, Stage};
 use nightdesk_prove::chaos::run::{Planted, run};
 use nightdesk_prove::ui;
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 
 /// How many seeds a bug may need.
 const SEEDS_MAX: usize = 3;
@@ -48,11 +48,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("mutants-of-the-desk", outcome)
+    worker::run("mutants-of-the-desk", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

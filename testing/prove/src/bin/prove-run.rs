@@ -12,7 +12,7 @@ use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
 use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
 use nightdesk_prove::ui;
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 
 /// Lines of a verdict that are shown.
 const SHOWN_MAX: usize = 12;
@@ -91,11 +91,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended(&arguments.name, outcome)
+    worker::run(&arguments.name, arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

@@ -20,7 +20,7 @@ use nightdesk_prove::phase::{Phase, Used};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage, seeded};
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 use nightdesk_prove::{procfs, ui};
 
 /// The database for bare PostgreSQL.
@@ -70,11 +70,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("road-rate", outcome)
+    worker::run("road-rate", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

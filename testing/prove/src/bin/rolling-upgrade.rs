@@ -21,7 +21,7 @@ use nightdesk_prove::desk::{Desk, Settings};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage, named};
-use nightdesk_prove::worker::{Work, Worker};
+use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{gateway, history, platform, ui};
 use nightdesk_types::limits::SWEEP_EVERY;
 
@@ -78,11 +78,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("rolling-upgrade", outcome)
+    worker::run("rolling-upgrade", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

@@ -12,7 +12,7 @@ use nightdesk_prove::figures::growth_each;
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage, seeded};
-use nightdesk_prove::worker::Work;
+use nightdesk_prove::worker::{self, Work};
 use nightdesk_prove::{procfs, ui};
 
 /// Tenants whose agents these are.
@@ -50,11 +50,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("sleepers", outcome)
+    worker::run("sleepers", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {

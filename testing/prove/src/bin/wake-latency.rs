@@ -19,7 +19,7 @@ use nightdesk_prove::figures::percentile_ms;
 use nightdesk_prove::setup::{Cast, Size};
 use nightdesk_prove::sleepers::{self, Seen};
 use nightdesk_prove::stage::{DATABASE, seeded};
-use nightdesk_prove::worker::{Work, Worker};
+use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{loopback, platform, ui, wakers};
 
 /// Tenants whose agents these are.
@@ -76,11 +76,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.work {
-        Some(work) => work.run(),
-        None => prove(&arguments),
-    };
-    ui::ended("wake-latency", outcome)
+    worker::run("wake-latency", arguments.work.as_ref(), || prove(&arguments))
 }
 
 fn prove(arguments: &Arguments) -> Result<()> {
