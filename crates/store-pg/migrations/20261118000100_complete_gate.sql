@@ -269,4 +269,5 @@ end
 $$;
 alter function forget_changes(interval, integer) owner to nightdesk_doors;
 
+-- contract: the desk that read it never was released.
 drop function door_snapshot(uuid, text, text);
