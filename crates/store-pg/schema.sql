@@ -107,7 +107,7 @@ $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
+CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -115,14 +115,19 @@ CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id
 #variable_conflict use_column
 begin
     return query
-    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, b.sealed, k.wrapped,
-        b.key_id
-    from bots b left join tenant_keys k on k.tenant_id = b.tenant_id and k.key_id = b.key_id
-    where b.path = p_path or b.bot_id = p_bot;
+    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
+        k.sealed, t.wrapped, k.key_id
+    from bots b
+        left join bot_keys k on k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
+            and coalesce(k.expires_at > now(), true)
+        left join tenant_keys t on t.tenant_id = k.tenant_id and t.key_id = k.key_id
+    where b.path = p_path or b.bot_id = p_bot
+    order by k.created_at desc
+    limit keys_max;
 end
 $$;
 
-ALTER FUNCTION public.door_bot(p_path text, p_bot uuid) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(bot_id uuid, platform text, handle text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -360,6 +365,29 @@ $$;
 
 ALTER FUNCTION public.door_revoked(p_since interval) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    rewrapped bigint;
+begin
+    with ordered as (
+        select r.* from unnest(p_tenant, p_key, p_was, p_wrapped) as r (tenant, key, was, wrapped)
+            join tenant_keys k on k.tenant_id = r.tenant and k.key_id = r.key
+        where k.wrapped = r.was
+        order by r.tenant, r.key
+        for update of k
+    )
+    update tenant_keys k set wrapped = ordered.wrapped from ordered
+    where k.tenant_id = ordered.tenant and k.key_id = ordered.key and k.wrapped = ordered.was;
+    get diagnostics rewrapped = row_count;
+    return rewrapped;
+end
+$$;
+
+ALTER FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -368,7 +396,7 @@ CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, 
 begin
     return query
     select t.tenant_id, t.name, t.created_at from tenants t
-    where t.name = p_called or t.tenant_id::text = lower(p_called);
+    where (t.name = p_called or t.tenant_id::text = lower(p_called)) and t.erased_at is null;
 end
 $$;
 
@@ -383,11 +411,33 @@ CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS T
 begin
     return query
     select t.tenant_id, t.name, t.created_at from tenants t
-    where t.name > p_after order by t.name limit tenants_max;
+    where t.name > p_after and t.erased_at is null order by t.name limit tenants_max;
 end
 $$;
 
 ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive found as (
+        (select vault_key(k.wrapped) as id from tenant_keys k order by 1 limit 1)
+        union all
+        select (
+            select vault_key(k.wrapped) from tenant_keys k
+            where vault_key(k.wrapped) > found.id order by 1 limit 1
+        ) from found where found.id is not null
+    )
+    select found.id from found where found.id is not null;
+end
+$$;
+
+ALTER FUNCTION public.door_vault_keys() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, asked_on text, asked_ago_ms bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -410,6 +460,22 @@ end
 $$;
 
 ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select k.tenant_id, k.key_id, k.wrapped from tenant_keys k
+    where vault_key(k.wrapped) = p_vault_key
+    limit rows_max;
+end
+$$;
+
+ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -523,6 +589,65 @@ $$;
 
 ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    gone bigint;
+begin
+    delete from tenant_keys k using (
+        select distinct n.tenant_id, n.key_id from tenant_keys n
+        where n.key_id > 1 and n.created_at < now() - kept
+          and exists (
+              select from tenant_keys o where o.tenant_id = n.tenant_id and o.key_id < n.key_id
+          )
+        limit rows_max
+    ) as newer
+    where k.tenant_id = newer.tenant_id and k.key_id < newer.key_id
+      and not exists (
+          select from gateway_secrets s where s.tenant_id = k.tenant_id and s.key_id = k.key_id)
+      and not exists (
+          select from bot_keys b where b.tenant_id = k.tenant_id and b.key_id = k.key_id)
+      and not exists (
+          select from capabilities c where c.tenant_id = k.tenant_id and c.key_id = k.key_id);
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
+ALTER FUNCTION public.forget_data_keys(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    keys bigint;
+    gone bigint;
+begin
+    delete from capabilities c
+    where (c.tenant_id, c.agent_id, c.session_sha256, c.kind) in (
+        select e.tenant_id, e.agent_id, e.session_sha256, e.kind from capabilities e
+        where e.expires_at <= now() order by e.expires_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics gone = row_count;
+    delete from bot_keys k
+    where (k.tenant_id, k.bot_id, k.bot_key_id) in (
+        select e.tenant_id, e.bot_id, e.bot_key_id from bot_keys e
+        where e.expires_at <= now() order by e.expires_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics keys = row_count;
+    return gone + keys + forget_data_keys(kept, rows_max);
+end
+$$;
+
+ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -580,6 +705,45 @@ end
 $$;
 
 ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    stored integer[];
+begin
+    stored := '{}';
+    for event, outcome, tenant, agent, seq, at, parked, presence in
+        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
+        from inbox_accept(
+            tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+        ) as a
+    loop
+        if outcome = 'stored' then
+            stored := stored || event;
+        end if;
+        return next;
+    end loop;
+
+    insert into capabilities as c
+        (tenant_id, agent_id, session_sha256, kind, bot_id, chat_id, sealed, key_id, expires_at)
+    -- The last of a batch counts: a platform lends anew what is about to end.
+    select distinct on (b.tenant, b.agent, b.session, b.kind)
+        b.tenant, b.agent, b.session, b.kind, e_bot[b.event], e_chat[b.event], b.sealed, b.key_id,
+        clock_timestamp() + make_interval(secs => b.secs)
+    from unnest(c_event, c_tenant, c_agent, c_session, c_kind, c_sealed, c_key_id, c_secs)
+        as b (event, tenant, agent, session, kind, sealed, key_id, secs)
+    where b.event = any (stored)
+    order by b.tenant, b.agent, b.session, b.kind, b.event desc
+    on conflict (tenant_id, agent_id, session_sha256, kind) do update
+    set bot_id = excluded.bot_id, chat_id = excluded.chat_id, sealed = excluded.sealed,
+        key_id = excluded.key_id, bound_at = now(), expires_at = excluded.expires_at;
+end
+$$;
+
+ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
@@ -1316,6 +1480,65 @@ $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from tenants t where t.tenant_id = p_tenant for update;
+    delete from capabilities where tenant_id = p_tenant;
+    delete from bindings where tenant_id = p_tenant;
+    delete from scope_grants where tenant_id = p_tenant;
+    delete from listed_authors where tenant_id = p_tenant;
+    delete from enrolments where tenant_id = p_tenant;
+    delete from oauth_clients where tenant_id = p_tenant;
+    update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
+    delete from gateway_secrets where tenant_id = p_tenant;
+    delete from bot_keys where tenant_id = p_tenant;
+    delete from bots where tenant_id = p_tenant;
+    delete from tenant_keys where tenant_id = p_tenant;
+    update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
+    where tenant_id = p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.tenant_erase(p_tenant uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    written text;
+    step    bigint;
+    gone    bigint := 0;
+begin
+    foreach written in array array[
+        'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
+        'notices', 'webchat_messages', 'webchat_chats'
+    ]
+    loop
+        execute format(
+            'delete from %I where (tableoid, ctid) in (
+                 select tableoid, ctid from %1$I where tenant_id = $1 limit $2
+             ) and tenant_id = $1', written
+        ) using p_tenant, rows_max;
+        get diagnostics step = row_count;
+        gone := gone + step;
+    end loop;
+    return gone;
+end
+$_$;
+
+ALTER FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when length(sealed) > 9 and get_byte(sealed, 0) = 2
+        then substring(sealed from 2 for 8) else ''::bytea end
+$$;
+
+ALTER FUNCTION public.vault_key(sealed bytea) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1621,6 +1844,20 @@ ALTER TABLE ONLY public.bindings FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings OWNER TO nightdesk_owner;
 
+CREATE TABLE public.bot_keys (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    bot_key_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    key_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.bot_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bot_keys OWNER TO nightdesk_owner;
+
 CREATE TABLE public.bots (
     tenant_id uuid NOT NULL,
     bot_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1629,15 +1866,30 @@ CREATE TABLE public.bots (
     handle text NOT NULL,
     path text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    sealed bytea,
-    key_id bigint,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 ALTER TABLE ONLY public.bots FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bots OWNER TO nightdesk_owner;
+
+CREATE TABLE public.capabilities (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    session_sha256 bytea NOT NULL,
+    kind text NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    sealed bytea NOT NULL,
+    key_id bigint NOT NULL,
+    bound_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT capabilities_whole_digest CHECK ((octet_length(session_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.capabilities FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capabilities OWNER TO nightdesk_owner;
 
 CREATE TABLE public.dedupe_keys (
     tenant_id uuid NOT NULL,
@@ -1649,6 +1901,15 @@ PARTITION BY RANGE (day);
 ALTER TABLE ONLY public.dedupe_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys OWNER TO nightdesk_owner;
+
+CREATE TABLE public.desk_secrets (
+    secret_id uuid NOT NULL,
+    name text NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.desk_secrets OWNER TO nightdesk_owner;
 
 CREATE TABLE public.enrolments (
     tenant_id uuid NOT NULL,
@@ -2044,7 +2305,8 @@ ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
 CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    erased_at timestamp with time zone
 );
 
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
@@ -2136,6 +2398,9 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_pkey PRIMARY KEY (tenant_id, bot_id, author_id, agent_id);
 
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_pkey PRIMARY KEY (tenant_id, bot_id, bot_key_id);
+
 ALTER TABLE ONLY public.bots
     ADD CONSTRAINT bots_one_per_handle UNIQUE (tenant_id, platform, handle);
 
@@ -2148,8 +2413,17 @@ ALTER TABLE ONLY public.bots
 ALTER TABLE ONLY public.bots
     ADD CONSTRAINT bots_pkey PRIMARY KEY (tenant_id, bot_id);
 
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_pkey PRIMARY KEY (tenant_id, agent_id, session_sha256, kind);
+
 ALTER TABLE ONLY public.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
+
+ALTER TABLE ONLY public.desk_secrets
+    ADD CONSTRAINT desk_secrets_one_per_name UNIQUE (name);
+
+ALTER TABLE ONLY public.desk_secrets
+    ADD CONSTRAINT desk_secrets_pkey PRIMARY KEY (secret_id);
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (tenant_id, token_sha256);
@@ -2272,6 +2546,10 @@ CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
 
+CREATE INDEX bot_keys_by_expiry ON public.bot_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
+
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -2294,6 +2572,10 @@ CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
 
+CREATE INDEX tenant_keys_by_vault_key ON public.tenant_keys USING btree (public.vault_key(wrapped));
+
+CREATE INDEX tenant_keys_replaced ON public.tenant_keys USING btree (created_at) WHERE (key_id > 1);
+
 CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
@@ -2310,6 +2592,18 @@ CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevan
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_tenant_id_bot_id_fkey FOREIGN KEY (tenant_id, bot_id) REFERENCES public.bots(tenant_id, bot_id);
+
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
+
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -2345,7 +2639,11 @@ ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.bot_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
@@ -2379,7 +2677,11 @@ CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (curr
 
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.bot_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.capabilities USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2489,11 +2791,19 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.desk_secrets TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_doors;
@@ -2571,6 +2881,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 
 GRANT SELECT,INSERT ON TABLE public.signing_keys TO nightdesk_app;
+
+GRANT UPDATE(sealed) ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moka::sync::Cache;
 use nightdesk_port::{Bot, Platform};
-use nightdesk_register::{Register, RegisterError};
+use nightdesk_egress::Lent;
+use nightdesk_register::{Lessee, Register, RegisterError, SessionDigest, Where};
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
 use nightdesk_types::{BotId, StoreError};
+use nightdesk_vault::Key;
 use tokio::time::Instant;
 
 /// The adapters this desk has, by name.
@@ -98,6 +100,12 @@ impl nightdesk_egress::Accounts for Accounts {
             let capabilities = platform.capabilities(&bot);
             nightdesk_egress::Account { bot, platform, capabilities }
         }))
+    }
+
+    async fn capability(&self, asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
+        let Lent { scope, agent, bot, chat, session_key, kind } = *asked;
+        let lessee = Lessee { scope, agent, session: SessionDigest::of(session_key), kind };
+        self.register.lent(&lessee, Where { bot, chat }).await.map_err(store_error)
     }
 }
 

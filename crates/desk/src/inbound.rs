@@ -15,7 +15,7 @@ use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Account, Desk, waking};
+use crate::{Account, Desk, capabilities, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -109,7 +109,7 @@ async fn put(
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
-        match desk.inbox.put(&event, None).await? {
+        match capabilities::put(desk, &event).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
                 trail::stored(trail::TAKE, &stored, began.elapsed());

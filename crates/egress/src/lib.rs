@@ -28,5 +28,5 @@ pub use metrics::Metrics;
 pub use pace::Paces;
 pub use settled::{Parts, Settled};
 pub use split::split;
-pub use stop::{Account, Accounts, Egress, SendLanes, SendTurn};
+pub use stop::{Account, Accounts, Egress, Lent, SendLanes, SendTurn};
 pub use store::{Asked, GivenUp, SendKey, Store, Waiting};

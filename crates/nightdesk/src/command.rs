@@ -5,6 +5,7 @@ mod dev;
 mod enter;
 mod gateway;
 mod inbox;
+mod keys;
 mod list;
 mod names;
 mod run;
@@ -118,6 +119,9 @@ pub(crate) enum Key {
     /// Put out a new key for the vault's key file.
     #[command(after_help = "Example:\n  nightdesk key new > vault.key && chmod 400 vault.key")]
     New,
+    /// Wrap everything with the vault's newest key, so that the older ones are not needed any more.
+    #[command(after_help = "Example:\n  nightdesk key rotate --config desk.toml")]
+    Rotate,
 }
 
 #[derive(Debug, Subcommand)]
@@ -131,6 +135,21 @@ pub(crate) enum Tenant {
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
     List(Page),
+    /// Give a tenant another data key, and seal its secrets with it.
+    #[command(name = "rotate-key", after_help = "Example:\n  nightdesk tenant rotate-key acme")]
+    RotateKey {
+        /// Which one, by name or id.
+        name: String,
+    },
+    /// Erase a tenant for good: its keys, its bots, its gateways, and what was written.
+    #[command(after_help = "Example:\n  nightdesk tenant erase acme --yes")]
+    Erase {
+        /// Which one, by name or id.
+        name: String,
+        /// Do it. It cannot be undone.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// Which page of a list.
@@ -185,6 +204,12 @@ pub(crate) enum Bot {
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
+    /// Give a bot another key. What is signed with the one it had is believed for a while.
+    #[command(
+        name = "rotate-key",
+        after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
+    )]
+    RotateKey(keys::Rotated),
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,24 +18,27 @@ use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuer, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
+use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, LEASE_LASTS, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
-use nightdesk_vault::Vault;
+use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
 
 use crate::bell::Ringing;
-use crate::config::Config;
+use crate::config::{Config, read_again};
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
-    let running = Running::start(config, config.vault()?).await?;
+    let vault = config.vault().await?;
+    let running = Running::start(config, vault.clone()).await?;
     tokio::select! {
         signalled = lifecycle::signalled() => signalled?,
+        told = rekeyed(config, &vault) => told?,
         // Others act for it already, and what it would write is refused: it is gone at once.
         () = running.lease.is_over() => bail!(
             "another node took node {0} for dead, or a second one of that name was started; \
@@ -44,6 +47,18 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
         ),
     }
     running.stop().await;
+    Ok(())
+}
+
+/// Reads the vault's keys again whenever it is told to. What cannot be read changes nothing.
+async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
+    let mut hangups = lifecycle::hangups()?;
+    while hangups.recv().await.is_some() {
+        match read_again(config, vault).await {
+            Ok(()) => tracing::info!("vault keys read again; {} seals", vault.sealing()),
+            Err(error) => tracing::error!("vault keys stay as they are: {error:#}"),
+        }
+    }
     Ok(())
 }
 
@@ -62,10 +77,13 @@ impl Running {
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         has_its_tables(&pg).await?;
+        let locksmith = locksmith(&pg, vault.clone());
+        locksmith.check().await?;
         Upkeep::keep(&*pg).await.context("could not keep the days")?;
         let lease = Arc::new(begin(config, &pg).await?);
         let keeper = keep(config, &lease)?;
-        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
+        let secret = bus_secret(&locksmith).await?;
+        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &secret)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
         let wake = Arc::new(wake(config, &pg)?);
@@ -83,6 +101,7 @@ impl Running {
             life.leave.clone(),
         ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
         let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
@@ -217,6 +236,25 @@ pub(crate) fn wake(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Wake> {
 async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
     let round = || async { chats.forget().await.map(drop) };
     sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
+}
+
+/// What was lent ends soon, and what was replaced does too.
+async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
+    let round = || async { keys.forget_ended().await.map(drop) };
+    sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
+}
+
+/// Who replaces keys.
+pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
+    Locksmith::over(Arc::<Pg>::clone(pg), vault)
+}
+
+/// What the nodes sign their hints with. It stays the same when the vault's keys are replaced.
+pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+    let secret = locksmith.shared_secret("bus").await.context("could not share a secret")?;
+    let mut bytes = Zeroizing::new([0; 32]);
+    secret.with(|hex| hex::decode_to_slice(hex, bytes.as_mut_slice()))?;
+    Ok(bytes)
 }
 
 /// Our own pages.

@@ -9,6 +9,7 @@
 //! vouches for machines.
 
 mod account;
+mod capability;
 mod gateway;
 mod register;
 mod store;
@@ -17,7 +18,10 @@ pub mod issuer;
 mod listing;
 mod reaching;
 
-pub use account::{NewBot, StoredBot};
+pub use account::{NewBot, StoredBot, StoredBotKey};
+pub use capability::{
+    Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where,
+};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};

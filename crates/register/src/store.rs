@@ -10,6 +10,7 @@ use nightdesk_vault::WrappedKey;
 use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
+use crate::capability::Lending;
 use crate::enrolment::Enrolling;
 use crate::gateway::Gateway;
 use crate::issuer::Issuing;
@@ -36,7 +37,9 @@ pub struct StoredSecret {
     pub secret_id: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
-    /// The tenant's wrapped data key.
+    /// Which of the tenant's data keys sealed it, ...
+    pub key: DataKeyId,
+    /// ... and that key.
     pub wrapped: WrappedKey,
     /// Whether the gateway was revoked.
     pub revoked: bool,
@@ -120,6 +123,16 @@ pub trait Bots: Send + Sync {
     /// The bot of this id, for who has a send to it.
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError>;
 
+    /// Gives a bot another key; those it had are good for so much longer. Answers whether the
+    /// operator has such a bot.
+    async fn rotate_bot_key(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        key: &NewSecret,
+        overlap: Duration,
+    ) -> Result<bool, StoreError>;
+
     /// The bots an agent may say hello for.
     async fn bots_of(
         &self,
@@ -132,6 +145,12 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store:
+    Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Lending
+{
+}
 
-impl<T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T> Store for T where
+    T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Lending
+{
+}

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 mod chat;
 mod outside;
+mod vault;
 mod waking;
 
 pub use chat::*;
 pub use outside::*;
+pub use vault::*;
 pub use waking::*;
 
 /// Entries an agent may hold unacknowledged on one line.

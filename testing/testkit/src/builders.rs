@@ -35,6 +35,7 @@ pub fn bot(id: BotId, operator: TenantScope) -> Bot {
         handle: format!("bot-{id}"),
         settings: json!({}),
         key: Some(Key::new(BOT_KEY.to_owned())),
+        former_keys: Vec::new(),
     }
 }
 

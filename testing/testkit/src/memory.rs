@@ -108,6 +108,8 @@ struct State {
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
     signing_keys: Vec<StoredKey>,
+    /// By agent, digest of the session's name, and kind.
+    capabilities: BTreeMap<(AgentKey, [u8; 32], String), register::CapabilityRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,

@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, list,
-    names, wake,
+    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, keys,
+    list, names, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -21,7 +21,9 @@ use crate::wiring;
 /// Runs a command on the register, and answers what it entered or found.
 pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Answer> {
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault()?);
+    let vault = config.vault().await?;
+    let locksmith = wiring::locksmith(&pg, vault.clone());
+    let register = Register::over(Arc::<Pg>::clone(&pg), vault);
     match command {
         Command::Tenant(Tenant::Create { name }) => {
             let tenant = register.create_tenant(&name).await?;
@@ -31,6 +33,13 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             let tenants = register.store().tenants(&page.after).await?;
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
+        Command::Tenant(Tenant::RotateKey { name }) => {
+            keys::rotate_tenant(&register, &locksmith, &name).await
+        }
+        Command::Tenant(Tenant::Erase { name, yes }) => {
+            keys::erase(&register, &locksmith, &name, yes).await
+        }
+        Command::Bot(Bot::RotateKey(rotated)) => keys::rotate_bot(&register, rotated).await,
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
         Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
         Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
@@ -127,6 +136,6 @@ async fn create_grant(register: &Register, grant: Grant) -> anyhow::Result<Answe
     Ok(Answer::One(json!({ "agent_id": agent, "chat": chat })))
 }
 
-fn bot(bot: &str) -> anyhow::Result<BotId> {
+pub(super) fn bot(bot: &str) -> anyhow::Result<BotId> {
     bot.parse().context("--bot is not a bot's id; `bot create` printed it")
 }

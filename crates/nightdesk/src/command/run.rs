@@ -4,7 +4,7 @@ use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 
-use super::{Arguments, Command, Configuration, Key, check, dev, enter, verify};
+use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, verify};
 use crate::config::{Config, password};
 use crate::{telemetry, ui, wiring};
 
@@ -20,6 +20,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,
         Command::Key(Key::New) => {
             ui::put(&Vault::new_key_file());
+            Ok(())
+        }
+        Command::Key(Key::Rotate) => {
+            ui::put_answer(json, keys::rotate(&read()?).await?);
             Ok(())
         }
         Command::Tenant(_)

@@ -40,7 +40,7 @@ pub(crate) struct Verify {
 pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::Result<()> {
     let Verify { tenant, wake: agent, within } = asked;
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault()?);
+    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault().await?);
     let (scope, agent) = Whose { tenant, agent }.found(&register).await?;
     let mut proof = Proof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
     let proven = proof.prove(&register, within).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
-use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -85,7 +85,8 @@ impl Gateways for Pg {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
                            acks as "acks!", revoked as "revoked!", secret_id as "secret!",
-                           sealed as "sealed!", wrapped as "wrapped!", expired as "expired!"
+                           sealed as "sealed!", key_id as "key!", wrapped as "wrapped!",
+                           expired as "expired!"
                        from door_gateways($1)"#,
                     name
                 )
@@ -102,6 +103,7 @@ impl Gateways for Pg {
                         },
                         secret_id: row.secret,
                         sealed: row.sealed,
+                        key: DataKeyId::new(row.key),
                         wrapped: WrappedKey(row.wrapped),
                         revoked: row.revoked,
                         expired: row.expired,

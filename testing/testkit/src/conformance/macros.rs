@@ -174,6 +174,7 @@ macro_rules! register_store_conformance {
             a_revoked_gateway_is_still_found,
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
+            a_rotated_bot_key_overlaps_with_the_new_one,
             an_agents_bots_are_those_it_is_known_on,
             a_tenant_is_found_by_name_or_id,
             tenants_are_listed_in_pages,

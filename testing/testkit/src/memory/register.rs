@@ -9,13 +9,16 @@ use super::agent::Agent;
 use super::{Memory, State};
 
 mod bots;
+mod capabilities;
 mod enrolment;
 mod gateways;
 mod issuer;
 mod listing;
 mod reaching;
 
+use bots::BotKeyRow;
 pub(super) use bots::BotRow;
+pub(super) use capabilities::CapabilityRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 
@@ -84,7 +87,8 @@ impl Entering for Memory {
         let clashes = |row: &BotRow| row.clashes_with(scope, bot);
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
-        state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        let keys = BotKeyRow::first(bot).into_iter().collect();
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), keys });
         Ok(id)
     }
 }

@@ -7,7 +7,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 /// Every op there is.
-const OPS: [&str; 13] = [
+const OPS: [&str; 14] = [
     "send",
     "edit",
     "typing",
@@ -21,6 +21,7 @@ const OPS: [&str; 13] = [
     "thread_create",
     "thread_rename",
     "get_chat_info",
+    "follow_up",
 ];
 
 /// As fast as no test is: pace is kept only where a test asks for it.

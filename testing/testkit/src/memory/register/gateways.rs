@@ -83,6 +83,7 @@ impl State {
             gateway: row.gateway,
             secret_id: secret.new.id,
             sealed: secret.new.sealed.clone(),
+            key: secret.new.key,
             wrapped: self.wrapped(row.gateway.scope, secret.new.key)?.clone(),
             revoked: row.revoked_at.is_some(),
             expired: secret.expires_at.is_some_and(|at| at <= now),
