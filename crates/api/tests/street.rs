@@ -11,6 +11,8 @@ mod line;
 mod guard;
 #[path = "street/sends.rs"]
 mod sends;
+#[path = "street/follow_up.rs"]
+mod follow_up;
 #[path = "street/waking.rs"]
 mod waking;
 #[path = "street/hooks.rs"]

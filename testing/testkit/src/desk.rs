@@ -272,6 +272,11 @@ impl TestDesk {
     pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
         let source = json!({ "chat_id": chat, "user_id": author });
         let event = json!({ "id": key, "event": { "text": key, "source": source } });
+        self.hook(household, &event).await
+    }
+
+    /// Has the platform of a household's bot post something. Answers the HTTP status.
+    pub async fn hook(&self, household: &Household, event: &Value) -> u16 {
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
         let headers = [(crate::scripted::SIGNATURE_HEADER, signature.as_str())];
