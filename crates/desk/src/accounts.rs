@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use nightdesk_port::{Bot, Platform};
 use nightdesk_egress::Lent;
+use nightdesk_port::{Bot, Platform};
 use nightdesk_register::{Lessee, Register, RegisterError, SessionDigest, Where};
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
 use nightdesk_types::{BotId, StoreError};

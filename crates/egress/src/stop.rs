@@ -217,7 +217,8 @@ impl Egress {
 
     /// The capability a follow-up needs, right before it is used: it may have ended meanwhile.
     async fn lent(&self, key: &SendKey, errand: &Errand) -> Result<Option<Key>, Settled> {
-        let Some(Op::FollowUp { session_key, kind, .. }) = errand.calls.first().map(|call| &call.op)
+        let Some(Op::FollowUp { session_key, kind, .. }) =
+            errand.calls.first().map(|call| &call.op)
         else {
             return Ok(None);
         };
@@ -311,11 +312,7 @@ const fn out_of_time() -> DeliverError {
     DeliverError::RateLimited { retry_after: Duration::ZERO }
 }
 
-async fn called(
-    errand: &Errand,
-    send: &Send,
-    lent: Option<&Key>,
-) -> Result<Receipt, DeliverError> {
+async fn called(errand: &Errand, send: &Send, lent: Option<&Key>) -> Result<Receipt, DeliverError> {
     let Errand { account, until, .. } = errand;
     let until = (Instant::now() + PLATFORM_CALL_WAIT).min(*until);
     let call = match lent {

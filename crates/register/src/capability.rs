@@ -94,10 +94,8 @@ pub struct StoredCapability {
 #[async_trait]
 pub trait Lending: Send + Sync {
     /// The capability that is bound for this very session and has not ended.
-    async fn capability(
-        &self,
-        lessee: &Lessee<'_>,
-    ) -> Result<Option<StoredCapability>, StoreError>;
+    async fn capability(&self, lessee: &Lessee<'_>)
+    -> Result<Option<StoredCapability>, StoreError>;
 }
 
 impl Register {
@@ -122,7 +120,10 @@ impl Register {
     }
 
     /// Where the capability acts that is bound for a session, if there is one.
-    pub async fn bound(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, RegisterError> {
+    pub async fn bound(
+        &self,
+        lessee: &Lessee<'_>,
+    ) -> Result<Option<(BotId, String)>, RegisterError> {
         let stored = self.store().capability(lessee).await?;
         Ok(stored.map(|stored| (stored.bot, stored.chat)))
     }

@@ -19,9 +19,7 @@ mod listing;
 mod reaching;
 
 pub use account::{NewBot, StoredBot, StoredBotKey};
-pub use capability::{
-    Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where,
-};
+pub use capability::{Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};

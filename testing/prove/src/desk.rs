@@ -202,7 +202,9 @@ impl Desk {
 
     /// All that it logged.
     pub fn log(&self) -> String {
-        fs::read(&self.log).map(|log| String::from_utf8_lossy(&log).into_owned()).unwrap_or_default()
+        fs::read(&self.log)
+            .map(|log| String::from_utf8_lossy(&log).into_owned())
+            .unwrap_or_default()
     }
 
     /// The end of what it logged.

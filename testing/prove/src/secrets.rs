@@ -5,9 +5,11 @@
 //! everything that leaves the desk is searched for what must not: [`canary`].
 
 pub mod canary;
+mod dig;
 pub mod load;
 pub mod rotate;
 mod sink;
 mod world;
 
+pub use dig::dig;
 pub use world::{Operator, World};

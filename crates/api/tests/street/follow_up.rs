@@ -54,7 +54,8 @@ async fn on_a_line(desk: &TestDesk, household: &Household) -> TestGateway {
 }
 
 async fn follow_up(gateway: &mut TestGateway, (session, kind): (&str, &str)) -> Value {
-    let action = json!({"op": "follow_up", "session_key": session, "kind": kind, "content": "done"});
+    let action =
+        json!({"op": "follow_up", "session_key": session, "kind": kind, "content": "done"});
     let id = format!("{session} {kind}");
     gateway.say(&json!({"type": "outbound", "requestId": id, "action": action})).await;
     gateway.hear_frame("outbound_result").await["result"].clone()

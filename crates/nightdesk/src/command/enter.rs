@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, keys,
-    list, names, wake,
+    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, keys, list,
+    names, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;

@@ -77,5 +77,7 @@ pub(super) async fn rotate_bot(register: &Register, rotated: Rotated) -> anyhow:
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
     ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");
     let within = BOT_KEY_READ_WITHIN.as_secs();
-    Ok(Answer::One(json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within })))
+    Ok(Answer::One(
+        json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within }),
+    ))
 }

@@ -29,7 +29,9 @@ pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
             "vault.key_file is not set; make a key with `nightdesk key new > vault.key` and name it"
         ),
         (Some(_), Some(_)) => {
-            bail!("vault.key_file and vault.key_command are both set; the keys come from one of them")
+            bail!(
+                "vault.key_file and vault.key_command are both set; the keys come from one of them"
+            )
         }
     }
 }

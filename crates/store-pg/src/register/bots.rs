@@ -5,9 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, NewSecret, StoredBot, StoredBotKey};
 use nightdesk_types::limits::BOT_KEYS_LIVE_MAX;
-use nightdesk_types::{
-    AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp,
-};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 use serde_json::Value;
 use sqlx::PgConnection;

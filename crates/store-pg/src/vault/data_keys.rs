@@ -20,8 +20,7 @@ pub(super) async fn all(store: &Pg, scope: TenantScope) -> Result<Vec<WrappedRow
                 )
                 .fetch_all(connection)
                 .await?;
-                let row =
-                    |tenant, key, bytes: Vec<u8>| wrapped(tenant, key, bytes);
+                let row = |tenant, key, bytes: Vec<u8>| wrapped(tenant, key, bytes);
                 Ok(rows.into_iter().map(|r| row(r.tenant_id, r.key_id, r.wrapped)).collect())
             })
         })

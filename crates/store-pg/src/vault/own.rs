@@ -31,11 +31,7 @@ pub(super) async fn all(store: &Pg) -> Result<Vec<OwnRow>, StoreError> {
         .await
 }
 
-pub(super) async fn reseal(
-    store: &Pg,
-    was: OwnRow,
-    sealed: Vec<u8>,
-) -> Result<bool, StoreError> {
+pub(super) async fn reseal(store: &Pg, was: OwnRow, sealed: Vec<u8>) -> Result<bool, StoreError> {
     store
         .single("seal a secret of the desk again", move |connection| {
             Box::pin(async move {

@@ -130,10 +130,9 @@ async fn a_missing_vault_key_is_named() {
     let (old, new) = (desk.key_file.as_str(), Vault::new_key_file());
     let missing = vault(&[old]).sealing();
 
-    for told in [
-        desk.locksmith(&[&new]).check().await,
-        desk.locksmith(&[&new]).rotate().await.map(drop),
-    ] {
+    for told in
+        [desk.locksmith(&[&new]).check().await, desk.locksmith(&[&new]).rotate().await.map(drop)]
+    {
         assert!(matches!(told, Err(RekeyError::Missing(kek)) if kek == missing), "{told:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use nightdesk_prove::secrets::load::{Load, Requests};
-use nightdesk_prove::secrets::{World, canary, rotate};
+use nightdesk_prove::secrets::{World, canary, dig, rotate};
 use nightdesk_prove::{ui, worker};
 
 /// Agents, two of each tenant.
@@ -70,7 +70,7 @@ async fn prove(arguments: &Arguments) -> Result<()> {
     ui::put(&format!("load: requests={done} seconds={took}"));
     ui::say("searching for what must not be found");
     let hits = canary::search(&world, &secrets(&world, &load, bot_key))?;
-    let dug = canary::dig(&mut world)?;
+    let dug = dig(&mut world)?;
     ensure!(hits.is_empty() && dug == 0, "found {dug} ways to the memory, and {hits:?}");
     ui::put("secrets: kinds=6 failed_requests=0 canary_hits=0");
     Ok(())

@@ -137,7 +137,8 @@ mod tests {
     #[test]
     fn every_bug_that_can_be_planted_is_shown_somewhere() {
         let planted = nightdesk_types::planted::Bug::ALL.map(nightdesk_types::planted::Bug::number);
-        let judged: Vec<&str> = planted.into_iter().filter(|number| *number != OF_SECRETS).collect();
+        let judged: Vec<&str> =
+            planted.into_iter().filter(|number| *number != OF_SECRETS).collect();
 
         assert_eq!(ALL.map(|mutant| mutant.number).to_vec(), judged);
     }

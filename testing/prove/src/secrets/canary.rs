@@ -1,9 +1,7 @@
 //! Canary: secrets that are known, and a search for them in everything that leaves the desk.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::World;
 use crate::cluster::output;
-use crate::procfs::signal;
 use crate::stage::DATABASE;
 
 /// What a platform lends.
@@ -73,32 +70,4 @@ fn metrics(world: &World) -> Result<String> {
     let mut text = String::new();
     stream.read_to_string(&mut text).context("could not read the numbers")?;
     Ok(text)
-}
-
-/// Tries to get at the desk's memory: as another process of the same user that has no special rights,
-/// and by a core file. Answers how often that succeeded.
-pub fn dig(world: &mut World) -> Result<usize> {
-    let pid = world.desk.pid();
-    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).context("no such process")?;
-    let core = limits.lines().find(|line| line.starts_with("Max core file size"));
-    let core = core.context("there is no limit of core files")?;
-    ensure!(core.split_whitespace().filter(|word| *word == "0").count() == 2, "{core}");
-    let unprivileged = ["--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"];
-    let folder = world.cluster.folder().to_owned();
-    let mut dug = 0;
-    for (program, arguments) in [
-        ("cat", vec![format!("/proc/{pid}/environ")]),
-        ("gcore", vec!["-o".to_owned(), folder.join("dug").display().to_string(), pid.to_string()]),
-    ] {
-        let mut dig = Command::new("setpriv");
-        let tried = dig.args(unprivileged).arg(program).args(&arguments).output();
-        let tried = tried.with_context(|| format!("could not run {program}"))?;
-        dug += usize::from(tried.status.success());
-    }
-    signal("ABRT", &[pid])?;
-    world.desk.wait_until_it_ended()?;
-    let cores = fs::read_dir(&folder).context("could not look for core files")?;
-    let is_core = |name: &str| name.starts_with("core") || name.starts_with("dug");
-    let names = cores.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(dug + names.filter(|name| is_core(name)).count())
 }

@@ -227,8 +227,10 @@ async fn hear(socket: &mut Socket, kind: &str) -> Result<Value> {
         };
         socket.heard.drain(..length);
         if let Some(id) = frame.as_ref().and_then(|frame| frame["bufferId"].as_str()) {
-            ensure!(!frame.as_ref().is_some_and(|f| f.to_string().contains(CAPABILITY)),
-                "an agent was told a capability");
+            ensure!(
+                !frame.as_ref().is_some_and(|f| f.to_string().contains(CAPABILITY)),
+                "an agent was told a capability"
+            );
             wire::put_ack(&mut socket.saying, id.as_bytes());
         }
         socket.say().await?;

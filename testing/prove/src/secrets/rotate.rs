@@ -28,7 +28,8 @@ pub fn vault_key(world: &mut World) -> Result<(u64, f64)> {
         world.keys_changed()?;
     }
     let began = Instant::now();
-    let dies = world.operator.run_with(&[("NIGHTDESK_CRASH_AT", "K23:3")], &["key", "rotate", "--json"]);
+    let dies =
+        world.operator.run_with(&[("NIGHTDESK_CRASH_AT", "K23:3")], &["key", "rotate", "--json"]);
     ensure!(dies.is_err(), "the rotation was to be killed");
     let other = "select count(distinct vault_key(wrapped)) from tenant_keys";
     ensure!(world.cluster.ask(DATABASE, other)?.trim() == "2", "it was not killed in the middle");

@@ -28,7 +28,8 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) async fn open() -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("could not bind a port")?;
+        let listener =
+            TcpListener::bind(("127.0.0.1", 0)).await.context("could not bind a port")?;
         let address = listener.local_addr().context("could not read the port")?;
         let kept = Arc::new(Mutex::new(Kept::default()));
         let mut tasks = JoinSet::new();

@@ -1,13 +1,15 @@
 //! World: a desk that logs and traces everything, and an operator with its commands.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use nightdesk_vault::Vault;
 use serde_json::Value;
 
+use super::dig::WITHOUT_RIGHTS;
 use super::sink::Sink;
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings, free_address};
@@ -48,7 +50,7 @@ impl World {
     pub async fn set(binary: &Path, agents: usize, planted: Option<&str>) -> Result<Self> {
         let (cluster, sink) = (Cluster::start()?, Sink::open().await?);
         let size = Size { deliver_url: Some(sink.deliver_url()), ..Size::of(agents / 2, agents) };
-        let binary = binary.to_owned();
+        let binary = without_rights(binary, cluster.folder())?;
         let (cluster, settings, cast) = tokio::task::spawn_blocking(move || {
             let (settings, cast) = seeded(&binary, &cluster, DATABASE, &size)?;
             anyhow::Ok((cluster, settings, cast))
@@ -108,6 +110,17 @@ impl World {
         }
         bail!("the desk does not read its keys again; its log ends:\n{}", self.desk.log_tail())
     }
+}
+
+/// The binary as a program that has no special rights: so a desk should be run, and then others like
+/// it are not kept out by that alone.
+fn without_rights(binary: &Path, folder: &Path) -> Result<PathBuf> {
+    let binary = binary.canonicalize().context("there is no desk")?;
+    let (rights, file) = (WITHOUT_RIGHTS.join(" "), folder.join("nightdesk"));
+    let script = format!("#!/bin/sh\nexec setpriv {rights} {} \"$@\"\n", binary.display());
+    fs::write(&file, script).context("could not write a script")?;
+    fs::set_permissions(&file, Permissions::from_mode(0o755)).context("could not allow it")?;
+    Ok(file)
 }
 
 impl Operator {
