@@ -597,21 +597,19 @@ CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS 
 declare
     gone bigint;
 begin
-    delete from tenant_keys k using (
-        select distinct n.tenant_id, n.key_id from tenant_keys n
-        where n.key_id > 1 and n.created_at < now() - kept
-          and exists (
-              select from tenant_keys o where o.tenant_id = n.tenant_id and o.key_id < n.key_id
-          )
+    delete from tenant_keys k
+    where (k.tenant_id, k.key_id) in (
+        select r.tenant_id, r.key_id from tenant_keys r
+        where r.replaced_at < now() - kept
+          and not exists (
+              select from gateway_secrets s where s.tenant_id = r.tenant_id and s.key_id = r.key_id)
+          and not exists (
+              select from bot_keys b where b.tenant_id = r.tenant_id and b.key_id = r.key_id)
+          and not exists (
+              select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id)
         limit rows_max
-    ) as newer
-    where k.tenant_id = newer.tenant_id and k.key_id < newer.key_id
-      and not exists (
-          select from gateway_secrets s where s.tenant_id = k.tenant_id and s.key_id = k.key_id)
-      and not exists (
-          select from bot_keys b where b.tenant_id = k.tenant_id and b.key_id = k.key_id)
-      and not exists (
-          select from capabilities c where c.tenant_id = k.tenant_id and c.key_id = k.key_id);
+        for update skip locked
+    );
     get diagnostics gone = row_count;
     return gone;
 end
@@ -2295,7 +2293,8 @@ CREATE TABLE public.tenant_keys (
     tenant_id uuid NOT NULL,
     key_id bigint NOT NULL,
     wrapped bytea NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    replaced_at timestamp with time zone
 );
 
 ALTER TABLE ONLY public.tenant_keys FORCE ROW LEVEL SECURITY;
@@ -2574,7 +2573,7 @@ CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state
 
 CREATE INDEX tenant_keys_by_vault_key ON public.tenant_keys USING btree (public.vault_key(wrapped));
 
-CREATE INDEX tenant_keys_replaced ON public.tenant_keys USING btree (created_at) WHERE (key_id > 1);
+CREATE INDEX tenant_keys_replaced ON public.tenant_keys USING btree (replaced_at) WHERE (replaced_at IS NOT NULL);
 
 CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS NOT NULL);
 

@@ -1,28 +1,28 @@
 -- What ended is forgotten, and a tenant can be erased.
 
--- Removes data keys that were replaced so long ago and seal nothing any more. Only tenants with more
--- than one have such.
-create index tenant_keys_replaced on tenant_keys (created_at) where key_id > 1;
+-- Since when another data key seals. Null: it is the tenant's newest.
+alter table tenant_keys add column replaced_at timestamptz;
+create index tenant_keys_replaced on tenant_keys (replaced_at) where replaced_at is not null;
+
+-- Removes data keys that were replaced so long ago and seal nothing any more. A door: of all tenants.
 create function forget_data_keys(kept interval, rows_max bigint) returns bigint
 language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
     gone bigint;
 begin
-    delete from tenant_keys k using (
-        select distinct n.tenant_id, n.key_id from tenant_keys n
-        where n.key_id > 1 and n.created_at < now() - kept
-          and exists (
-              select from tenant_keys o where o.tenant_id = n.tenant_id and o.key_id < n.key_id
-          )
+    delete from tenant_keys k
+    where (k.tenant_id, k.key_id) in (
+        select r.tenant_id, r.key_id from tenant_keys r
+        where r.replaced_at < now() - kept
+          and not exists (
+              select from gateway_secrets s where s.tenant_id = r.tenant_id and s.key_id = r.key_id)
+          and not exists (
+              select from bot_keys b where b.tenant_id = r.tenant_id and b.key_id = r.key_id)
+          and not exists (
+              select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id)
         limit rows_max
-    ) as newer
-    where k.tenant_id = newer.tenant_id and k.key_id < newer.key_id
-      and not exists (
-          select from gateway_secrets s where s.tenant_id = k.tenant_id and s.key_id = k.key_id)
-      and not exists (
-          select from bot_keys b where b.tenant_id = k.tenant_id and b.key_id = k.key_id)
-      and not exists (
-          select from capabilities c where c.tenant_id = k.tenant_id and c.key_id = k.key_id);
+        for update skip locked
+    );
     get diagnostics gone = row_count;
     return gone;
 end

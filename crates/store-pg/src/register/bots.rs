@@ -89,7 +89,7 @@ impl Pg {
                     Row,
                     r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
                            adapter as "adapter!", handle as "handle!", settings as "settings!",
-                           bot_key_id as row, sealed, key_id as key, wrapped
+                           bot_key_id, sealed, key_id as key, wrapped
                        from door_bot($1, $2, $3)"#,
                     path,
                     id.map(BotId::uuid),
@@ -112,7 +112,7 @@ struct Row {
     adapter: String,
     handle: String,
     settings: Value,
-    row: Option<Uuid>,
+    bot_key_id: Option<Uuid>,
     sealed: Option<Vec<u8>>,
     key: Option<i64>,
     wrapped: Option<Vec<u8>>,
@@ -128,7 +128,7 @@ fn stored(rows: Vec<Row>) -> Option<StoredBot> {
 impl Row {
     fn bot_key(&self) -> Option<StoredBotKey> {
         Some(StoredBotKey {
-            row: self.row?,
+            row: self.bot_key_id?,
             sealed: self.sealed.clone()?,
             key: DataKeyId::new(self.key?),
             wrapped: WrappedKey(self.wrapped.clone()?),

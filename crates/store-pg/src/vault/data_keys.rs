@@ -38,12 +38,29 @@ pub(super) async fn add(store: &Pg, row: WrappedRow) -> Result<bool, StoreError>
                     row.key.get(),
                     row.wrapped.0
                 )
-                .execute(connection)
-                .await?;
-                Ok(added.rows_affected() == 1)
+                .execute(&mut *connection)
+                .await?
+                .rows_affected();
+                if added == 1 {
+                    replace(connection, &row).await?;
+                }
+                Ok(added == 1)
             })
         })
         .await
+}
+
+/// Notes that a key's elder sisters seal nothing new.
+async fn replace(connection: &mut PgConnection, by: &WrappedRow) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update tenant_keys set replaced_at = now()
+         where tenant_id = $1 and key_id < $2 and replaced_at is null",
+        by.tenant.uuid(),
+        by.key.get()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 pub(super) async fn sealed_before(

@@ -150,7 +150,8 @@ async fn a_tenants_data_key_is_replaced() {
     assert_eq!(count(&mut admin, "bot_keys where key_id < 2").await, 0);
     desk.store.forget_ended().await.expect("forget");
     assert_eq!(count(&mut admin, "tenant_keys").await, 2, "somebody may just have read it");
-    run(&mut admin, "update tenant_keys set created_at = now() - interval '11 minutes'").await;
+    run(&mut admin, "update tenant_keys set replaced_at = replaced_at - interval '11 minutes'")
+        .await;
     desk.store.forget_ended().await.expect("forget");
     assert_eq!(count(&mut admin, "tenant_keys").await, 1);
     assert!(desk.opens_with(&keys).await);

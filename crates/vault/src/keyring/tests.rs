@@ -124,6 +124,8 @@ fn a_broken_key_file_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
     #[test]
     fn no_flipped_bit_opens(at: prop::sample::Index, bit in 0..8_u8) {
         let vault = vault(&[&Vault::new_key_file(), &Vault::new_key_file()]);
@@ -131,6 +133,20 @@ proptest! {
         *at.get_mut(&mut wrapped) ^= 1_u8 << bit;
 
         prop_assert!(vault.unwrap(tenant(1), FIRST, &WrappedKey(wrapped)).is_err());
+    }
+
+    /// Until its key leaves the ring it opens, and after that never, whichever key seals.
+    #[test]
+    fn a_value_opens_while_its_key_is_in_the_ring(
+        sealed_by in 0..3_usize,
+        ring in prop::sample::subsequence(vec![0_usize, 1, 2], 1..=3).prop_shuffle(),
+    ) {
+        let files = [[1; 32], [2; 32], [3; 32]].map(|key: [u8; 32]| STANDARD.encode(key));
+        let (_, wrapped) = vault(&[&files[sealed_by]]).new_data_key(tenant(1), FIRST);
+        let keys: Vec<&str> = ring.iter().map(|key| files[*key].as_str()).collect();
+
+        let opens = vault(&keys).unwrap(tenant(1), FIRST, &wrapped).is_ok();
+        prop_assert_eq!(opens, ring.contains(&sealed_by));
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub async fn bot_key(world: &World, load: &Load) -> Result<String> {
     let rotate = ["bot", "rotate-key", "--tenant", &tenant, "--bot", &bot, "--key-file", &file];
     world.operator.run(&[rotate.as_slice(), &["--json"]].concat())?;
     sleep(ACCOUNT_KEPT_FOR + Duration::from_secs(1)).await;
-    load.bot.write().unwrap_or_else(PoisonError::into_inner).key = key.clone();
+    load.bot.write().unwrap_or_else(PoisonError::into_inner).key.clone_from(&key);
     sleep(Duration::from_secs(1)).await;
     Ok(key)
 }

@@ -2,6 +2,7 @@
 //! it was told.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
@@ -90,11 +91,10 @@ fn keep(kept: &Mutex<Kept>, is_traces: bool, body: &[u8]) {
 /// The next request: whether it is for traces, and its body.
 async fn request(stream: &mut TcpStream, heard: &mut Vec<u8>) -> Option<(bool, Vec<u8>)> {
     loop {
-        if let Some(found) = whole(heard) {
-            let (is_traces, head, length) = found;
-            let body = heard[head..head + length].to_vec();
-            heard.drain(..head + length);
-            return Some((is_traces, body));
+        if let Some((is_traces, body)) = whole(heard) {
+            let said = heard[body.clone()].to_vec();
+            heard.drain(..body.end);
+            return Some((is_traces, said));
         }
         if stream.read_buf(heard).await.ok()? == 0 {
             return None;
@@ -102,11 +102,11 @@ async fn request(stream: &mut TcpStream, heard: &mut Vec<u8>) -> Option<(bool, V
     }
 }
 
-/// The head's length and the body's, if both have come.
-fn whole(heard: &[u8]) -> Option<(bool, usize, usize)> {
-    let head = heard.windows(4).position(|end| end == b"\r\n\r\n")? + 4;
-    let text = String::from_utf8_lossy(&heard[..head]).to_lowercase();
+/// Where the body of a request lies that has come whole.
+fn whole(heard: &[u8]) -> Option<(bool, Range<usize>)> {
+    let begins = heard.windows(4).position(|end| end == b"\r\n\r\n")? + 4;
+    let text = String::from_utf8_lossy(&heard[..begins]).to_lowercase();
     let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-    (heard.len() >= head + length).then(|| (text.starts_with("post /v1/traces"), head, length))
+    let ends = begins + length.and_then(|length| length.parse::<usize>().ok()).unwrap_or(0);
+    (heard.len() >= ends).then(|| (text.starts_with("post /v1/traces"), begins..ends))
 }

@@ -1,13 +1,18 @@
 //! World: a desk that logs and traces everything, and an operator with its commands.
 
+use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use nightdesk_types::{DataKeyId, TenantId};
 use nightdesk_vault::Vault;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::dig::WITHOUT_RIGHTS;
 use super::sink::Sink;
@@ -17,6 +22,12 @@ use crate::procfs::signal;
 use crate::setup::{Cast, Size};
 use crate::stage::{DATABASE, seeded};
 use crate::ui;
+
+/// How long the desk may take to read its keys again, ...
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// ... and how often we look whether it has.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// As finely as anybody can have the desk log.
 const LOGS: &str = "trace";
@@ -77,12 +88,10 @@ impl World {
         let (vault, folder) = (self.operator.settings.vault()?, self.cluster.folder());
         let (mut names, mut keys) = (String::new(), String::new());
         for number in 0..tenants {
-            let id = nightdesk_types::TenantId::from_uuid(uuid::Uuid::from_u128(
-                (0xface << 64) | number as u128,
-            ));
-            let (_, wrapped) = vault.new_data_key(id, nightdesk_types::DataKeyId::new(1));
-            names += &format!("{id},many-{number}\n");
-            keys += &format!("{id},1,\\x{}\n", hex::encode(wrapped.0));
+            let id = TenantId::from_uuid(Uuid::from_u128((0xface << 64) | number as u128));
+            let (_, wrapped) = vault.new_data_key(id, DataKeyId::new(1));
+            writeln!(names, "{id},many-{number}")?;
+            writeln!(keys, "{id},1,\\x{}", hex::encode(wrapped.0))?;
         }
         for (table, columns, rows) in [
             ("tenants", "tenant_id, name", names),
@@ -102,11 +111,12 @@ impl World {
         let said = || self.desk.log().matches("vault keys read again").count();
         let before = said();
         signal("HUP", &[self.desk.pid()])?;
-        for _ in 0..500 {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
             if said() > before {
                 return Ok(());
             }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            thread::sleep(LOOK_EVERY);
         }
         bail!("the desk does not read its keys again; its log ends:\n{}", self.desk.log_tail())
     }
