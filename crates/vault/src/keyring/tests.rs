@@ -84,7 +84,7 @@ fn what_was_sealed_before_keys_had_ids_still_opens() {
 #[test]
 fn the_desks_own_secret_opens_in_its_place_alone() {
     let (old, new) = (Vault::new_key_file(), Vault::new_key_file());
-    let (vault, other) = (vault(&[&old]), self::vault(&[&new]));
+    let (vault, other) = (vault(&[&old]), vault(&[&new]));
     let row = Uuid::from_u128(1);
     let sealed = vault.seal_own("signing-key", row, &Key::new("s3cret".to_owned()));
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
+    GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot,
+    StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -50,8 +51,13 @@ through! { nightdesk_register::Gateways {
 through! { nightdesk_register::Bots {
     fn bot_at(path: &str) -> Option<StoredBot>;
     fn bot(id: BotId) -> Option<StoredBot>;
+    fn rotate_bot_key(scope: TenantScope, bot: BotId, key: &NewSecret, overlap: Duration) -> bool;
     fn bots_of(scope: TenantScope, agent: AgentId) -> Vec<GreetedBot>;
     fn time() -> Timestamp;
+}}
+
+through! { nightdesk_register::Lending {
+    fn capability(lessee: &Lessee<'_>) -> Option<StoredCapability>;
 }}
 
 through! { nightdesk_register::Listing {
