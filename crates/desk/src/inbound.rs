@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Floor, RefusalNote, Refused};
+use nightdesk_gate::{AdmitError, Admitted, Ask, Floor, RefusalNote, Refused};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
@@ -15,7 +15,7 @@ use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Account, Desk, waking};
+use crate::{Account, Desk, linking, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -94,6 +94,10 @@ async fn put(
     began: Instant,
 ) -> Result<Placed, StoreError> {
     crash_point("K1");
+    if let Some(ask) = Ask::of(&event) {
+        linking::link(desk, &ask).await?;
+        return Ok(Placed::Stored);
+    }
     let source = event.get().source().clone();
     let eyes = account.platform.eyes();
     let sees =

@@ -10,6 +10,7 @@ pub mod line;
 pub mod sweep;
 pub mod waking;
 mod accounts;
+mod linking;
 mod notices;
 mod ready;
 mod refusals;

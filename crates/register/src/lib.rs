@@ -14,12 +14,14 @@ mod register;
 mod store;
 pub mod enrolment;
 pub mod issuer;
+mod linking;
 mod listing;
 mod reaching;
 
 pub use account::{NewBot, StoredBot};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
+pub use linking::{Linking, Redeemed};
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
 pub use reaching::{OnBot, Reaching};

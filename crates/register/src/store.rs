@@ -13,6 +13,7 @@ use crate::account::{NewBot, StoredBot};
 use crate::enrolment::Enrolling;
 use crate::gateway::Gateway;
 use crate::issuer::Issuing;
+use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::reaching::Reaching;
 
@@ -132,6 +133,12 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store:
+    Entering + Reaching + Linking + Gateways + Bots + Listing + Enrolling + Issuing
+{
+}
 
-impl<T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T> Store for T where
+    T: Entering + Reaching + Linking + Gateways + Bots + Listing + Enrolling + Issuing
+{
+}

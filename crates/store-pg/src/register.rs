@@ -4,6 +4,7 @@ mod bots;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
 mod reaching;
 

@@ -379,6 +379,18 @@ pub const ENROLMENT_KEPT_DAYS: i32 = 30;
 /// How long a gateway's older secrets stay good when it is enrolled again.
 pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
 
+/// How long a link code is good.
+pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
+
+/// How many link codes an agent gets in an hour.
+pub const LINK_CODES_PER_HOUR: i64 = 10;
+
+/// How many link codes a person may try on a bot in an hour.
+pub const LINK_TRIES_PER_HOUR: i32 = 5;
+
+/// Hours after which a link code, and how often somebody tried one, is forgotten.
+pub const LINK_KEPT_HOURS: i32 = 24;
+
 /// The largest form or body a gateway may post to us.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 64 * 1024;
 

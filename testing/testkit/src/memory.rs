@@ -107,6 +107,10 @@ struct State {
     clients: BTreeMap<ClientId, register::ClientRow>,
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
+    /// By the digest of the code.
+    link_codes: BTreeMap<[u8; 32], register::CodeRow>,
+    /// Since when a person tries codes on a bot, and how often.
+    link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,

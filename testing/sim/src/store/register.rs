@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
+use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, Redeemed, StoredBot, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -33,6 +33,12 @@ through! { nightdesk_register::Reaching {
     fn declare(
         scope: TenantScope, agent: AgentId, platform: &str, relevance: &Relevance
     ) -> ();
+}}
+
+through! { nightdesk_register::Linking {
+    fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
+    fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
+    fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
 }}
 
 through! { nightdesk_register::Gateways {

@@ -186,6 +186,10 @@ macro_rules! register_store_conformance {
             of_racing_enrolments_one_wins,
             nobody_is_invited_for_a_foreign_agent,
             one_first_signing_key_stands,
+            a_code_links_one_person,
+            a_code_is_good_on_open_bots_alone,
+            guesses_are_few,
+            codes_are_few,
         }
     };
 }

@@ -4,6 +4,7 @@
 mod entering;
 mod gateways;
 mod bots;
+mod linking;
 mod listing;
 mod enrolment;
 mod issuer;
@@ -13,4 +14,5 @@ pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
 pub use issuer::*;
+pub use linking::*;
 pub use listing::*;

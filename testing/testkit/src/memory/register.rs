@@ -12,12 +12,14 @@ mod bots;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
 mod reaching;
 
 pub(super) use bots::BotRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
+pub(super) use linking::CodeRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
@@ -84,7 +86,7 @@ impl Entering for Memory {
         let clashes = |row: &BotRow| row.clashes_with(scope, bot);
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
-        state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false });
         Ok(id)
     }
 }

@@ -12,12 +12,14 @@ use super::super::{Memory, State};
 pub(in super::super) struct BotRow {
     pub(in super::super) operator: TenantScope,
     pub(in super::super) new: NewBot,
+    /// Whether agents of other tenants may be linked on it.
+    pub(in super::super) shared: bool,
 }
 
 impl BotRow {
     /// Whether both cannot be entered.
     pub(super) fn clashes_with(&self, operator: TenantScope, bot: &NewBot) -> bool {
-        let Self { operator: other, new } = self;
+        let Self { operator: other, new, shared: _ } = self;
         let same_handle =
             (*other, &new.platform, &new.handle) == (operator, &bot.platform, &bot.handle);
         new.id == bot.id || new.path == bot.path || same_handle
@@ -26,7 +28,7 @@ impl BotRow {
 
 impl State {
     fn stored(&self, row: &BotRow) -> StoredBot {
-        let BotRow { operator, new } = row;
+        let BotRow { operator, new, shared: _ } = row;
         let sealed = new.sealed.as_ref().and_then(|(sealed, key)| {
             let wrapped = self.wrapped(*operator, *key)?;
             Some((sealed.clone(), wrapped.clone()))
