@@ -7,6 +7,8 @@ mod stopping;
 mod door;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/linking.rs"]
+mod linking;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

@@ -2,8 +2,8 @@
 //!
 //! # Promise
 //!
-//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second;
-//! whatever comes between is answered as if it had been. It uses what sends leave of the bot's
+//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second, but for
+//! answers of the desk itself; whatever comes between is answered as if it had been. It uses what sends leave of the bot's
 //! pace, and is left out where a chat has none left.
 
 use nightdesk_gate::{Admitted, AdmittedSend, Ask};
@@ -78,8 +78,10 @@ impl Egress {
     fn has_room(&self, account: &Account, send: &Send) -> bool {
         let (bot, can) = (account.bot.id, &account.capabilities);
         let typing = PaceKey::Typing(bot, send.chat_id.clone());
+        // Who asks is answered each time; the register bounds how often they may ask.
+        let is_answer = matches!(send.op, Op::Send { .. });
         self.paces.is_free(&PaceKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
-            && self.paces.once_in(&typing, TYPING_EVERY)
+            && (is_answer || self.paces.once_in(&typing, TYPING_EVERY))
             && self.paces.take_spare(&PaceKey::Bot(bot), can.bot_pace)
     }
 }

@@ -204,6 +204,12 @@ impl TestDesk {
         }
     }
 
+    /// The last number that a household's agent was given.
+    pub async fn head_of(&self, household: &Household) -> Seq {
+        let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
+        heads.expect("read the heads")[0]
+    }
+
     /// Up to which number a household's agent has acknowledged.
     pub async fn acked(&self, household: &Household) -> i64 {
         let Household { scope, agent, .. } = household;
@@ -270,7 +276,18 @@ impl TestDesk {
 
     /// The same, in a chat.
     pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
-        let source = json!({ "chat_id": chat, "user_id": author });
+        self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
+    }
+
+    /// The same, in a chat that others read.
+    pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({
+            "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
+        });
+        self.said(to, key, &source).await
+    }
+
+    async fn said(&self, household: &Household, key: &str, source: &Value) -> u16 {
         let event = json!({ "id": key, "event": { "text": key, "source": source } });
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
