@@ -5,7 +5,8 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, Redeemed, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, Proof, Redeemed, StoredBot,
+    StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -50,6 +51,7 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 
