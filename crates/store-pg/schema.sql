@@ -107,6 +107,27 @@ $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) RETURNS TABLE(gateway_id uuid)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    delete from link_codes c where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    delete from relevance_policies r where r.tenant_id = p_tenant and r.agent_id = p_agent;
+    delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+    delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
+    delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    update oauth_clients o set revoked_at = now()
+    where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
+    return query
+    update gateways g set revoked_at = now()
+    where g.tenant_id = p_tenant and g.agent_id = p_agent and g.revoked_at is null
+    returning g.gateway_id;
+end
+$$;
+
+ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -263,6 +284,22 @@ end
 $$;
 
 ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select b.bot_id, b.platform, b.handle, b.tenant_id = p_tenant from bots b
+    where b.tenant_id = p_tenant or b.shared
+    order by b.tenant_id <> p_tenant, b.created_at, b.bot_id
+    limit bots_max;
+end
+$$;
+
+ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2157,7 +2194,8 @@ ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
 CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    gateways_may_widen boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
@@ -2390,6 +2428,8 @@ ALTER TABLE ONLY public.webchat_messages
 CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_id);
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
+
+CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
 
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 

@@ -6,14 +6,17 @@ mod chat;
 mod health;
 mod hooks;
 mod gateways;
+mod manage;
 mod oauth;
 mod relay;
 mod listen;
 mod metrics;
+mod problem;
 
 use std::sync::Arc;
 
 pub use axum::Router;
+use axum::routing::get;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
@@ -49,7 +52,9 @@ pub fn routes(street: Street) -> Router {
         .merge(health::route(Arc::clone(&desk)))
         .merge(hooks::route(desk))
         .merge(oauth::route(Arc::clone(&gateways)))
+        .merge(manage::route(Arc::clone(&gateways)))
         .merge(relay::route(gateways))
+        .route("/problems/{slug}", get(problem::page))
         .merge(chats)
         .merge(upgrade::route(room, lines))
 }

@@ -7,6 +7,7 @@
 pub mod inbound;
 pub mod outbound;
 pub mod line;
+pub mod managing;
 pub mod sweep;
 pub mod waking;
 mod accounts;

@@ -18,6 +18,7 @@ pub mod issuer;
 pub mod issuers;
 mod linking;
 mod listing;
+mod managing;
 mod reaching;
 
 pub use account::{NewBot, StoredBot};
@@ -27,6 +28,7 @@ pub use issuer::Issuer;
 pub use issuers::Issuers;
 pub use linking::{Linking, Redeemed};
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
+pub use managing::{Managing, OpenBot, ReachOf, Wish, may};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
 pub use reaching::{OnBot, Reaching};
 pub use register::{BotDraft, Register, RegisterError, new_secret};

@@ -15,6 +15,7 @@ use crate::gateway::{Gateway, Proof};
 use crate::issuer::Issuing;
 use crate::linking::Linking;
 use crate::listing::Listing;
+use crate::managing::Managing;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -143,11 +144,11 @@ pub trait Bots: Send + Sync {
 
 /// Everything the register asks.
 pub trait Store:
-    Entering + Reaching + Linking + Gateways + Bots + Listing + Enrolling + Issuing
+    Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
 {
 }
 
 impl<T> Store for T where
-    T: Entering + Reaching + Linking + Gateways + Bots + Listing + Enrolling + Issuing
+    T: Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
 {
 }

@@ -6,6 +6,7 @@ mod gateways;
 mod issuer;
 mod linking;
 mod listing;
+mod managing;
 mod reaching;
 
 use async_trait::async_trait;

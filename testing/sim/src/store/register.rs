@@ -5,8 +5,8 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, Proof, Redeemed, StoredBot,
-    StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
+    Redeemed, StoredBot, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -40,6 +40,14 @@ through! { nightdesk_register::Linking {
     fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
     fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
     fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
+}}
+
+through! { nightdesk_register::Managing {
+    fn reach_of(scope: TenantScope, agent: AgentId) -> ReachOf;
+    fn open_bots(scope: TenantScope) -> Vec<OpenBot>;
+    fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
+    fn gateways_may_widen(scope: TenantScope) -> bool;
+    fn let_gateways_widen(scope: TenantScope, may: bool) -> ();
 }}
 
 through! { nightdesk_register::Gateways {

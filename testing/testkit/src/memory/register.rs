@@ -14,6 +14,7 @@ mod gateways;
 mod issuer;
 mod linking;
 mod listing;
+mod managing;
 mod reaching;
 
 pub(super) use bots::BotRow;
@@ -26,6 +27,7 @@ pub(super) struct Tenant {
     name: String,
     created_at: Timestamp,
     keys: Vec<(DataKeyId, WrappedKey)>,
+    gateways_may_widen: bool,
 }
 
 impl State {
@@ -63,7 +65,8 @@ impl Entering for Memory {
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
-        state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
+        let name = name.to_owned();
+        state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
         Ok(())
     }
 

@@ -26,6 +26,10 @@ pub(super) struct SecretRow {
 }
 
 impl GatewayRow {
+    pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
+        (self.gateway.scope, self.gateway.agent) == (scope, agent)
+    }
+
     fn is(&self, scope: TenantScope, name: &str) -> bool {
         self.gateway.scope == scope && self.name == name
     }

@@ -18,6 +18,12 @@ pub(in super::super) struct CodeRow {
     used_by: Option<(BotId, String)>,
 }
 
+impl CodeRow {
+    pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
+        (self.scope, self.agent) == (scope, agent)
+    }
+}
+
 impl State {
     /// Counts a try of a person. Answers whether it may be looked at.
     fn link_try(&mut self, bot: BotId, author: &str, now: Timestamp) -> bool {
@@ -64,7 +70,7 @@ impl Linking for Memory {
         let mut state = self.lock();
         state.agent("enter a link code", scope, agent)?;
         let within = |row: &&CodeRow| {
-            (row.scope, row.agent) == (scope, agent) && now < row.created_at + HOUR
+            row.is_of(scope, agent) && now < row.created_at + HOUR
         };
         let entered = state.link_codes.values().filter(within).count();
         if i64::try_from(entered).is_ok_and(|entered| entered >= LINK_CODES_PER_HOUR) {
