@@ -92,9 +92,10 @@ fn refused(error: &ManageError) -> Response {
             (&problem::TAKEN, "have the other agent release it, or choose another")
         }
         ManageError::NotGranted => (&problem::NOT_GRANTED, "GET /manage shows what the agent has"),
-        ManageError::NotLinked => {
-            (&problem::NOT_LINKED, "link them first: POST /manage/link, and have them send the code")
-        }
+        ManageError::NotLinked => (
+            &problem::NOT_LINKED,
+            "link them first: POST /manage/link, and have them send the code",
+        ),
         ManageError::NotSeen => (
             &problem::NOT_SEEN,
             "link somebody who can see it, or ask the operator of the bot for a grant",

@@ -11,6 +11,8 @@ mod callers;
 mod line;
 #[path = "street/linking.rs"]
 mod linking;
+#[path = "street/managing.rs"]
+mod managing;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

@@ -70,7 +70,8 @@ impl Running {
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
         let issuers = Arc::new(issuers(config, &pg, vault));
         let wake = Arc::new(wake(config, &pg)?);
-        let desk = Arc::new(desk((&pg, wake), (register, issuers), &lease, (&ringing, &webchat), &life)?);
+        let desk =
+            Arc::new(desk((&pg, wake), (register, issuers), &lease, (&ringing, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -84,12 +85,7 @@ impl Running {
             life.leave.clone(),
         ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
-        let street = Street {
-            desk: Arc::clone(&desk),
-            room,
-            webchat,
-            lines: life.street.clone(),
-        };
+        let street = Street { desk: Arc::clone(&desk), room, webchat, lines: life.street.clone() };
         open(config, street, &ringing, &life).await?;
         Ok(Self { pg, desk, life, lease, keeper, ringing })
     }

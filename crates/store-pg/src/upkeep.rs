@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS, REACH_CHANGES_HOURS, SEND_HOURS,
-    UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
+    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
+    REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;

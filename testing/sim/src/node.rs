@@ -101,8 +101,7 @@ impl Parts {
         let store = &self.store;
         let register =
             Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
-        let issuer =
-            Issuer::over(Arc::<SimStore>::clone(store), world.cast.vault.clone(), URL);
+        let issuer = Issuer::over(Arc::<SimStore>::clone(store), world.cast.vault.clone(), URL);
         let Machine { notes, .. } = &world.machines[name];
         let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
         let adapters: Adapters =

@@ -16,9 +16,9 @@ use nightdesk_vault::Key;
 use super::{asked, caller, named, refused, told};
 use crate::gateways::{Gateways, refuse};
 
-const WANTS: &str = "send JSON with platform and userId, and botId if the platform has several bots";
-const WANTS_LIST: &str =
-    "send JSON with platform and userIds, at most a thousand, and botId if the platform has several bots";
+const WANTS: &str =
+    "send JSON with platform and userId, and botId if the platform has several bots";
+const WANTS_LIST: &str = "send JSON with platform and userIds, at most a thousand, and botId if the platform has several bots";
 
 pub(super) async fn link(
     State(gateways): State<Arc<Gateways>>,

@@ -33,7 +33,8 @@ pub(super) async fn policy(
         Ok(said) => said,
         Err(refused) => return refused,
     };
-    let policy::Request { platform, require_address, free_response_scopes, allow_other_bots } = said;
+    let policy::Request { platform, require_address, free_response_scopes, allow_other_bots } =
+        said;
     if platform.is_empty() || free_response_scopes.len() > FREE_SCOPES_MAX {
         return refuse(StatusCode::BAD_REQUEST, WANTS);
     }

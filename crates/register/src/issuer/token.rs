@@ -1,8 +1,8 @@
 //! Access tokens: made and judged without asking anybody.
 
 use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
-use nightdesk_types::{AgentId, Timestamp};
 use nightdesk_types::limits::{ACCESS_TOKEN_BYTES_MAX, ACCESS_TOKEN_LEEWAY, ACCESS_TOKEN_LIFE};
+use nightdesk_types::{AgentId, Timestamp};
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 

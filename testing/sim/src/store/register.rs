@@ -5,8 +5,8 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
-    Redeemed, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf, Redeemed,
+    StoredBot, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,

@@ -191,6 +191,10 @@ macro_rules! register_store_conformance {
             a_code_is_good_on_open_bots_alone,
             guesses_are_few,
             codes_are_few,
+            an_agents_reach_is_its_own,
+            a_bot_is_open_to_its_own_and_when_shared_to_all,
+            a_deprovisioned_agent_has_nothing_left,
+            a_tenant_says_what_its_gateways_may,
         }
     };
 }

@@ -6,6 +6,7 @@ mod gateways;
 mod bots;
 mod linking;
 mod listing;
+mod managing;
 mod enrolment;
 mod issuer;
 
@@ -16,3 +17,4 @@ pub use gateways::*;
 pub use issuer::*;
 pub use linking::*;
 pub use listing::*;
+pub use managing::*;
