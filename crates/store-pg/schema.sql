@@ -2095,7 +2095,8 @@ CREATE TABLE public.refusals (
     at timestamp with time zone DEFAULT now() NOT NULL,
     bot_id uuid NOT NULL,
     event_key text NOT NULL,
-    reason text NOT NULL
+    reason text NOT NULL,
+    agent_id uuid
 );
 
 ALTER TABLE ONLY public.refusals FORCE ROW LEVEL SECURITY;
@@ -2451,6 +2452,8 @@ CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bo
 
 CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
 
+CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
+
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
 CREATE UNIQUE INDEX scope_grants_one_agent_per_chat ON public.scope_grants USING btree (bot_id, chat_id) WHERE (chat_id <> '*'::text);
@@ -2458,6 +2461,8 @@ CREATE UNIQUE INDEX scope_grants_one_agent_per_chat ON public.scope_grants USING
 CREATE UNIQUE INDEX scope_grants_one_agent_per_scope ON public.scope_grants USING btree (bot_id, scope_id) WHERE (chat_id = '*'::text);
 
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
+
+CREATE INDEX sends_by_chat ON public.sends USING btree (tenant_id, agent_id, bot_id, chat_id, asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
 

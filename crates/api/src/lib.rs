@@ -3,6 +3,7 @@
 //! [`serve`] is the listener with its bounds; [`routes`] is what it serves.
 
 mod chat;
+mod events;
 mod health;
 mod hooks;
 mod gateways;
@@ -53,6 +54,7 @@ pub fn routes(street: Street) -> Router {
         .merge(hooks::route(desk))
         .merge(oauth::route(Arc::clone(&gateways)))
         .merge(manage::route(Arc::clone(&gateways)))
+        .merge(events::route(Arc::clone(&gateways)))
         .merge(relay::route(gateways))
         .route("/problems/{slug}", get(problem::page))
         .merge(chats)

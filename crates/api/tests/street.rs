@@ -13,6 +13,8 @@ mod line;
 mod linking;
 #[path = "street/managing.rs"]
 mod managing;
+#[path = "street/explaining.rs"]
+mod explaining;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

@@ -116,6 +116,9 @@ async fn put(
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
+                for passed_over in event.passed_over() {
+                    desk.refusals.note(refused(event.verified(), *passed_over));
+                }
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;
@@ -138,11 +141,12 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
 }
 
 /// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
-fn refused(event: &Verified<Event>, Refused { scope, refusal }: Refused) -> RefusalNote {
+fn refused(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
     RefusalNote {
-        scope: scope.unwrap_or_else(|| event.operator()),
+        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
         bot: event.bot(),
         event_key: event.get().key().to_owned(),
+        agent: agent.map(|(_, agent)| agent),
         refusal,
     }
 }

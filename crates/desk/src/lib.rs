@@ -4,6 +4,7 @@
 //! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
 //! agents that sleep and tells their people.
 
+pub mod explaining;
 pub mod inbound;
 pub mod outbound;
 pub mod line;
@@ -27,6 +28,7 @@ use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
+pub use explaining::Records;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;
@@ -50,6 +52,8 @@ pub struct Desk {
     pub egress: Arc<Egress>,
     /// The bell.
     pub bell: Ringer,
+    /// What is written down about events.
+    pub records: Record,
     /// Calls agents that sleep.
     pub wake: Arc<Wake>,
     /// Who was told lately that their agent is being woken.
@@ -58,6 +62,16 @@ pub struct Desk {
     pub tasks: TaskTracker,
     /// Whether this node should be given work.
     pub readiness: Readiness,
+}
+
+/// What is written down about events, as anything that can be read.
+#[derive(Clone)]
+pub struct Record(pub Arc<dyn Records>);
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Record")
+    }
 }
 
 /// The bell, as anything that can be rung.

@@ -3,6 +3,7 @@
 mod check;
 mod dev;
 mod enter;
+mod explain;
 mod gateway;
 mod inbox;
 mod list;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
 pub(crate) use reach::{Binding, Grant, Link};
@@ -95,6 +97,11 @@ pub(crate) enum Command {
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),
+    /// Say what became of an event and why, or what would.
+    #[command(
+        after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
+    )]
+    Explain(Explain),
     /// Prove that something works, step by step, or say what to mend.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
     Verify(Verify),

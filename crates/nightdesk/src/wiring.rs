@@ -8,7 +8,9 @@ use anyhow::{Context, bail};
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, sweep,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
@@ -176,6 +178,7 @@ fn desk(
         )),
         accounts,
         bell: Ringer(ringing.bell()),
+        records: Record(Arc::<Pg>::clone(pg)),
         wake,
         waking: Waking::default(),
         tasks: life.work.clone(),

@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, sweep,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
@@ -122,6 +124,7 @@ impl Parts {
             )),
             accounts,
             bell: Ringer(self.bell()),
+            records: Record(Arc::<SimStore>::clone(store)),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
             tasks: self.life.work.clone(),

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
@@ -380,6 +380,7 @@ impl Rooms<'_> {
             )),
             accounts,
             bell: Ringer(Arc::<Ears>::clone(ears)),
+            records: Record(store()),
             wake: Arc::new(wake),
             waking: Waking::default(),
             tasks: work.clone(),

@@ -11,7 +11,7 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, gateway, inbox, list, names, reach, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, explain, gateway, inbox, list, names, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -37,6 +37,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "gateways_may_widen": !stop })))
         }
         Command::Bot(bot) => bots(config, &register, bot).await,
+        Command::Explain(explain) => explain::run(&register, &pg, explain).await,
         Command::Link(link) => reach::link(&register, link).await,
         Command::Binding(binding) => reach::binding(&register, binding).await,
         Command::Grant(grant) => reach::grant(&register, grant).await,

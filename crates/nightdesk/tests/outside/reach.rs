@@ -22,9 +22,18 @@ fn what_cannot_be_done_says_what_to_do() {
     let bot = entered.get("BOT").to_owned();
     let whose = "--tenant acme --agent helper";
     let cases = [
-        (format!("nightdesk binding prefer {whose} --bot {bot} --author nobody"), "bind them first"),
-        (format!("nightdesk grant remove {whose} --bot {bot} --chat none"), "nightdesk agent reach"),
-        (format!("nightdesk agent reach {whose} --open-to everybody"), "owner-only, allow-list or any"),
+        (
+            format!("nightdesk binding prefer {whose} --bot {bot} --author nobody"),
+            "bind them first",
+        ),
+        (
+            format!("nightdesk grant remove {whose} --bot {bot} --chat none"),
+            "nightdesk agent reach",
+        ),
+        (
+            format!("nightdesk agent reach {whose} --open-to everybody"),
+            "owner-only, allow-list or any",
+        ),
         (
             format!("nightdesk bot share --tenant acme --bot {}", entered.get("AGENT")),
             "nightdesk bot list --tenant acme",

@@ -154,6 +154,7 @@ macro_rules! gate_store_conformance {
             every_bot_that_knows_the_chat_is_told,
             refusals_are_kept_in_a_ring,
             a_batch_may_be_longer_than_the_ring,
+            a_refusal_is_told_to_its_tenant,
         }
     };
 }
