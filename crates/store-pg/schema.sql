@@ -108,6 +108,28 @@ $$;
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
+CREATE FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) RETURNS TABLE(gateway_id uuid)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    delete from link_codes c where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    delete from relevance_policies r where r.tenant_id = p_tenant and r.agent_id = p_agent;
+    delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+    delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
+    delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    update oauth_clients o set revoked_at = now()
+    where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
+    return query
+    update gateways g set revoked_at = now()
+    where g.tenant_id = p_tenant and g.agent_id = p_agent and g.revoked_at is null
+    returning g.gateway_id;
+end
+$$;
+
+ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -224,6 +246,66 @@ end
 $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) RETURNS TABLE(outcome text, tenant_id uuid, agent_id uuid, agent text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+    v_bot  bots;
+    v_code link_codes;
+    v_said text;
+begin
+    select b.* into strict v_bot from bots b where b.bot_id = p_bot;
+    select c.* into v_code from link_codes c where c.code_sha256 = p_code for update;
+    if v_code.used_bot = p_bot and v_code.used_author = p_author then
+        v_said := 'linked';
+    elsif not link_try(v_bot.tenant_id, p_bot, p_author, tries_max) then
+        v_said := 'too-many';
+    elsif v_code.agent_id is null then
+        v_said := 'unknown';
+    elsif v_code.used_bot is not null then
+        v_said := 'used';
+    elsif v_code.expires_at <= now() then
+        v_said := 'expired';
+    elsif v_bot.tenant_id <> v_code.tenant_id and not v_bot.shared then
+        v_said := 'not-here';
+    else
+        update link_codes c set used_bot = p_bot, used_author = p_author
+        where c.tenant_id = v_code.tenant_id and c.code_sha256 = p_code;
+        insert into bindings (tenant_id, bot_id, author_id, agent_id)
+        values (v_code.tenant_id, p_bot, p_author, v_code.agent_id)
+        on conflict do nothing;
+        v_said := 'linked';
+    end if;
+    if v_said <> 'linked' then
+        return query select v_said, null::uuid, null::uuid, null::text;
+        return;
+    end if;
+    return query
+    select v_said, a.tenant_id, a.agent_id, a.name from agents a
+    where a.tenant_id = v_code.tenant_id and a.agent_id = v_code.agent_id;
+end
+$$;
+
+ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select b.bot_id, b.platform, b.handle, b.tenant_id = p_tenant from bots b
+    where b.tenant_id = p_tenant or b.shared
+    order by b.tenant_id <> p_tenant, b.created_at, b.bot_id
+    limit bots_max;
+end
+$$;
+
+ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -645,6 +727,31 @@ end
 $$;
 
 ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_codes bigint;
+    v_tries bigint;
+begin
+    with old as (
+        select c.code_sha256 from link_codes c where c.created_at < now() - kept
+        order by c.created_at limit rows_max
+    )
+    delete from link_codes c using old where c.code_sha256 = old.code_sha256;
+    get diagnostics v_codes = row_count;
+    with old as (
+        select t.bot_id, t.author_id from link_tries t where t.hour_began_at < now() - kept
+        order by t.hour_began_at limit rows_max
+    )
+    delete from link_tries t using old where t.bot_id = old.bot_id and t.author_id = old.author_id;
+    get diagnostics v_tries = row_count;
+    return v_codes + v_tries;
+end
+$$;
+
+ALTER FUNCTION public.forget_links(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1184,6 +1291,21 @@ end
 $$;
 
 ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    insert into link_tries as t (tenant_id, bot_id, author_id, hour_began_at, tries)
+    values (p_operator, p_bot, p_author, now(), 1)
+    on conflict (tenant_id, bot_id, author_id) do update
+    set hour_began_at = case when t.hour_began_at > now() - interval '1 hour'
+            then t.hour_began_at else now() end,
+        tries = case when t.hour_began_at > now() - interval '1 hour'
+            then t.tries + 1 else 1 end
+    returning t.tries <= tries_max
+$$;
+
+ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -1865,6 +1987,11 @@ CREATE TABLE public.bots (
     path text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
+    sealed bytea,
+    key_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
 );
 
 ALTER TABLE ONLY public.bots FORCE ROW LEVEL SECURITY;
@@ -2053,6 +2180,33 @@ ALTER TABLE ONLY public.lines FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines OWNER TO nightdesk_owner;
 
+CREATE TABLE public.link_codes (
+    tenant_id uuid NOT NULL,
+    code_sha256 bytea NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_bot uuid,
+    used_author text,
+    CONSTRAINT link_codes_used_by_somebody CHECK (((used_bot IS NULL) = (used_author IS NULL)))
+);
+
+ALTER TABLE ONLY public.link_codes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_codes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.link_tries (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    author_id text NOT NULL,
+    hour_began_at timestamp with time zone NOT NULL,
+    tries integer NOT NULL
+);
+
+ALTER TABLE ONLY public.link_tries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries OWNER TO nightdesk_owner;
+
 CREATE TABLE public.listed_authors (
     tenant_id uuid NOT NULL,
     agent_id uuid NOT NULL,
@@ -2204,7 +2358,8 @@ CREATE TABLE public.refusals (
     at timestamp with time zone DEFAULT now() NOT NULL,
     bot_id uuid NOT NULL,
     event_key text NOT NULL,
-    reason text NOT NULL
+    reason text NOT NULL,
+    agent_id uuid
 );
 
 ALTER TABLE ONLY public.refusals FORCE ROW LEVEL SECURITY;
@@ -2306,6 +2461,7 @@ CREATE TABLE public.tenants (
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     erased_at timestamp with time zone
+    gateways_may_widen boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
@@ -2454,6 +2610,12 @@ ALTER TABLE ONLY public.inbox_parked
 ALTER TABLE ONLY public.lines
     ADD CONSTRAINT lines_pkey PRIMARY KEY (tenant_id, agent_id);
 
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_pkey PRIMARY KEY (tenant_id, code_sha256);
+
+ALTER TABLE ONLY public.link_tries
+    ADD CONSTRAINT link_tries_pkey PRIMARY KEY (tenant_id, bot_id, author_id);
+
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, author_id);
 
@@ -2548,6 +2710,7 @@ CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_i
 CREATE INDEX bot_keys_by_expiry ON public.bot_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
+CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
 
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
@@ -2555,11 +2718,21 @@ CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) 
 
 CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
+CREATE INDEX link_codes_by_age ON public.link_codes USING btree (created_at);
+
+CREATE INDEX link_codes_by_agent ON public.link_codes USING btree (tenant_id, agent_id, created_at);
+
+CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_sha256);
+
+CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
+
 CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
 CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bot_id, version);
 
 CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
+
+CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
 
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
@@ -2568,6 +2741,8 @@ CREATE UNIQUE INDEX scope_grants_one_agent_per_chat ON public.scope_grants USING
 CREATE UNIQUE INDEX scope_grants_one_agent_per_scope ON public.scope_grants USING btree (bot_id, scope_id) WHERE (chat_id = '*'::text);
 
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
+
+CREATE INDEX sends_by_chat ON public.sends USING btree (tenant_id, agent_id, bot_id, chat_id, asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
 
@@ -2619,6 +2794,9 @@ ALTER TABLE ONLY public.gateway_secrets
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -2664,6 +2842,10 @@ ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.link_codes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.listed_authors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
@@ -2701,6 +2883,10 @@ CREATE POLICY own_tenants ON public.inbox_heads USING ((array_position(( SELECT 
 CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.link_codes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.link_tries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.listed_authors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2830,6 +3016,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_door
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_doors;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Floor, RefusalNote, Refused};
+use nightdesk_gate::{AdmitError, Admitted, Ask, Floor, RefusalNote, Refused};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
@@ -15,7 +15,7 @@ use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Account, Desk, capabilities, waking};
+use crate::{Account, Desk, capabilities, linking, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -94,6 +94,10 @@ async fn put(
     began: Instant,
 ) -> Result<Placed, StoreError> {
     crash_point("K1");
+    if let Some(ask) = Ask::of(&event) {
+        linking::link(desk, &ask).await?;
+        return Ok(Placed::Stored);
+    }
     let source = event.get().source().clone();
     let eyes = account.platform.eyes();
     let sees =
@@ -112,6 +116,9 @@ async fn put(
         match capabilities::put(desk, &event).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
+                for passed_over in event.passed_over() {
+                    desk.refusals.note(refused(event.verified(), *passed_over));
+                }
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;
@@ -134,11 +141,12 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
 }
 
 /// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
-fn refused(event: &Verified<Event>, Refused { scope, refusal }: Refused) -> RefusalNote {
+fn refused(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
     RefusalNote {
-        scope: scope.unwrap_or_else(|| event.operator()),
+        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
         bot: event.bot(),
         event_key: event.get().key().to_owned(),
+        agent: agent.map(|(_, agent)| agent),
         refusal,
     }
 }

@@ -12,9 +12,11 @@ use uuid::Uuid;
 use crate::account::{NewBot, StoredBot};
 use crate::capability::Lending;
 use crate::enrolment::Enrolling;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Proof};
 use crate::issuer::Issuing;
+use crate::linking::Linking;
 use crate::listing::Listing;
+use crate::managing::Managing;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -107,6 +109,15 @@ pub trait Gateways: Send + Sync {
     /// Every secret of every gateway of that name, over all tenants.
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
 
+    /// The gateway as which an agent dials that shows a token of an issuer: it has no secret, and
+    /// no upgrade token can name it. It is entered when it is first asked for. `None`: the tenant
+    /// has no such agent.
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError>;
+
     /// Gateways that were revoked within this time, over all tenants.
     async fn revoked_within(
         &self,
@@ -146,11 +157,20 @@ pub trait Bots: Send + Sync {
 
 /// Everything the register asks.
 pub trait Store:
-    Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Lending
+    Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing + Lending
 {
 }
 
 impl<T> Store for T where
-    T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Lending
+    T: Entering
+        + Reaching
+        + Linking
+        + Managing
+        + Gateways
+        + Bots
+        + Listing
+        + Enrolling
+        + Issuing
+        + Lending
 {
 }

@@ -68,6 +68,7 @@ begin
     delete from scope_grants where tenant_id = p_tenant;
     delete from listed_authors where tenant_id = p_tenant;
     delete from enrolments where tenant_id = p_tenant;
+    delete from link_codes where tenant_id = p_tenant;
     delete from oauth_clients where tenant_id = p_tenant;
     update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
     delete from gateway_secrets where tenant_id = p_tenant;

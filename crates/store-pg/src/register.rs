@@ -5,7 +5,9 @@ mod capabilities;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
 mod reaching;
 
 use async_trait::async_trait;

@@ -381,6 +381,27 @@ pub const ENROLMENT_KEPT_DAYS: i32 = 30;
 /// How long a gateway's older secrets stay good when it is enrolled again.
 pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
 
+/// How long a link code is good.
+pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
+
+/// How many link codes an agent gets in an hour.
+pub const LINK_CODES_PER_HOUR: i64 = 10;
+
+/// How many link codes a person may try on a bot in an hour.
+pub const LINK_TRIES_PER_HOUR: i32 = 5;
+
+/// Hours after which a link code, and how often somebody tried one, is forgotten.
+pub const LINK_KEPT_HOURS: i32 = 24;
+
+/// How many bots are shown on which an agent may be linked.
+pub const OPEN_BOTS_MAX: i32 = 256;
+
+/// How many people may be on an agent's list on a bot.
+pub const LISTED_AUTHORS_MAX: usize = 1_000;
+
+/// How many chats or scopes an agent may name where it need not be addressed.
+pub const FREE_SCOPES_MAX: usize = 1_000;
+
 /// The largest form or body a gateway may post to us.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 64 * 1024;
 

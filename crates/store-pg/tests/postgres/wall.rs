@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 29] = [
+const DEFINERS: [(&str, &str); 32] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -19,6 +19,8 @@ const DEFINERS: [(&str, &str); 29] = [
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
+    ("door_link", "nightdesk_doors"),
+    ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),
     ("door_reaches", "nightdesk_doors"),
@@ -35,6 +37,7 @@ const DEFINERS: [(&str, &str); 29] = [
     ("forget_chats", "nightdesk_doors"),
     ("forget_data_keys", "nightdesk_doors"),
     ("forget_ended", "nightdesk_doors"),
+    ("forget_links", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),

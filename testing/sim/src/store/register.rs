@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
+use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot,
-    StoredCapability, StoredSecret,
+    GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
+    Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -36,6 +36,20 @@ through! { nightdesk_register::Reaching {
     ) -> ();
 }}
 
+through! { nightdesk_register::Linking {
+    fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
+    fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
+    fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
+}}
+
+through! { nightdesk_register::Managing {
+    fn reach_of(scope: TenantScope, agent: AgentId) -> ReachOf;
+    fn open_bots(scope: TenantScope) -> Vec<OpenBot>;
+    fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
+    fn gateways_may_widen(scope: TenantScope) -> bool;
+    fn let_gateways_widen(scope: TenantScope, may: bool) -> ();
+}}
+
 through! { nightdesk_register::Gateways {
     fn create_gateway(
         scope: TenantScope, agent: AgentId, name: &str, secret: &NewSecret
@@ -45,6 +59,7 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 

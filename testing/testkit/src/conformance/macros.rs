@@ -154,6 +154,7 @@ macro_rules! gate_store_conformance {
             every_bot_that_knows_the_chat_is_told,
             refusals_are_kept_in_a_ring,
             a_batch_may_be_longer_than_the_ring,
+            a_refusal_is_told_to_its_tenant,
         }
     };
 }
@@ -172,6 +173,7 @@ macro_rules! register_store_conformance {
             a_rotated_secret_overlaps_with_the_new_one,
             only_a_live_gateway_is_rotated,
             a_revoked_gateway_is_still_found,
+            an_agent_has_one_gateway_for_tokens,
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
             a_rotated_bot_key_overlaps_with_the_new_one,
@@ -187,6 +189,14 @@ macro_rules! register_store_conformance {
             of_racing_enrolments_one_wins,
             nobody_is_invited_for_a_foreign_agent,
             one_first_signing_key_stands,
+            a_code_links_one_person,
+            a_code_is_good_on_open_bots_alone,
+            guesses_are_few,
+            codes_are_few,
+            an_agents_reach_is_its_own,
+            a_bot_is_open_to_its_own_and_when_shared_to_all,
+            a_deprovisioned_agent_has_nothing_left,
+            a_tenant_says_what_its_gateways_may,
         }
     };
 }

@@ -13,7 +13,9 @@ mod capabilities;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
 mod reaching;
 
 use bots::BotKeyRow;
@@ -21,12 +23,14 @@ pub(super) use bots::BotRow;
 pub(super) use capabilities::CapabilityRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
+pub(super) use linking::CodeRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
     name: String,
     created_at: Timestamp,
     keys: Vec<(DataKeyId, WrappedKey)>,
+    gateways_may_widen: bool,
 }
 
 impl State {
@@ -64,7 +68,8 @@ impl Entering for Memory {
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
-        state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
+        let name = name.to_owned();
+        state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
         Ok(())
     }
 
@@ -88,7 +93,7 @@ impl Entering for Memory {
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
         let keys = BotKeyRow::first(bot).into_iter().collect();
-        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), keys });
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false, keys });
         Ok(id)
     }
 }

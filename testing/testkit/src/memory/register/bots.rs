@@ -13,6 +13,8 @@ use super::super::{Memory, State};
 pub(in super::super) struct BotRow {
     pub(in super::super) operator: TenantScope,
     pub(in super::super) new: NewBot,
+    /// Whether agents of other tenants may be linked on it.
+    pub(in super::super) shared: bool,
     /// Its keys, oldest first.
     pub(super) keys: Vec<BotKeyRow>,
 }
@@ -35,7 +37,7 @@ impl BotKeyRow {
 impl BotRow {
     /// Whether both cannot be entered.
     pub(super) fn clashes_with(&self, operator: TenantScope, bot: &NewBot) -> bool {
-        let Self { operator: other, new, keys: _ } = self;
+        let Self { operator: other, new, shared: _, keys: _ } = self;
         let same_handle =
             (*other, &new.platform, &new.handle) == (operator, &bot.platform, &bot.handle);
         new.id == bot.id || new.path == bot.path || same_handle
@@ -44,7 +46,7 @@ impl BotRow {
 
 impl State {
     fn stored(&self, row: &BotRow, now: Timestamp) -> StoredBot {
-        let BotRow { operator, new, keys } = row;
+        let BotRow { operator, new, shared: _, keys } = row;
         let live = |key: &&BotKeyRow| key.expires_at.is_none_or(|at| at > now);
         let keys = keys.iter().rev().filter(live).filter_map(|key| {
             let NewSecret { id, sealed, key } = key.new.clone();
