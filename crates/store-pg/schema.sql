@@ -107,7 +107,6 @@ $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
 CREATE FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) RETURNS TABLE(gateway_id uuid)
     LANGUAGE plpgsql
     AS $$
@@ -129,7 +128,7 @@ $$;
 
 ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
+CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -727,6 +726,7 @@ end
 $$;
 
 ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1610,6 +1610,7 @@ begin
     delete from scope_grants where tenant_id = p_tenant;
     delete from listed_authors where tenant_id = p_tenant;
     delete from enrolments where tenant_id = p_tenant;
+    delete from link_codes where tenant_id = p_tenant;
     delete from oauth_clients where tenant_id = p_tenant;
     update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
     delete from gateway_secrets where tenant_id = p_tenant;
@@ -1986,12 +1987,8 @@ CREATE TABLE public.bots (
     handle text NOT NULL,
     path text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-    sealed bytea,
-    key_id bigint,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    shared boolean DEFAULT false NOT NULL,
-    CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
+    shared boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.bots FORCE ROW LEVEL SECURITY;
@@ -2460,7 +2457,7 @@ CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    erased_at timestamp with time zone
+    erased_at timestamp with time zone,
     gateways_may_widen boolean DEFAULT false NOT NULL
 );
 
@@ -2709,8 +2706,9 @@ CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_i
 
 CREATE INDEX bot_keys_by_expiry ON public.bot_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
-CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
 CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
+
+CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
 
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
