@@ -57,11 +57,19 @@ async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
     let mut hangups = lifecycle::hangups()?;
     while hangups.recv().await.is_some() {
         match read_again(config, vault).await {
-            Ok(()) => tracing::info!("vault keys read again; {} seals", vault.sealing()),
-            Err(error) => tracing::error!("vault keys stay as they are: {error:#}"),
+            Ok(()) => tell_keys(vault),
+            Err(error) => tell_bad_keys(&error),
         }
     }
     Ok(())
+}
+
+fn tell_keys(vault: &Vault) {
+    tracing::info!("vault keys read again; {} seals", vault.sealing());
+}
+
+fn tell_bad_keys(error: &anyhow::Error) {
+    tracing::error!("vault keys stay as they are: {error:#}");
 }
 
 /// A node that takes messages.

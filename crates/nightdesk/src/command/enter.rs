@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use nightdesk_register::{BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::BotId;
-use nightdesk_vault::Key;
+use nightdesk_vault::{Key, Locksmith};
 use nightdesk_wake::Wakers;
 use serde_json::json;
 
@@ -22,29 +22,13 @@ use crate::wiring;
 pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Answer> {
     let pg = Arc::new(wiring::connect(config)?);
     let vault = config.vault().await?;
-    let locksmith = wiring::locksmith(&pg, vault.clone());
-    let register = Register::over(Arc::<Pg>::clone(&pg), vault);
+    let register = Register::over(Arc::<Pg>::clone(&pg), vault.clone());
     match command {
-        Command::Tenant(Tenant::Create { name }) => {
-            let tenant = register.create_tenant(&name).await?;
-            Ok(Answer::One(json!({ "tenant_id": tenant })))
-        }
-        Command::Tenant(Tenant::List(page)) => {
-            let tenants = register.store().tenants(&page.after).await?;
-            Ok(Answer::Many(tenants.iter().map(list::named).collect()))
-        }
-        Command::Tenant(Tenant::RotateKey { name }) => {
-            keys::rotate_tenant(&register, &locksmith, &name).await
-        }
-        Command::Tenant(Tenant::Erase { name, yes }) => {
-            keys::erase(&register, &locksmith, &name, yes).await
+        Command::Tenant(command) => {
+            let locksmith = wiring::locksmith(&pg, vault);
+            tenants(&register, &locksmith, command).await
         }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
-        Command::Tenant(Tenant::TrustGateways { tenant, stop }) => {
-            let scope = names::tenant(&register, &tenant).await?;
-            register.store().let_gateways_widen(scope, !stop).await?;
-            Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "gateways_may_widen": !stop })))
-        }
         Command::Bot(bot) => bots(config, &register, bot).await,
         Command::Explain(explain) => explain::run(&register, &pg, explain).await,
         Command::Link(link) => reach::link(&register, link).await,
@@ -61,6 +45,30 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         | Command::Verify(_)
         | Command::Key(_) => {
             bail!("not a command of the register")
+        }
+    }
+}
+
+async fn tenants(
+    register: &Register,
+    locksmith: &Locksmith,
+    command: Tenant,
+) -> anyhow::Result<Answer> {
+    match command {
+        Tenant::Create { name } => {
+            let tenant = register.create_tenant(&name).await?;
+            Ok(Answer::One(json!({ "tenant_id": tenant })))
+        }
+        Tenant::List(page) => {
+            let tenants = register.store().tenants(&page.after).await?;
+            Ok(Answer::Many(tenants.iter().map(list::named).collect()))
+        }
+        Tenant::RotateKey { name } => keys::rotate_tenant(register, locksmith, &name).await,
+        Tenant::Erase { name, yes } => keys::erase(register, locksmith, &name, yes).await,
+        Tenant::TrustGateways { tenant, stop } => {
+            let scope = names::tenant(register, &tenant).await?;
+            register.store().let_gateways_widen(scope, !stop).await?;
+            Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "gateways_may_widen": !stop })))
         }
     }
 }
