@@ -1420,6 +1420,17 @@ $$;
 
 ALTER FUNCTION public.wall_off(walled text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.works_for(p_tenant uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', array[p_tenant]::text, true);
+    return p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.works_for(p_tenant uuid) OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
