@@ -107,6 +107,27 @@ $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) RETURNS TABLE(gateway_id uuid)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    delete from link_codes c where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    delete from relevance_policies r where r.tenant_id = p_tenant and r.agent_id = p_agent;
+    delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+    delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
+    delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    update oauth_clients o set revoked_at = now()
+    where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
+    return query
+    update gateways g set revoked_at = now()
+    where g.tenant_id = p_tenant and g.agent_id = p_agent and g.revoked_at is null
+    returning g.gateway_id;
+end
+$$;
+
+ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -144,6 +165,22 @@ end
 $$;
 
 ALTER FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) RETURNS TABLE(bot_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select a.bot_id from unnest(p_bots, p_versions) as a (bot_id, version)
+        left join reach_heads h on h.bot_id = a.bot_id
+    where coalesce(h.version, 0) <> a.version;
+end
+$$;
+
+ALTER FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -204,6 +241,66 @@ $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) RETURNS TABLE(outcome text, tenant_id uuid, agent_id uuid, agent text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+    v_bot  bots;
+    v_code link_codes;
+    v_said text;
+begin
+    select b.* into strict v_bot from bots b where b.bot_id = p_bot;
+    select c.* into v_code from link_codes c where c.code_sha256 = p_code for update;
+    if v_code.used_bot = p_bot and v_code.used_author = p_author then
+        v_said := 'linked';
+    elsif not link_try(v_bot.tenant_id, p_bot, p_author, tries_max) then
+        v_said := 'too-many';
+    elsif v_code.agent_id is null then
+        v_said := 'unknown';
+    elsif v_code.used_bot is not null then
+        v_said := 'used';
+    elsif v_code.expires_at <= now() then
+        v_said := 'expired';
+    elsif v_bot.tenant_id <> v_code.tenant_id and not v_bot.shared then
+        v_said := 'not-here';
+    else
+        update link_codes c set used_bot = p_bot, used_author = p_author
+        where c.tenant_id = v_code.tenant_id and c.code_sha256 = p_code;
+        insert into bindings (tenant_id, bot_id, author_id, agent_id)
+        values (v_code.tenant_id, p_bot, p_author, v_code.agent_id)
+        on conflict do nothing;
+        v_said := 'linked';
+    end if;
+    if v_said <> 'linked' then
+        return query select v_said, null::uuid, null::uuid, null::text;
+        return;
+    end if;
+    return query
+    select v_said, a.tenant_id, a.agent_id, a.name from agents a
+    where a.tenant_id = v_code.tenant_id and a.agent_id = v_code.agent_id;
+end
+$$;
+
+ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select b.bot_id, b.platform, b.handle, b.tenant_id = p_tenant from bots b
+    where b.tenant_id = p_tenant or b.shared
+    order by b.tenant_id <> p_tenant, b.created_at, b.bot_id
+    limit bots_max;
+end
+$$;
+
+ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -221,6 +318,80 @@ end
 $$;
 
 ALTER FUNCTION public.door_ownerless_bots(bots_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_reach(p_bot uuid, p_since bigint) RETURNS TABLE(kind text, version bigint, whole boolean, author_id text, scope_id text, chat_id text, tenant_id uuid, agent_id uuid, principal text, listed text[], owners text[], require_address boolean, free_scopes text[], allow_other_bots boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_head     bigint := coalesce((select h.version from reach_heads h where h.bot_id = p_bot), 0);
+    v_platform text   := (select b.platform from bots b where b.bot_id = p_bot);
+    -- Its log begins later, or the head is not the one that was seen.
+    v_whole    boolean := p_since is null or p_since > v_head or p_since < v_head and not exists (
+        select from reach_changes c where c.bot_id = p_bot and c.version = p_since + 1
+    );
+begin
+    return query
+    select 'head', v_head, v_whole, null::text, null::text, null::text, null::uuid, null::uuid,
+        null::text, null::text[], null::text[], null::boolean, null::text[], null::boolean;
+    return query
+    select 'author', null::bigint, null::boolean, a.author_id, null::text, null::text, b.tenant_id,
+        b.agent_id, null::text, null::text[], null::text[], null::boolean, null::text[],
+        null::boolean
+    from (
+        select distinct i.author_id from bindings i where v_whole and i.bot_id = p_bot
+        union
+        select c.author_id from reach_changes c
+        where not v_whole and c.bot_id = p_bot and c.version > p_since and c.author_id is not null
+    ) as a left join lateral (
+        select i.tenant_id, i.agent_id from bindings i
+        where i.bot_id = p_bot and i.author_id = a.author_id
+        order by i.preferred_at desc nulls last, i.created_at, i.agent_id
+        limit 64
+    ) as b on true;
+    return query
+    select 'grant', null::bigint, null::boolean, null::text, a.scope_id, a.chat_id, g.tenant_id,
+        g.agent_id, g.principal, null::text[], null::text[], null::boolean, null::text[],
+        null::boolean
+    from (
+        select i.scope_id, i.chat_id from scope_grants i where v_whole and i.bot_id = p_bot
+        union
+        select c.scope_id, c.chat_id from reach_changes c
+        where not v_whole and c.bot_id = p_bot and c.version > p_since and c.chat_id is not null
+    ) as a left join scope_grants g
+        on g.bot_id = p_bot and g.scope_id = a.scope_id and g.chat_id = a.chat_id;
+    return query
+    select 'agent', h.reach_version, null::boolean, null::text, null::text, null::text,
+        h.tenant_id, h.agent_id, null::text,
+        array(
+            select l.author_id from listed_authors l
+            where l.tenant_id = h.tenant_id and l.agent_id = h.agent_id and l.bot_id = p_bot
+        ),
+        array(
+            select i.author_id from bindings i
+            where i.tenant_id = h.tenant_id and i.agent_id = h.agent_id and i.bot_id = p_bot
+            order by i.created_at
+            limit 64
+        ),
+        coalesce(r.require_address, false), coalesce(r.free_scopes, '{}'),
+        coalesce(r.allow_other_bots, false)
+    from (
+        select i.tenant_id, i.agent_id from bindings i where v_whole and i.bot_id = p_bot
+        union
+        select i.tenant_id, i.agent_id from scope_grants i where v_whole and i.bot_id = p_bot
+        union
+        select c.agent_tenant, c.agent_id from reach_changes c
+        where not v_whole and c.bot_id = p_bot and c.version > p_since
+    ) as a
+        join inbox_heads h on h.tenant_id = a.tenant_id and h.agent_id = a.agent_id
+        left join relevance_policies r on r.tenant_id = a.tenant_id and r.agent_id = a.agent_id
+            and r.platform = v_platform;
+end
+$$;
+
+ALTER FUNCTION public.door_reach(p_bot uuid, p_since bigint) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -269,30 +440,6 @@ end
 $$;
 
 ALTER FUNCTION public.door_revoked(p_since interval) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) RETURNS TABLE(principal text, tenant_id uuid, agent_id uuid, version bigint)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-begin
-    return query
-    (
-        select 'bound', b.tenant_id, b.agent_id, h.reach_version
-        from bindings b join inbox_heads h on h.tenant_id = b.tenant_id and h.agent_id = b.agent_id
-        where b.bot_id = p_bot and b.author_id = p_author
-        order by b.created_at, b.agent_id
-        limit 64
-    )
-    union all
-    select g.principal, g.tenant_id, g.agent_id, h.reach_version
-    from scope_grants g join inbox_heads h on h.tenant_id = g.tenant_id and h.agent_id = g.agent_id
-    where g.bot_id = p_bot and g.chat_id in (p_chat, '*');
-end
-$$;
-
-ALTER FUNCTION public.door_snapshot(p_bot uuid, p_author text, p_chat text) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -402,6 +549,26 @@ $$;
 
 ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_changes(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    with old as (
+        select c.bot_id, c.version from reach_changes c where c.at < clock_timestamp() - kept
+        order by c.at
+        limit rows_max
+    )
+    delete from reach_changes c using old where c.bot_id = old.bot_id and c.version = old.version;
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_changes(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_chats(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -436,6 +603,32 @@ end
 $$;
 
 ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_codes bigint;
+    v_tries bigint;
+begin
+    with old as (
+        select c.code_sha256 from link_codes c where c.created_at < now() - kept
+        order by c.created_at limit rows_max
+    )
+    delete from link_codes c using old where c.code_sha256 = old.code_sha256;
+    get diagnostics v_codes = row_count;
+    with old as (
+        select t.bot_id, t.author_id from link_tries t where t.hour_began_at < now() - kept
+        order by t.hour_began_at limit rows_max
+    )
+    delete from link_tries t using old where t.bot_id = old.bot_id and t.author_id = old.author_id;
+    get diagnostics v_tries = row_count;
+    return v_codes + v_tries;
+end
+$$;
+
+ALTER FUNCTION public.forget_links(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -937,6 +1130,21 @@ $$;
 
 ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    insert into link_tries as t (tenant_id, bot_id, author_id, hour_began_at, tries)
+    values (p_operator, p_bot, p_author, now(), 1)
+    on conflict (tenant_id, bot_id, author_id) do update
+    set hour_began_at = case when t.hour_began_at > now() - interval '1 hour'
+            then t.hour_began_at else now() end,
+        tries = case when t.hour_began_at > now() - interval '1 hour'
+            then t.tries + 1 else 1 end
+    returning t.tries <= tries_max
+$$;
+
+ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
     AS $$
@@ -978,6 +1186,95 @@ CREATE FUNCTION public.node_lives(p_node text, p_epoch bigint) RETURNS boolean
 $$;
 
 ALTER FUNCTION public.node_lives(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.note_binding() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    was record := case tg_op when 'DELETE' then old else new end;
+begin
+    perform note_reach(was.bot_id, was.tenant_id, was.agent_id, was.author_id, null, null);
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.note_binding() OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.note_grant() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    was record := case tg_op when 'DELETE' then old else new end;
+begin
+    perform note_reach(was.bot_id, was.tenant_id, was.agent_id, null, was.scope_id, was.chat_id);
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.note_grant() OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.note_listed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    was record := case tg_op when 'DELETE' then old else new end;
+begin
+    perform note_reach(was.bot_id, was.tenant_id, was.agent_id, null, null, null);
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.note_listed() OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_operator uuid;
+    v_version  bigint;
+begin
+    update inbox_heads set reach_version = reach_version + 1
+    where tenant_id = p_tenant and agent_id = p_agent;
+    select b.tenant_id into v_operator from bots b where b.bot_id = p_bot;
+    if not found then
+        return;
+    end if;
+    insert into reach_heads as h (tenant_id, bot_id, version) values (v_operator, p_bot, 1)
+    on conflict (tenant_id, bot_id) do update set version = h.version + 1
+    returning h.version into v_version;
+    insert into reach_changes
+        (tenant_id, bot_id, version, agent_tenant, agent_id, author_id, scope_id, chat_id)
+    values (v_operator, p_bot, v_version, p_tenant, p_agent, p_author, p_scope, p_chat);
+end
+$$;
+
+ALTER FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.note_relevance() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    was record := case tg_op when 'DELETE' then old else new end;
+begin
+    perform note_reach(b.bot_id, was.tenant_id, was.agent_id, null, null, null)
+    from (
+        select g.bot_id from scope_grants g
+        where g.tenant_id = was.tenant_id and g.agent_id = was.agent_id
+        union
+        select i.bot_id from bindings i
+        where i.tenant_id = was.tenant_id and i.agent_id = was.agent_id
+        order by 1
+    ) as b;
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.note_relevance() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) RETURNS void
     LANGUAGE sql
@@ -1435,7 +1732,9 @@ CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    principal text DEFAULT 'owner-only'::text NOT NULL,
+    CONSTRAINT agents_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
 );
 
 ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
@@ -1447,7 +1746,8 @@ CREATE TABLE public.bindings (
     bot_id uuid NOT NULL,
     author_id text NOT NULL,
     agent_id uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    preferred_at timestamp with time zone
 );
 
 ALTER TABLE ONLY public.bindings FORCE ROW LEVEL SECURITY;
@@ -1465,6 +1765,7 @@ CREATE TABLE public.bots (
     sealed bytea,
     key_id bigint,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
     CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
 );
 
@@ -1627,6 +1928,45 @@ ALTER TABLE ONLY public.lines FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines OWNER TO nightdesk_owner;
 
+CREATE TABLE public.link_codes (
+    tenant_id uuid NOT NULL,
+    code_sha256 bytea NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_bot uuid,
+    used_author text,
+    CONSTRAINT link_codes_used_by_somebody CHECK (((used_bot IS NULL) = (used_author IS NULL)))
+);
+
+ALTER TABLE ONLY public.link_codes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_codes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.link_tries (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    author_id text NOT NULL,
+    hour_began_at timestamp with time zone NOT NULL,
+    tries integer NOT NULL
+);
+
+ALTER TABLE ONLY public.link_tries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries OWNER TO nightdesk_owner;
+
+CREATE TABLE public.listed_authors (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    author_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.listed_authors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.listed_authors OWNER TO nightdesk_owner;
+
 CREATE TABLE public.nodes (
     node text NOT NULL,
     epoch bigint NOT NULL,
@@ -1711,6 +2051,33 @@ ALTER TABLE ONLY public.quarantined FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined OWNER TO nightdesk_owner;
 
+CREATE TABLE public.reach_changes (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    version bigint NOT NULL,
+    agent_tenant uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    author_id text,
+    scope_id text,
+    chat_id text,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.reach_changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reach_changes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.reach_heads (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    version bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.reach_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reach_heads OWNER TO nightdesk_owner;
+
 CREATE TABLE public.reached (
     tenant_id uuid NOT NULL,
     agent_id uuid NOT NULL,
@@ -1739,12 +2106,27 @@ CREATE TABLE public.refusals (
     at timestamp with time zone DEFAULT now() NOT NULL,
     bot_id uuid NOT NULL,
     event_key text NOT NULL,
-    reason text NOT NULL
+    reason text NOT NULL,
+    agent_id uuid
 );
 
 ALTER TABLE ONLY public.refusals FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.refusals OWNER TO nightdesk_owner;
+
+CREATE TABLE public.relevance_policies (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    platform text NOT NULL,
+    require_address boolean NOT NULL,
+    free_scopes text[] NOT NULL,
+    allow_other_bots boolean NOT NULL,
+    declared_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.relevance_policies FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.relevance_policies OWNER TO nightdesk_owner;
 
 CREATE TABLE public.scope_grants (
     tenant_id uuid NOT NULL,
@@ -1753,7 +2135,8 @@ CREATE TABLE public.scope_grants (
     agent_id uuid NOT NULL,
     principal text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'any'::text])))
+    scope_id text DEFAULT ''::text NOT NULL,
+    CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
 );
 
 ALTER TABLE ONLY public.scope_grants FORCE ROW LEVEL SECURITY;
@@ -1823,7 +2206,8 @@ ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
 CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    gateways_may_widen boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
@@ -1960,6 +2344,15 @@ ALTER TABLE ONLY public.inbox_parked
 ALTER TABLE ONLY public.lines
     ADD CONSTRAINT lines_pkey PRIMARY KEY (tenant_id, agent_id);
 
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_pkey PRIMARY KEY (tenant_id, code_sha256);
+
+ALTER TABLE ONLY public.link_tries
+    ADD CONSTRAINT link_tries_pkey PRIMARY KEY (tenant_id, bot_id, author_id);
+
+ALTER TABLE ONLY public.listed_authors
+    ADD CONSTRAINT listed_authors_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, author_id);
+
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 
@@ -1984,6 +2377,12 @@ ALTER TABLE ONLY public.quarantine_heads
 ALTER TABLE ONLY public.quarantined
     ADD CONSTRAINT quarantined_pkey PRIMARY KEY (tenant_id, bot_id, slot);
 
+ALTER TABLE ONLY public.reach_changes
+    ADD CONSTRAINT reach_changes_pkey PRIMARY KEY (tenant_id, bot_id, version);
+
+ALTER TABLE ONLY public.reach_heads
+    ADD CONSTRAINT reach_heads_pkey PRIMARY KEY (tenant_id, bot_id);
+
 ALTER TABLE ONLY public.reached
     ADD CONSTRAINT reached_pkey PRIMARY KEY (tenant_id, agent_id, chat_id, bot_id);
 
@@ -1993,11 +2392,11 @@ ALTER TABLE ONLY public.refusal_heads
 ALTER TABLE ONLY public.refusals
     ADD CONSTRAINT refusals_pkey PRIMARY KEY (tenant_id, slot);
 
-ALTER TABLE ONLY public.scope_grants
-    ADD CONSTRAINT scope_grants_one_agent_per_chat UNIQUE (bot_id, chat_id);
+ALTER TABLE ONLY public.relevance_policies
+    ADD CONSTRAINT relevance_policies_pkey PRIMARY KEY (tenant_id, agent_id, platform);
 
 ALTER TABLE ONLY public.scope_grants
-    ADD CONSTRAINT scope_grants_pkey PRIMARY KEY (tenant_id, bot_id, chat_id);
+    ADD CONSTRAINT scope_grants_pkey PRIMARY KEY (tenant_id, bot_id, scope_id, chat_id);
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
@@ -2042,15 +2441,39 @@ CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
 
+CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
+
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
 CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
+CREATE INDEX link_codes_by_age ON public.link_codes USING btree (created_at);
+
+CREATE INDEX link_codes_by_agent ON public.link_codes USING btree (tenant_id, agent_id, created_at);
+
+CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_sha256);
+
+CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
+
+CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
+
+CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bot_id, version);
+
+CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
+
+CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
+
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
+CREATE UNIQUE INDEX scope_grants_one_agent_per_chat ON public.scope_grants USING btree (bot_id, chat_id) WHERE (chat_id <> '*'::text);
+
+CREATE UNIQUE INDEX scope_grants_one_agent_per_scope ON public.scope_grants USING btree (bot_id, scope_id) WHERE (chat_id = '*'::text);
+
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
+
+CREATE INDEX sends_by_chat ON public.sends USING btree (tenant_id, agent_id, bot_id, chat_id, asked_at);
 
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
 
@@ -2059,6 +2482,14 @@ CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
 CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
+
+CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
+
+CREATE TRIGGER note_grant AFTER INSERT OR DELETE OR UPDATE ON public.scope_grants FOR EACH ROW EXECUTE FUNCTION public.note_grant();
+
+CREATE TRIGGER note_listed AFTER INSERT OR DELETE ON public.listed_authors FOR EACH ROW EXECUTE FUNCTION public.note_listed();
+
+CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevance_policies FOR EACH ROW EXECUTE FUNCTION public.note_relevance();
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -2078,8 +2509,17 @@ ALTER TABLE ONLY public.gateway_secrets
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.listed_authors
+    ADD CONSTRAINT listed_authors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.oauth_clients
     ADD CONSTRAINT oauth_clients_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.relevance_policies
+    ADD CONSTRAINT relevance_policies_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -2113,6 +2553,12 @@ ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.link_codes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.listed_authors ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notices ENABLE ROW LEVEL SECURITY;
@@ -2145,6 +2591,12 @@ CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.link_codes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.link_tries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.listed_authors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.notice_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.notices USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -2155,11 +2607,17 @@ CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SE
 
 CREATE POLICY own_tenants ON public.quarantined USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.reach_changes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.reach_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.reached USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.refusal_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.refusals USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.relevance_policies USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2183,11 +2641,17 @@ ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.reach_changes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reach_heads ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.reached ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.refusal_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.refusals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.relevance_policies ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
@@ -2252,6 +2716,15 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_doors;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
 GRANT SELECT ON TABLE public.nodes TO nightdesk_doors;
 
@@ -2273,6 +2746,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_heads TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_doors;
 
@@ -2281,6 +2760,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_doo
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusals TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusals TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.relevance_policies TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.relevance_policies TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_doors;

@@ -5,8 +5,16 @@
 mod stopping;
 #[path = "street/door.rs"]
 mod door;
+#[path = "street/callers.rs"]
+mod callers;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/linking.rs"]
+mod linking;
+#[path = "street/managing.rs"]
+mod managing;
+#[path = "street/explaining.rs"]
+mod explaining;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

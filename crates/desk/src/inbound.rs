@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Refusal, RefusalNote};
+use nightdesk_gate::{AdmitError, Admitted, Ask, Floor, RefusalNote, Refused};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
-use nightdesk_types::{Event, StoreError};
+use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Desk, waking};
+use crate::{Account, Desk, linking, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -67,7 +67,10 @@ pub async fn take(
             let mut refused = false;
             for event in events {
                 match event {
-                    Ok(event) => refused |= put(desk, event, began).await? == Placed::Nowhere,
+                    Ok(event) => {
+                        let placed = put(desk, &account, event, began).await?;
+                        refused |= placed == Placed::Nowhere;
+                    }
                     Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
                 }
             }
@@ -86,11 +89,21 @@ enum Placed {
 /// Puts a verified event into the inboxes of all who may see it.
 async fn put(
     desk: &Arc<Desk>,
+    account: &Account,
     event: Verified<Event>,
     began: Instant,
 ) -> Result<Placed, StoreError> {
     crash_point("K1");
-    let mut admitted = desk.gate.admit(event).await;
+    if let Some(ask) = Ask::of(&event) {
+        linking::link(desk, &ask).await?;
+        return Ok(Placed::Stored);
+    }
+    let source = event.get().source().clone();
+    let eyes = account.platform.eyes();
+    let sees =
+        |person: &str| eyes.map_or(Sight::Sees, |eyes| eyes.sight(&account.bot, &source, person));
+    let floor: Floor<'_> = eyes.is_some().then_some(&sees);
+    let mut admitted = desk.gate.admit(event, floor).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
@@ -103,6 +116,9 @@ async fn put(
         match desk.inbox.put(&event, None).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
+                for passed_over in event.passed_over() {
+                    desk.refusals.note(refused(event.verified(), *passed_over));
+                }
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;
@@ -110,7 +126,7 @@ async fn put(
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
-            Put::Stale => admitted = desk.gate.admit_again(event).await,
+            Put::Stale => admitted = desk.gate.admit_again(event, floor).await,
             Put::Fenced => return Err(fenced(&event)),
         }
     }
@@ -124,11 +140,13 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
     }
 }
 
-fn refused(event: &Verified<Event>, refusal: Refusal) -> RefusalNote {
+/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
+fn refused(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
     RefusalNote {
-        scope: event.operator(),
+        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
         bot: event.bot(),
         event_key: event.get().key().to_owned(),
+        agent: agent.map(|(_, agent)| agent),
         refusal,
     }
 }

@@ -54,6 +54,7 @@ mod tests {
             scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
             bot: BotId::from_uuid(Uuid::nil()),
             event_key: "k".to_owned(),
+            agent: None,
             refusal: Refusal::UnboundAuthor,
         };
         (0..REFUSAL_QUEUE_MAX + 2).for_each(|_| refusals.note(note.clone()));

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use moka::sync::Cache;
 use nightdesk_intake::Verified;
-use nightdesk_types::limits::{SNAPSHOTS_KEPT_MAX, STALE_REFUSAL_MAX};
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
-use tokio::time::Instant;
 
-use crate::admitted::{Admitted, AdmittedSend};
-use crate::decide::{Refusal, SendRefusal, Snapshot, Tag, decide, decide_send};
-use crate::store::{RefusalNote, Store};
+use crate::admitted::{Admitted, AdmittedSend, Recipient};
+use crate::decide::{Decision, Refusal, Refused, SendRefusal, Tag, decide_send};
+use crate::facts::Facts;
+use crate::kept::Kept;
+use crate::known::Floor;
+use crate::store::{KeptRefusal, RefusalNote, Store};
 
 /// Why something was not let through.
 #[derive(Debug, thiserror::Error)]
@@ -23,16 +23,13 @@ pub enum AdmitError<R: std::error::Error + 'static> {
     Store(#[from] StoreError),
 }
 
-type Place = (BotId, String, String);
-
 /// Lets events in and sends out.
 ///
-/// What the store said is kept for a moment. That cannot let in too many: the inbox refuses
-/// an admit that was decided on an old version. It may keep a new grant out for as long.
+/// What the store said is kept. That cannot let in too many: the inbox refuses an admit that was
+/// decided on an old version. It may keep a new grant out for a moment.
 pub struct Gate {
     store: Arc<dyn Store>,
-    /// Each with the time of its look, by the clock that tests can move.
-    recent: Cache<Place, (Instant, Arc<Snapshot>)>,
+    kept: Kept,
 }
 
 impl std::fmt::Debug for Gate {
@@ -44,16 +41,21 @@ impl std::fmt::Debug for Gate {
 impl Gate {
     /// A gate over this store.
     pub fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, recent: Cache::new(SNAPSHOTS_KEPT_MAX) }
+        Self { kept: Kept::of(Arc::clone(&store)), store }
     }
 
     /// Says who receives an event.
     pub async fn admit(
         &self,
         event: Verified<Event>,
-    ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refusal>)> {
-        match self.decided(&event).await {
-            Ok(recipients) => Ok(Admitted { recipients, inner: event }),
+        floor: Floor<'_>,
+    ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
+        let decided = match Facts::of(event.get()) {
+            Some(facts) => self.decide(event.bot(), &facts, floor).await,
+            None => Err(AdmitError::Refused(Refused { agent: None, refusal: Refusal::NoAuthor })),
+        };
+        match decided {
+            Ok((recipients, passed_over)) => Ok(Admitted { recipients, passed_over, inner: event }),
             Err(error) => Err((event, error)),
         }
     }
@@ -62,32 +64,52 @@ impl Gate {
     pub async fn admit_again(
         &self,
         stale: Admitted<Event>,
-    ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refusal>)> {
-        if let Some(place) = place(&stale.inner) {
-            self.recent.invalidate(&place);
+        floor: Floor<'_>,
+    ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
+        if let Err(error) = self.kept.look(stale.inner.bot()).await {
+            return Err((stale.inner, error.into()));
         }
-        self.admit(stale.inner).await
+        self.admit(stale.inner, floor).await
     }
 
-    async fn decided(
+    async fn decide(
         &self,
-        event: &Verified<Event>,
-    ) -> Result<Vec<crate::Recipient>, AdmitError<Refusal>> {
-        let place = place(event).ok_or(AdmitError::Refused(Refusal::NoAuthor))?;
-        let recent = self.recent.get(&place);
-        let snapshot = match recent.filter(|(at, _)| at.elapsed() < STALE_REFUSAL_MAX) {
-            Some((_, snapshot)) => snapshot,
-            None => self.read(place).await?,
-        };
-        decide(&snapshot).map_err(AdmitError::Refused)
+        bot: BotId,
+        facts: &Facts<'_>,
+        floor: Floor<'_>,
+    ) -> Result<(Vec<Recipient>, Vec<Refused>), AdmitError<Refused>> {
+        let decision = self.explain(bot, facts, floor).await?;
+        let recipients = decision.recipients().map_err(AdmitError::Refused)?;
+        Ok((recipients, decision.passed_over().collect()))
     }
 
-    async fn read(&self, place: Place) -> Result<Arc<Snapshot>, StoreError> {
-        let (bot, author, chat) = &place;
-        let asked_at = Instant::now();
-        let snapshot = Arc::new(self.store.snapshot(*bot, author, chat).await?);
-        self.recent.insert(place, (asked_at, Arc::clone(&snapshot)));
-        Ok(snapshot)
+    /// Says of each agent that is thought of whether it would receive an event, and why not.
+    pub async fn explain(
+        &self,
+        bot: BotId,
+        facts: &Facts<'_>,
+        floor: Floor<'_>,
+    ) -> Result<Decision, StoreError> {
+        self.kept.decide(bot, facts, floor).await
+    }
+
+    /// Looks at a bot again: somebody rang that something changed.
+    pub async fn look(&self, bot: BotId) -> Result<(), StoreError> {
+        self.kept.look(bot).await
+    }
+
+    /// Looks whether anything changed that nobody rang for.
+    pub async fn look_at_all(&self) -> Result<(), StoreError> {
+        self.kept.look_at_all().await
+    }
+
+    /// The refusals that are kept of an event for a tenant, newest first.
+    pub async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        self.store.refusals(scope, event_key).await
     }
 
     /// Writes refusals down.
@@ -120,10 +142,4 @@ pub struct Sender<'a> {
     pub greeted: &'a [BotId],
     /// As what it wants to speak.
     pub tag: &'a Tag,
-}
-
-fn place(event: &Verified<Event>) -> Option<Place> {
-    let source = event.get().source();
-    let author = source.user_id.clone()?;
-    Some((event.bot(), author, source.chat_id.clone()))
 }

@@ -3,6 +3,8 @@
 use nightdesk_intake::Verified;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
+use crate::Refused;
+
 /// An agent that may receive an event, and what that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recipient {
@@ -18,6 +20,7 @@ pub struct Recipient {
 #[derive(Clone, Debug)]
 pub struct Admitted<T> {
     pub(crate) recipients: Vec<Recipient>,
+    pub(crate) passed_over: Vec<Refused>,
     pub(crate) inner: Verified<T>,
 }
 
@@ -25,6 +28,11 @@ impl Admitted<Event> {
     /// Who receives it: at least one.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
+    }
+
+    /// Who else was thought of, and why they do not receive it.
+    pub fn passed_over(&self) -> &[Refused] {
+        &self.passed_over
     }
 
     /// The event, still with its proof.

@@ -1,124 +1,272 @@
-//! Decisions: pure functions over what the store knows.
+//! Decisions: pure functions over what is known.
+//!
+//! An event is delivered to an agent if it may be seen by it (*authorised*), if the agent's people
+//! can see it themselves (*visible*), and if it concerns the agent (*relevant*). Each layer only takes
+//! away. Author first: who writes reaches their own agent, and that skips relevance alone.
 
-use nightdesk_types::BotId;
+mod send;
+
+pub use send::{Reach, SendRefusal, Tag, decide_send};
+
+use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};
 
 use crate::Recipient;
+use crate::facts::{Facts, Place};
 
-/// What is known about one author in one chat of one bot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The agents the author is bound to, oldest binding first.
-    pub bound: Vec<Recipient>,
-    /// Who was granted the chat, or every chat of the bot.
-    pub granted: Vec<Grant>,
+/// What is known about an author and the place where they write.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The author's agents. The first is for where nothing else says which.
+    pub own: &'a [Recipient],
+    /// The agent that the place belongs to.
+    pub grant: Option<Grant<'a>>,
 }
 
-/// A chat given to an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant {
+/// A place that was given to an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Grant<'a> {
     /// Which agent may be reached there.
     pub recipient: Recipient,
-    /// By whom.
+    /// How much was given of which the place is a part.
+    pub extent: Extent,
+    /// By whom it may be reached.
     pub principal: Principal,
+    /// Whether the author is on the agent's list.
+    pub is_listed: bool,
+    /// Whether the agent's own people can see the place.
+    pub sight: Sight,
+    /// What concerns it.
+    pub relevance: &'a Relevance,
 }
 
-/// Who may reach an agent in a chat that was granted to it.
+/// How much was given. The smallest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Principal {
-    /// Only people bound to it.
-    OwnerOnly,
-    /// Anyone.
-    Any,
+pub enum Extent {
+    /// The chat.
+    Chat,
+    /// The channel it is a thread of.
+    Parent,
+    /// The guild, workspace or server.
+    Scope,
+    /// Every chat of the bot.
+    Bot,
 }
 
-/// Why nobody receives an event.
+/// Why an agent, or nobody at all, receives an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// Nobody is named as its author.
     #[error("the event names no author")]
     NoAuthor,
-    /// The author is bound to no agent, and no grant lets strangers in.
+    /// The author is bound to no agent, and the place belongs to none.
     #[error("the author is bound to no agent here")]
     UnboundAuthor,
+    /// The agent may be reached there, but not by this author.
+    #[error("the agent may not be reached by this author")]
+    NotWelcome,
+    /// None of the agent's people can see the place.
+    #[error("nobody the agent belongs to can see this place")]
+    NotVisible,
+    /// It is not known whether they can.
+    #[error("the platform has not said who can see this place")]
+    SightUnknown,
+    /// A program wrote it, and the agent does not talk to programs.
+    #[error("written by a program")]
+    OtherBot,
+    /// It was not said to the bot, and the agent wants to be addressed.
+    #[error("not addressed to the agent")]
+    NotAddressed,
+}
+
+/// The layers of the gate, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Whether the author may reach the agent there.
+    Authorised,
+    /// Whether the agent's people can see the place.
+    Visible,
+    /// Whether it concerns the agent.
+    Relevant,
+}
+
+impl Layer {
+    /// Its name in rows and on pages.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Authorised => "authorised",
+            Self::Visible => "visible",
+            Self::Relevant => "relevant",
+        }
+    }
 }
 
 impl Refusal {
+    /// Every one there is.
+    pub const ALL: [Self; 7] = [
+        Self::NoAuthor,
+        Self::UnboundAuthor,
+        Self::NotWelcome,
+        Self::NotVisible,
+        Self::SightUnknown,
+        Self::OtherBot,
+        Self::NotAddressed,
+    ];
+
     /// Its name in rows and on pages.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::NoAuthor => "no-author",
             Self::UnboundAuthor => "unbound-author",
+            Self::NotWelcome => "not-welcome",
+            Self::NotVisible => "not-visible",
+            Self::SightUnknown => "sight-unknown",
+            Self::OtherBot => "other-bot",
+            Self::NotAddressed => "not-addressed",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.slug() == slug)
+    }
+
+    /// Which layer says it.
+    pub const fn layer(self) -> Layer {
+        match self {
+            Self::NoAuthor | Self::UnboundAuthor | Self::NotWelcome => Layer::Authorised,
+            Self::NotVisible | Self::SightUnknown => Layer::Visible,
+            Self::OtherBot | Self::NotAddressed => Layer::Relevant,
         }
     }
 }
 
-/// Who receives an event: one or more agents, perhaps of several tenants, or why nobody.
-///
-/// Author first: an author's own agent is reached wherever they write.
-pub fn decide(snapshot: &Snapshot) -> Result<Vec<Recipient>, Refusal> {
-    let own = snapshot.bound.first().copied();
-    let welcome = |grant: &&Grant| match grant.principal {
-        Principal::Any => true,
-        Principal::OwnerOnly => snapshot.bound.contains(&grant.recipient),
-    };
-    let granted = snapshot.granted.iter().filter(welcome).map(|grant| grant.recipient);
-    let mut recipients: Vec<Recipient> = own.into_iter().chain(granted).collect();
-    recipients.sort();
-    recipients.dedup();
-    if recipients.is_empty() { Err(Refusal::UnboundAuthor) } else { Ok(recipients) }
+/// What was decided about one agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Which agent.
+    pub recipient: Recipient,
+    /// Why it was thought of at all.
+    pub ground: Ground,
+    /// Why it does not receive the event. The layers before said yes, those after were not asked.
+    pub refusal: Option<Refusal>,
 }
 
-/// A bot through which an agent may write to a chat.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// The bot.
-    pub bot: BotId,
-    /// Its platform's name.
-    pub platform: String,
-    /// What the platform calls it.
-    pub handle: String,
+/// Why an agent is thought of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// The author is bound to it.
+    Binding,
+    /// The place, or what it is part of, belongs to it.
+    Grant(Extent),
 }
 
-/// As what an agent wants to speak.
+/// What was decided about an event: of every agent that was thought of, whether it receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tag {
-    /// The platform it named.
-    pub platform: Option<String>,
-    /// The bot it named, by the platform's id.
-    pub handle: Option<String>,
+pub struct Decision {
+    /// Agents, in their order.
+    pub verdicts: Vec<Verdict>,
 }
 
-/// Why a send goes nowhere.
+/// Why nobody receives an event, and whose agent came closest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendRefusal {
-    /// Nothing lets the agent write there.
-    #[error("this chat is not one of the agent's")]
-    NotReached,
-    /// The line did not say hello for that bot, or may not.
-    #[error("the line does not speak for that bot")]
-    NotGreeted,
-    /// Two bots know a chat of that id, and none was named.
-    #[error("several bots know this chat; name one")]
-    Ambiguous,
+#[error("{refusal}")]
+pub struct Refused {
+    /// Whose, and which, if any agent was thought of.
+    pub agent: Option<(TenantScope, AgentId)>,
+    /// The last no.
+    pub refusal: Refusal,
 }
 
-/// Through which bot a send goes, of those the line greeted for and the agent has a reach by.
-pub fn decide_send(greeted: &[BotId], reaches: &[Reach], tag: &Tag) -> Result<BotId, SendRefusal> {
-    let named = |reach: &&Reach| {
-        tag.platform.as_ref().is_none_or(|platform| *platform == reach.platform)
-            && tag.handle.as_ref().is_none_or(|handle| *handle == reach.handle)
+impl Decision {
+    /// Who receives it: one or more agents, perhaps of several tenants, or why nobody.
+    pub fn recipients(&self) -> Result<Vec<Recipient>, Refused> {
+        let admitted = self.verdicts.iter().filter(|verdict| verdict.refusal.is_none());
+        let recipients: Vec<Recipient> = admitted.map(|verdict| verdict.recipient).collect();
+        if recipients.is_empty() { Err(self.refused()) } else { Ok(recipients) }
+    }
+
+    /// Every agent that was thought of and does not receive it.
+    pub fn passed_over(&self) -> impl Iterator<Item = Refused> {
+        self.verdicts.iter().filter_map(|verdict| {
+            let Recipient { scope, agent, .. } = verdict.recipient;
+            Some(Refused { agent: Some((scope, agent)), refusal: verdict.refusal? })
+        })
+    }
+
+    fn refused(&self) -> Refused {
+        let stranger = Refused { agent: None, refusal: Refusal::UnboundAuthor };
+        self.passed_over().max_by_key(|refused| refused.refusal.layer()).unwrap_or(stranger)
+    }
+}
+
+/// Decides who receives an event.
+pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
+    let own = own_agent(view, facts);
+    // A person and their agent are alone in a direct chat.
+    let shared = own.is_none() || !facts.place.is_direct;
+    let grant = view.grant.filter(|grant| shared && Some(grant.recipient) != own);
+    let by_binding =
+        own.map(|recipient| Verdict { recipient, ground: Ground::Binding, refusal: None });
+    let by_grant = grant.map(|grant| Verdict {
+        recipient: grant.recipient,
+        ground: Ground::Grant(grant.extent),
+        refusal: judge(&grant, facts).err(),
+    });
+    let mut verdicts: Vec<Verdict> = by_binding.into_iter().chain(by_grant).collect();
+    verdicts.sort_by_key(|verdict| verdict.recipient);
+    Decision { verdicts }
+}
+
+/// Of the author's agents, the one the place belongs to; otherwise their first.
+fn own_agent(view: &View<'_>, facts: &Facts<'_>) -> Option<Recipient> {
+    // A program owns no agent, whatever id it has.
+    let own = if facts.is_program { &[] } else { view.own };
+    let holder = view.grant.map(|grant| grant.recipient);
+    holder.filter(|holder| own.contains(holder)).or_else(|| own.first().copied())
+}
+
+fn judge(grant: &Grant<'_>, facts: &Facts<'_>) -> Result<(), Refusal> {
+    authorised(grant)?;
+    visible(grant, facts)?;
+    relevant(grant.relevance, facts)
+}
+
+fn authorised(grant: &Grant<'_>) -> Result<(), Refusal> {
+    let is_welcome = match grant.principal {
+        Principal::Any => true,
+        Principal::AllowList => grant.is_listed,
+        // Its own people reach it by their binding.
+        Principal::OwnerOnly => false,
     };
-    let mut named = reaches.iter().filter(named).peekable();
-    if named.peek().is_none() {
-        return Err(SendRefusal::NotReached);
-    }
-    let mut allowed = named.filter(|reach| greeted.contains(&reach.bot));
-    let Some(first) = allowed.next() else { return Err(SendRefusal::NotGreeted) };
-    if allowed.any(|other| other.bot != first.bot) {
-        return Err(SendRefusal::Ambiguous);
-    }
-    Ok(first.bot)
+    is_welcome.then_some(()).ok_or(Refusal::NotWelcome)
 }
 
+fn visible(grant: &Grant<'_>, facts: &Facts<'_>) -> Result<(), Refusal> {
+    match grant.sight {
+        // Nobody else can see a direct chat, and it was opened to write to the agent.
+        _ if facts.place.is_direct => Ok(()),
+        Sight::Sees => Ok(()),
+        Sight::Blind => Err(Refusal::NotVisible),
+        Sight::Unknown => Err(Refusal::SightUnknown),
+    }
+}
+
+fn relevant(relevance: &Relevance, facts: &Facts<'_>) -> Result<(), Refusal> {
+    if facts.is_program && !relevance.allow_other_bots {
+        return Err(Refusal::OtherBot);
+    }
+    let is_free = || {
+        let Place { scope, chat, parent, is_direct } = facts.place;
+        let free = |id: &str| relevance.free_scopes.iter().any(|free| free == id);
+        is_direct || free(chat) || parent.is_some_and(free) || scope.is_some_and(free)
+    };
+    if relevance.require_address && !facts.is_addressed && !is_free() {
+        return Err(Refusal::NotAddressed);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,18 @@
 //! The decisions are pure functions in [`decide`]; begin there.
 
 pub mod decide;
+mod facts;
+pub mod known;
+mod kept;
 mod admit;
 mod admitted;
+mod ask;
 mod store;
 
 pub use admit::{AdmitError, Gate, Sender};
 pub use admitted::{Admitted, AdmittedSend, Recipient};
-pub use decide::{Reach, Refusal, SendRefusal, Snapshot, Tag};
-pub use store::{RefusalNote, Store};
+pub use ask::Ask;
+pub use decide::{Decision, Reach, Refusal, Refused, SendRefusal, Tag};
+pub use facts::{Facts, Place};
+pub use known::{Change, Floor};
+pub use store::{KeptRefusal, RefusalNote, Store};

@@ -1,9 +1,10 @@
 //! What the gate asks of a store.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
 
-use crate::{Reach, Refusal, Snapshot};
+use crate::known::Change;
+use crate::{Reach, Refusal};
 
 /// One refusal, as it is kept for `explain`. It holds no text of the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,15 +15,30 @@ pub struct RefusalNote {
     pub bot: BotId,
     /// The platform's key of the event.
     pub event_key: String,
+    /// The agent that came closest.
+    pub agent: Option<AgentId>,
     /// Which layer said no.
     pub refusal: Refusal,
+}
+
+/// A refusal that is kept, and since when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptRefusal {
+    /// When it was written down.
+    pub at: Timestamp,
+    /// What was refused.
+    pub note: RefusalNote,
 }
 
 /// What is known about who may reach whom.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// What is known about this author in this chat, over all tenants.
-    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError>;
+    /// What changed since a version about who may be reached through a bot, over all tenants; or
+    /// everything, without a version or when it is too old.
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError>;
+
+    /// Of these bots, the ones of which something changed since.
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError>;
 
     /// Through which bots an agent may write to a chat: because the chat was granted to it, or
     /// has the id of a person bound to it, or because an entry came from there in the last 30
@@ -33,6 +49,13 @@ pub trait Store: Send + Sync {
         agent: AgentId,
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError>;
+
+    /// The refusals that are kept of an event in a tenant's ring, newest first.
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError>;
 
     /// Writes refusals into their tenants' rings; the oldest fall out.
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError>;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_gate::Recipient;
-use nightdesk_gate::{Admitted, Gate, Reach, RefusalNote, Snapshot};
+use nightdesk_gate::{Admitted, Change, Gate, KeptRefusal, Reach, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
     Store, Waiting,
 };
-use nightdesk_testkit::builders::{bot, event};
+use nightdesk_testkit::builders::{bot, event, everybodys};
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
 use nightdesk_types::{AgentId, BotId, Event, NodeEpoch, Seq, StoreError, TenantId, TenantScope};
 use tokio::time::Instant;
@@ -26,14 +26,21 @@ fn scope() -> TenantScope {
 
 #[async_trait]
 impl nightdesk_gate::Store for Silent {
-    async fn snapshot(&self, _: BotId, _: &str, _: &str) -> Result<Snapshot, StoreError> {
+    async fn changes(&self, _: BotId, _: Option<i64>) -> Result<Change, StoreError> {
         let agent = AgentId::from_uuid(Uuid::nil());
-        let bound = vec![Recipient { scope: scope(), agent, version: 0 }];
-        Ok(Snapshot { bound, granted: Vec::new() })
+        Ok(everybodys(Recipient { scope: scope(), agent, version: 0 }))
+    }
+
+    async fn changed(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
+        unreachable!("nobody asks")
     }
 
     async fn note_refusals(&self, _: &[RefusalNote]) -> Result<(), StoreError> {

@@ -3,10 +3,12 @@
 mod check;
 mod dev;
 mod enter;
+mod explain;
 mod gateway;
 mod inbox;
 mod list;
 mod names;
+mod reach;
 mod run;
 mod verify;
 mod wake;
@@ -15,8 +17,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
+pub(crate) use reach::{Binding, Grant, Link};
 pub(crate) use run::run;
 pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
@@ -72,6 +76,9 @@ pub(crate) enum Command {
     /// Accounts of ours on platforms.
     #[command(subcommand)]
     Bot(Bot),
+    /// Codes by which people say which agent is theirs.
+    #[command(subcommand)]
+    Link(Link),
     /// Who on a platform is whose.
     #[command(subcommand)]
     Binding(Binding),
@@ -90,6 +97,11 @@ pub(crate) enum Command {
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),
+    /// Say what became of an event and why, or what would.
+    #[command(
+        after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
+    )]
+    Explain(Explain),
     /// Prove that something works, step by step, or say what to mend.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
     Verify(Verify),
@@ -131,6 +143,19 @@ pub(crate) enum Tenant {
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
     List(Page),
+    /// Let the secrets of a tenant's gateways widen whom their agents can be reached by, or take that back.
+    #[command(
+        name = "trust-gateways",
+        after_help = "Example:\n  nightdesk tenant trust-gateways --tenant acme"
+    )]
+    TrustGateways {
+        /// Whose gateways, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Take it back: they may narrow it alone, as they may at first.
+        #[arg(long)]
+        stop: bool,
+    },
 }
 
 /// Which page of a list.
@@ -176,6 +201,23 @@ pub(crate) enum Agent {
         #[arg(long, conflicts_with = "urls")]
         clear: bool,
     },
+    /// Show whom an agent can be reached by, or say to whom it is open where it was granted something.
+    #[command(
+        after_help = "Example:\n  nightdesk agent reach --tenant acme --agent helper\n  nightdesk agent reach --tenant acme --agent helper --open-to allow-list"
+    )]
+    Reach {
+        #[command(flatten)]
+        whose: Whose,
+        /// `owner-only`, `allow-list` or `any`. Without it, its reach is shown.
+        #[arg(long, value_name = "PRINCIPAL", value_parser = reach::principal)]
+        open_to: Option<nightdesk_types::Principal>,
+    },
+    /// Take everything from an agent by which it can be reached or dial in.
+    #[command(after_help = "Example:\n  nightdesk agent deprovision --tenant acme --agent helper")]
+    Deprovision {
+        #[command(flatten)]
+        whose: Whose,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -185,6 +227,26 @@ pub(crate) enum Bot {
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
+    /// List the bots on which agents of a tenant may be linked: its own, and those that others share.
+    #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]
+    List {
+        /// Whose agents, by name or id.
+        #[arg(long)]
+        tenant: String,
+    },
+    /// Let agents of other tenants be linked on a bot, or take that back. Who is linked stays so.
+    #[command(after_help = "Example:\n  nightdesk bot share --tenant acme --bot 0193…")]
+    Share {
+        /// Who runs it, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Which one.
+        #[arg(long)]
+        bot: String,
+        /// Take it back.
+        #[arg(long)]
+        stop: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -207,51 +269,4 @@ pub(crate) struct NewBot {
     /// What its adapter wants to know besides, as JSON.
     #[arg(long, default_value = "{}", value_name = "JSON")]
     pub(crate) settings: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Binding {
-    /// Bind a person on a platform to their agent.
-    #[command(
-        after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
-    )]
-    Create(Bound),
-    /// Take a binding back.
-    #[command(
-        after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
-    )]
-    Remove(Bound),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Bound {
-    #[command(flatten)]
-    pub(crate) whose: Whose,
-    /// The bot they meet at.
-    #[arg(long)]
-    pub(crate) bot: String,
-    /// The person, by the platform's id.
-    #[arg(long)]
-    pub(crate) author: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Grant {
-    /// Give a chat to an agent.
-    #[command(
-        after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
-    )]
-    Create {
-        #[command(flatten)]
-        whose: Whose,
-        /// The bot in the chat.
-        #[arg(long)]
-        bot: String,
-        /// The chat, by the platform's id; `*` for every chat of the bot.
-        #[arg(long)]
-        chat: String,
-        /// Let anyone in, not only people bound to the agent.
-        #[arg(long)]
-        open: bool,
-    },
 }

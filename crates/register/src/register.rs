@@ -209,7 +209,7 @@ pub(crate) fn random_id() -> Uuid {
 }
 
 #[expect(clippy::expect_used, reason = "without randomness nothing may be entered at all")]
-fn random_bytes<const N: usize>() -> [u8; N] {
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     rand::fill(&mut bytes).expect("the system gives random bytes");
     bytes

@@ -11,9 +11,12 @@ use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
 use crate::enrolment::Enrolling;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Proof};
 use crate::issuer::Issuing;
+use crate::linking::Linking;
 use crate::listing::Listing;
+use crate::managing::Managing;
+use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
 #[derive(Clone, Debug)]
@@ -73,43 +76,6 @@ pub trait Entering: Send + Sync {
 
     /// Enters a bot.
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError>;
-
-    /// Binds a person on a platform to their agent.
-    async fn bind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError>;
-
-    /// Takes a binding back. Admits decided on it do not count any more.
-    async fn unbind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError>;
-
-    /// Gives a chat (`*`: every chat of the bot) to an agent, open to anyone or to its own
-    /// people only. Answers whether it was free.
-    async fn grant(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        grant: (&str, Access),
-    ) -> Result<bool, StoreError>;
-}
-
-/// Who may reach an agent in a chat that is granted to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Only people bound to it.
-    OwnerOnly,
-    /// Anyone.
-    Any,
 }
 
 /// Keeps gateways and their secrets.
@@ -140,6 +106,15 @@ pub trait Gateways: Send + Sync {
     /// Every secret of every gateway of that name, over all tenants.
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
 
+    /// The gateway as which an agent dials that shows a token of an issuer: it has no secret, and
+    /// no upgrade token can name it. It is entered when it is first asked for. `None`: the tenant
+    /// has no such agent.
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError>;
+
     /// Gateways that were revoked within this time, over all tenants.
     async fn revoked_within(
         &self,
@@ -168,6 +143,12 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store:
+    Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
+{
+}
 
-impl<T: Entering + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T> Store for T where
+    T: Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
+{
+}

@@ -1,10 +1,11 @@
 //! The gate's store.
 
+mod reach;
+
 use async_trait::async_trait;
-use nightdesk_gate::decide::{Grant, Principal};
-use nightdesk_gate::{Reach, Recipient, RefusalNote, Snapshot, Store};
+use nightdesk_gate::{Change, KeptRefusal, Reach, Refusal, RefusalNote, Store};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
@@ -12,26 +13,26 @@ use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
-    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError> {
-        let (author, chat) = (author.to_owned(), chat.to_owned());
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
         self.single("read who may be reached", move |connection| {
+            Box::pin(reach::changes(connection, bot, since))
+        })
+        .await
+    }
+
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        let (bots, versions): (Vec<Uuid>, Vec<i64>) =
+            bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
+        self.single("read where something changed", move |connection| {
             Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select principal as "principal!", tenant_id as "tenant!",
-                           agent_id as "agent!", version as "version!"
-                       from door_snapshot($1, $2, $3)"#,
-                    bot.uuid(),
-                    author,
-                    chat
+                let changed = sqlx::query_scalar!(
+                    r#"select bot_id as "bot!" from door_changed($1, $2)"#,
+                    &bots,
+                    &versions
                 )
                 .fetch_all(connection)
                 .await?;
-                let mut snapshot = Snapshot::default();
-                for row in rows {
-                    let recipient = recipient(row.tenant, row.agent, row.version);
-                    enter(&mut snapshot, &row.principal, recipient)?;
-                }
-                Ok(snapshot)
+                Ok(changed.into_iter().map(BotId::from_uuid).collect())
             })
         })
         .await
@@ -66,6 +67,40 @@ impl Store for Pg {
         .await
     }
 
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        let event_key = event_key.to_owned();
+        self.scoped("read refusals", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select at as "at: jiff_sqlx::Timestamp", bot_id, agent_id, reason
+                       from refusals where tenant_id = $1 and event_key = $2
+                       order by number desc"#,
+                    scope.tenant().uuid(),
+                    event_key
+                )
+                .fetch_all(connection)
+                .await?;
+                let kept = rows.into_iter().map(|row| {
+                    let refusal = Refusal::named(&row.reason);
+                    let note = RefusalNote {
+                        scope,
+                        bot: BotId::from_uuid(row.bot_id),
+                        event_key: event_key.clone(),
+                        agent: row.agent_id.map(AgentId::from_uuid),
+                        refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
+                    };
+                    Ok(KeptRefusal { at: row.at.to_jiff(), note })
+                });
+                kept.collect()
+            })
+        })
+        .await
+    }
+
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
         let mut by_tenant: Vec<RefusalNote> = notes.to_vec();
         by_tenant.sort_by_key(|note| note.scope);
@@ -84,6 +119,8 @@ impl Pg {
     ) -> Result<(), StoreError> {
         let bots: Vec<Uuid> = notes.iter().map(|note| note.bot.uuid()).collect();
         let keys: Vec<String> = notes.iter().map(|note| note.event_key.clone()).collect();
+        let agents: Vec<Option<Uuid>> =
+            notes.iter().map(|note| note.agent.map(AgentId::uuid)).collect();
         let reasons: Vec<String> =
             notes.iter().map(|note| note.refusal.slug().to_owned()).collect();
         self.scoped("note refusals", scope, move |connection| {
@@ -91,8 +128,8 @@ impl Pg {
                 // A batch longer than the ring would meet itself; the last round counts.
                 sqlx::query!(
                     "with notes as (
-                         select * from unnest($2::uuid[], $3::text[], $4::text[])
-                             with ordinality as n (bot, key, reason, o)
+                         select * from unnest($2::uuid[], $3::text[], $4::text[], $6::uuid[])
+                             with ordinality as n (bot, key, reason, agent, o)
                      ), head as (
                          insert into refusal_heads as h (tenant_id, next_number)
                          values ($1, (select count(*) from notes))
@@ -101,18 +138,21 @@ impl Pg {
                          returning h.next_number - (select count(*) from notes) as base
                      )
                      insert into refusals as r
-                         (tenant_id, slot, number, bot_id, event_key, reason)
-                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason
+                         (tenant_id, slot, number, bot_id, event_key, reason, agent_id)
+                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason,
+                         n.agent
                      from notes n, head
                      where n.o > (select count(*) from notes) - $5
                      on conflict (tenant_id, slot) do update
                      set number = excluded.number, at = excluded.at, bot_id = excluded.bot_id,
-                         event_key = excluded.event_key, reason = excluded.reason",
+                         event_key = excluded.event_key, reason = excluded.reason,
+                         agent_id = excluded.agent_id",
                     scope.tenant().uuid(),
                     &bots,
                     &keys,
                     &reasons,
-                    REFUSALS_KEPT_MAX
+                    REFUSALS_KEPT_MAX,
+                    &agents as &[Option<Uuid>]
                 )
                 .execute(connection)
                 .await?;
@@ -120,27 +160,5 @@ impl Pg {
             })
         })
         .await
-    }
-}
-
-fn enter(snapshot: &mut Snapshot, principal: &str, recipient: Recipient) -> sqlx::Result<()> {
-    let principal = match principal {
-        "bound" => {
-            snapshot.bound.push(recipient);
-            return Ok(());
-        }
-        "any" => Principal::Any,
-        "owner-only" => Principal::OwnerOnly,
-        _ => return Err(misfit("scope_grants", "principal")),
-    };
-    snapshot.granted.push(Grant { recipient, principal });
-    Ok(())
-}
-
-fn recipient(tenant: Uuid, agent: Uuid, version: i64) -> Recipient {
-    Recipient {
-        scope: TenantScope::of(TenantId::from_uuid(tenant)),
-        agent: AgentId::from_uuid(agent),
-        version,
     }
 }

@@ -4,10 +4,13 @@ mod bots;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
+mod reaching;
 
 use async_trait::async_trait;
-use nightdesk_register::{Access, Entering, NewBot};
+use nightdesk_register::{Entering, NewBot};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
@@ -107,95 +110,6 @@ impl Entering for Pg {
                 .execute(connection)
                 .await?;
                 Ok(BotId::from_uuid(bot.id))
-            })
-        })
-        .await
-    }
-
-    async fn bind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let author = author.to_owned();
-        self.scoped("bind an author", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into bindings (tenant_id, bot_id, author_id, agent_id)
-                     values ($1, $2, $3, $4) on conflict do nothing",
-                    scope.tenant().uuid(),
-                    bot.uuid(),
-                    author,
-                    agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
-        })
-        .await
-    }
-
-    async fn unbind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let author = author.to_owned();
-        self.scoped("unbind an author", scope, move |connection| {
-            Box::pin(async move {
-                // Fewer may reach the agent now: what was decided before does not count.
-                sqlx::query!(
-                    "with gone as (
-                         delete from bindings
-                         where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4
-                         returning 1
-                     )
-                     update inbox_heads set reach_version = reach_version + 1
-                     where tenant_id = $1 and agent_id = $4 and exists (select from gone)",
-                    scope.tenant().uuid(),
-                    bot.uuid(),
-                    author,
-                    agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
-        })
-        .await
-    }
-
-    async fn grant(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        (chat, access): (&str, Access),
-    ) -> Result<bool, StoreError> {
-        let chat = chat.to_owned();
-        let principal = match access {
-            Access::OwnerOnly => "owner-only",
-            Access::Any => "any",
-        };
-        self.scoped("grant a chat", scope, move |connection| {
-            Box::pin(async move {
-                let granted = sqlx::query!(
-                    "insert into scope_grants (tenant_id, bot_id, chat_id, agent_id, principal)
-                     values ($1, $2, $3, $4, $5) on conflict do nothing",
-                    scope.tenant().uuid(),
-                    bot.uuid(),
-                    chat,
-                    agent.uuid(),
-                    principal
-                )
-                .execute(connection)
-                .await?;
-                Ok(granted.rows_affected() == 1)
             })
         })
         .await

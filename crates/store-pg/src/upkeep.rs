@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_BATCHES_MAX,
-    UPKEEP_ROWS_MAX,
+    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
+    REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;
@@ -25,6 +25,8 @@ impl Upkeep for Pg {
         let expired = in_batches(|| self.expire()).await?;
         let forgotten = in_batches(|| self.forget_acked()).await?;
         in_batches(|| self.forget_sends()).await?;
+        in_batches(|| self.forget_changes()).await?;
+        in_batches(|| self.forget_links()).await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
     }
@@ -84,6 +86,38 @@ impl Pg {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
                     SEND_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_changes(&self) -> Result<u64, StoreError> {
+        self.single("forget old changes", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
+                    REACH_CHANGES_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_links(&self) -> Result<u64, StoreError> {
+        self.single("forget old link codes", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
+                    LINK_KEPT_HOURS,
                     UPKEEP_ROWS_MAX
                 )
                 .fetch_one(connection)

@@ -56,6 +56,8 @@ pub struct Message {
     pub prompt_response: Option<PromptResponse>,
     /// Whether it changes an earlier message.
     pub is_edit: bool,
+    /// Whether it names the bot.
+    pub mentions_bot: bool,
 }
 
 /// The kinds of message a client knows. Another kind would be taken for text.

@@ -7,6 +7,7 @@ pub mod id;
 pub mod scope;
 pub mod event;
 pub mod send;
+pub mod reach;
 pub mod clock;
 pub mod node;
 pub mod limits;
@@ -21,6 +22,7 @@ pub use id::{
 };
 pub use jiff::Timestamp;
 pub use node::Node;
+pub use reach::{Granted, Principal, Relevance, Sight};
 pub use scope::TenantScope;
 pub use send::Send;
 pub use store_error::StoreError;

@@ -194,8 +194,11 @@ pub const QUARANTINE_KEPT_MAX: i64 = 1_000;
 /// How old a cached refusal may be.
 pub const STALE_REFUSAL_MAX: Duration = Duration::from_secs(2);
 
-/// Gate decisions kept in memory.
-pub const SNAPSHOTS_KEPT_MAX: u64 = 100_000;
+/// Bots whose grants and bindings are kept in memory.
+pub const BOTS_KNOWN_MAX: u64 = 10_000;
+
+/// How often the gate looks whether they changed, whether or not the bell rang.
+pub const REACH_LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How often every local line is looked at, whether or not the bell rang.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
@@ -309,6 +312,10 @@ pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 /// Days of pending entries kept before they are parked as expired.
 pub const PENDING_DAYS: i32 = 7;
 
+/// Hours that a change of who may be reached is told to nodes that were away. Later they read
+/// everything.
+pub const REACH_CHANGES_HOURS: i32 = 1;
+
 /// Hours an acknowledged entry is kept.
 pub const ACKED_HOURS: i32 = 24;
 
@@ -371,6 +378,27 @@ pub const ENROLMENT_KEPT_DAYS: i32 = 30;
 
 /// How long a gateway's older secrets stay good when it is enrolled again.
 pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
+
+/// How long a link code is good.
+pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
+
+/// How many link codes an agent gets in an hour.
+pub const LINK_CODES_PER_HOUR: i64 = 10;
+
+/// How many link codes a person may try on a bot in an hour.
+pub const LINK_TRIES_PER_HOUR: i32 = 5;
+
+/// Hours after which a link code, and how often somebody tried one, is forgotten.
+pub const LINK_KEPT_HOURS: i32 = 24;
+
+/// How many bots are shown on which an agent may be linked.
+pub const OPEN_BOTS_MAX: i32 = 256;
+
+/// How many people may be on an agent's list on a bot.
+pub const LISTED_AUTHORS_MAX: usize = 1_000;
+
+/// How many chats or scopes an agent may name where it need not be addressed.
+pub const FREE_SCOPES_MAX: usize = 1_000;
 
 /// The largest form or body a gateway may post to us.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 64 * 1024;

@@ -8,10 +8,12 @@ mod bot;
 mod receive;
 mod deliver;
 mod capabilities;
+mod eyes;
 
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
+pub use eyes::Eyes;
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 
 /// A platform as the desk holds it.
@@ -22,6 +24,11 @@ pub trait Platform: Receive + Deliver {
     /// Where what people say comes in. By any other entrance the bot is not there.
     fn entrance(&self) -> Entrance {
         Entrance::Hook
+    }
+
+    /// Who can see what there; nobody's, where whoever is in a chat sees all of it.
+    fn eyes(&self) -> Option<&dyn Eyes> {
+        None
     }
 }
 

@@ -10,9 +10,9 @@ use anyhow::{Context, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
-use nightdesk_register::{Access, BotDraft, Register};
+use nightdesk_register::{BotDraft, OnBot, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{AgentId, BotId, Clock, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, Clock, Granted, Principal, TenantId, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde::{Deserialize, Serialize};
 
@@ -158,8 +158,9 @@ async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     let members: Vec<Member> = members.try_collect().await?;
     for (number, member) in members.iter().enumerate().take(size.guests) {
         let (scope, bot) = (TenantScope::of(member.tenant), bots[member.bot].bot);
-        let open = (open_chat(number), Access::Any);
-        register.store().grant(scope, member.agent, bot, (&open.0, open.1)).await?;
+        let (on, open) =
+            (OnBot { scope, agent: member.agent, bot }, Granted::of(None, &open_chat(number)));
+        register.store().grant(on, &open, Some(Principal::Any)).await?;
     }
     Ok(Cast { operator, bots, members })
 }
@@ -192,7 +193,7 @@ async fn enter_agent(
 ) -> Result<Member> {
     let scope = TenantScope::of(tenant);
     let agent = register.store().create_agent(scope, &format!("agent-{number}")).await?;
-    register.store().bind(scope, agent, bot_id, &author(number)).await?;
+    register.store().bind(OnBot { scope, agent, bot: bot_id }, &author(number)).await?;
     let gateway = format!("gw-{number}");
     let (_, secret) = register.create_gateway(scope, agent, &gateway).await?;
     if number > 0 && number.is_multiple_of(TOLD_EVERY) {

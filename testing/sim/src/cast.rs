@@ -4,7 +4,7 @@
 //! nobody else.
 
 use futures_util::FutureExt;
-use nightdesk_register::{Entering, Gateways, NewBot, NewSecret};
+use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
 use nightdesk_testkit::Memory;
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::{DataKey, Key, Place, Vault};
@@ -133,7 +133,7 @@ async fn agent(
     let (key_id, _) = memory.data_key(scope).await?;
     let agent = memory.create_agent(scope, &name).await?;
     let author = format!("author-of-{name}");
-    memory.bind(scope, agent, bot, &author).await?;
+    memory.bind(OnBot { scope, agent, bot }, &author).await?;
     let mut gateways = Vec::new();
     for number in 0..GATEWAYS {
         let login = Login {

@@ -4,14 +4,16 @@
 //! scripted platform signs, and `Admitted` by the real gate.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use nightdesk_gate::{AdmitError, Admitted, Gate, Refusal};
+use nightdesk_gate::known::Terms;
+use nightdesk_gate::{AdmitError, Admitted, Change, Gate, Recipient, Refused};
 use nightdesk_intake::{Intake, Verified, verify};
 use nightdesk_port::{Bot, SignedRequest};
 use nightdesk_types::event::Source;
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Event, Send, TenantScope};
+use nightdesk_types::{BotId, Event, Granted, Principal, Relevance, Send, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::{Map, Value, json};
 
@@ -115,8 +117,8 @@ impl EventBuilder {
         &self,
         bot: &Bot,
         gate: &Gate,
-    ) -> Result<Admitted<Event>, AdmitError<Refusal>> {
-        gate.admit(self.verified(bot)).await.map_err(|(_, error)| error)
+    ) -> Result<Admitted<Event>, AdmitError<Refused>> {
+        gate.admit(self.verified(bot), None).await.map_err(|(_, error)| error)
     }
 
     fn body(&self) -> Value {
@@ -148,5 +150,22 @@ mod tests {
         assert_eq!(source.platform, bot.platform);
         let Content::Message(message) = verified.get().content() else { panic!("a message") };
         assert_eq!(message.text, "ho");
+    }
+}
+
+/// What is known of a bot that belongs to one agent, which anyone may reach.
+pub fn everybodys(recipient: Recipient) -> Change {
+    let agent = (recipient.scope, recipient.agent);
+    let terms = Terms {
+        version: recipient.version,
+        listed: BTreeSet::new(),
+        owners: Vec::new(),
+        relevance: Relevance::default(),
+    };
+    Change {
+        is_whole: true,
+        grants: vec![(Granted::Bot, Some((agent, Principal::Any)))],
+        agents: vec![(agent, terms)],
+        ..Change::default()
     }
 }

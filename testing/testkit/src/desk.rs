@@ -14,17 +14,18 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
+use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
-use nightdesk_register::{Access, BotDraft, Issuer, Register};
+use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, Moment, Node, NodeEpoch, Seq, StoreError, SystemClock, TenantScope,
+    AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
+    SystemClock, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
 use nightdesk_wake::Wake;
@@ -130,7 +131,8 @@ impl TestDesk {
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
         store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
-        let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
+        let issuer = Issuer::over(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::own_alone(issuer));
         let (writers, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
@@ -145,7 +147,7 @@ impl TestDesk {
         ));
         let calls = Arc::new(TestCalls::default());
         let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
-        let desk = Arc::new(rooms.desk(&webchat, &writers, &work));
+        let desk = Arc::new(rooms.desk(issuers, &webchat, &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
@@ -163,7 +165,6 @@ impl TestDesk {
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
             room: Arc::clone(&room),
-            issuer,
             webchat,
             lines: street.clone(),
         });
@@ -201,6 +202,12 @@ impl TestDesk {
         while !self.work.is_empty() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+
+    /// The last number that a household's agent was given.
+    pub async fn head_of(&self, household: &Household) -> Seq {
+        let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
+        heads.expect("read the heads")[0]
     }
 
     /// Up to which number a household's agent has acknowledged.
@@ -244,7 +251,11 @@ impl TestDesk {
             key: Some(Key::new(BOT_KEY.to_owned())),
         };
         let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
-        self.register.store().bind(scope, agent, bot, name).await.expect("bind the author");
+        self.register
+            .store()
+            .bind(OnBot { scope, agent, bot }, name)
+            .await
+            .expect("bind the author");
         let (id, secret) =
             self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
         let name = gateway.to_owned();
@@ -253,7 +264,8 @@ impl TestDesk {
 
     /// Grants a chat of a bot to an agent, for anyone who writes there.
     pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
-        let granted = self.register.store().grant(scope, agent, bot, (chat, Access::Any)).await;
+        let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, chat));
+        let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
         granted.expect("grant a chat");
     }
 
@@ -264,7 +276,18 @@ impl TestDesk {
 
     /// The same, in a chat.
     pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
-        let source = json!({ "chat_id": chat, "user_id": author });
+        self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
+    }
+
+    /// The same, in a chat that others read.
+    pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({
+            "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
+        });
+        self.said(to, key, &source).await
+    }
+
+    async fn said(&self, household: &Household, key: &str, source: &Value) -> u16 {
         let event = json!({ "id": key, "event": { "text": key, "source": source } });
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
@@ -290,9 +313,7 @@ impl TestDesk {
         let (bot, path) =
             self.register.create_bot(household.scope, draft).await.expect("enter a bot");
         if access == PageAccess::Anyone {
-            let (scope, agent) = (household.scope, household.agent);
-            let grant = self.register.store().grant(scope, agent, bot, ("*", Access::Any)).await;
-            assert!(grant.expect("grant every chat"), "it was free");
+            self.grant(household.scope, household.agent, bot, "*").await;
         }
         (bot, path)
     }
@@ -325,7 +346,13 @@ fn node() -> Node {
 }
 
 impl Rooms<'_> {
-    fn desk(&self, webchat: &Arc<Webchat>, writers: &TaskTracker, work: &TaskTracker) -> Desk {
+    fn desk(
+        &self,
+        issuers: Arc<Issuers>,
+        webchat: &Arc<Webchat>,
+        writers: &TaskTracker,
+        work: &TaskTracker,
+    ) -> Desk {
         let Rooms { store, register, ears, calls } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
         let adapters: Adapters = [
@@ -340,6 +367,7 @@ impl Rooms<'_> {
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
         Desk {
             register: Arc::clone(register),
+            issuers,
             gate: Gate::over(store()),
             refusals: Refusals::default(),
             inbox: Arc::new(Inbox::start(store(), writers)),
@@ -352,6 +380,7 @@ impl Rooms<'_> {
             )),
             accounts,
             bell: Ringer(Arc::<Ears>::clone(ears)),
+            records: Record(store()),
             wake: Arc::new(wake),
             waking: Waking::default(),
             tasks: work.clone(),

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nightdesk_gate::RefusalNote;
+use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
@@ -69,7 +69,8 @@ impl Memory {
 
     /// The refusals kept for a tenant, oldest first.
     pub fn refusals(&self, scope: TenantScope) -> Vec<RefusalNote> {
-        self.lock().refusals.get(&scope).into_iter().flatten().cloned().collect()
+        let kept = self.lock().refusals.get(&scope).cloned().unwrap_or_default();
+        kept.into_iter().map(|kept| kept.note).collect()
     }
 
     /// What is kept of a bot's unreadable events, oldest first.
@@ -101,10 +102,16 @@ struct State {
     bots: BTreeMap<BotId, register::BotRow>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,
-    grants: BTreeMap<(BotId, String), gate::GrantRow>,
+    grants: Vec<gate::GrantRow>,
+    /// What changed about who may be reached through a bot, oldest first.
+    changes: BTreeMap<BotId, Vec<(AgentKey, gate::Changed)>>,
     clients: BTreeMap<ClientId, register::ClientRow>,
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
+    /// By the digest of the code.
+    link_codes: BTreeMap<[u8; 32], register::CodeRow>,
+    /// Since when a person tries codes on a bot, and how often.
+    link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
@@ -115,7 +122,7 @@ struct State {
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
-    refusals: BTreeMap<TenantScope, VecDeque<RefusalNote>>,
+    refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
     chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,
 }

@@ -14,10 +14,11 @@
 
 use async_trait::async_trait;
 use nightdesk_port::{
-    Bot, Capabilities, Deliver, DeliverError, Platform, Receipt, Receive, ReceiveError, Received,
-    SignedRequest,
+    Bot, Capabilities, Deliver, DeliverError, Eyes, Platform, Receipt, Receive, ReceiveError,
+    Received, SignedRequest,
 };
-use nightdesk_types::Send;
+use nightdesk_types::event::Source;
+use nightdesk_types::{Send, Sight};
 
 mod signature;
 mod words;
@@ -60,5 +61,15 @@ impl Deliver for Scripted {
 impl Platform for Scripted {
     fn capabilities(&self, bot: &Bot) -> Capabilities {
         settings::capabilities(bot)
+    }
+
+    fn eyes(&self) -> Option<&dyn Eyes> {
+        Some(self)
+    }
+}
+
+impl Eyes for Scripted {
+    fn sight(&self, bot: &Bot, source: &Source, person: &str) -> Sight {
+        settings::sight(bot, &source.chat_id, person)
     }
 }

@@ -1,8 +1,8 @@
 //! Writers: a tenant whose agents may write through its bot.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
-use nightdesk_register::{Access, Entering, NewBot};
-use nightdesk_types::{AgentId, BotId, TenantId, TenantScope};
+use nightdesk_register::{Entering, NewBot, OnBot, Reaching};
+use nightdesk_types::{AgentId, BotId, Granted, Principal, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
 use uuid::Uuid;
@@ -34,7 +34,8 @@ impl Writers {
         let ann = store.create_agent(scope, "ann").await.expect("enter an agent");
         let bob = store.create_agent(scope, "bob").await.expect("enter an agent");
         for chat in chats {
-            let granted = store.grant(scope, ann, bot, (chat, Access::Any)).await;
+            let (on, granted) = (OnBot { scope, agent: ann, bot }, Granted::of(None, chat));
+            let granted = store.grant(on, &granted, Some(Principal::Any)).await;
             granted.expect("grant a chat");
         }
         Self { scope, bot, agents: [ann, bob] }

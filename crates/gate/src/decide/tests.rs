@@ -1,9 +1,18 @@
-use nightdesk_types::{AgentId, TenantId, TenantScope};
+//! Every case has a name; what is not said of it is as in [`room`] and [`held_by`].
+
+mod authors;
+mod places;
+mod principals;
+mod relevance;
+mod several;
+mod sights;
+
+use nightdesk_types::{AgentId, TenantId};
 use uuid::Uuid;
 
 use super::*;
 
-const fn recipient(tenant: u128, agent: u128) -> Recipient {
+pub(super) const fn recipient(tenant: u128, agent: u128) -> Recipient {
     Recipient {
         scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(tenant))),
         agent: AgentId::from_uuid(Uuid::from_u128(agent)),
@@ -11,93 +20,95 @@ const fn recipient(tenant: u128, agent: u128) -> Recipient {
     }
 }
 
-const ANNS: Recipient = recipient(1, 1);
-const BOBS: Recipient = recipient(2, 2);
+pub(super) const ANNS: Recipient = recipient(1, 1);
+pub(super) const ANNS_SECOND: Recipient = recipient(1, 11);
+pub(super) const BOBS: Recipient = recipient(2, 2);
 
-fn snapshot(bound: &[Recipient], granted: &[(Recipient, Principal)]) -> Snapshot {
-    let grant = |&(recipient, principal)| Grant { recipient, principal };
-    Snapshot { bound: bound.to_vec(), granted: granted.iter().map(grant).collect() }
+/// Ann writes in a channel of a guild, to nobody in particular.
+pub(super) const fn room() -> Facts<'static> {
+    let place = Place { scope: Some("guild"), chat: "channel", parent: None, is_direct: false };
+    Facts { author: "ann", is_program: false, is_addressed: false, place }
 }
 
-type Case = (&'static str, Snapshot, Result<&'static [Recipient], Refusal>);
+/// She writes to the bot alone.
+pub(super) const fn direct() -> Facts<'static> {
+    let place = Place { scope: None, chat: "dm", parent: None, is_direct: true };
+    Facts { place, ..room() }
+}
 
-#[test]
-fn decides_who_receives_an_event() {
-    use Principal::{Any, OwnerOnly};
-    let cases: [Case; 7] = [
-        ("the author's own agent", snapshot(&[ANNS], &[]), Ok(&[ANNS])),
-        ("a stranger reaches nobody", snapshot(&[], &[]), Err(Refusal::UnboundAuthor)),
-        ("a stranger in an open chat", snapshot(&[], &[(BOBS, Any)]), Ok(&[BOBS])),
-        (
-            "a stranger in an owner's chat",
-            snapshot(&[], &[(BOBS, OwnerOnly)]),
-            Err(Refusal::UnboundAuthor),
-        ),
-        ("two tenants at once", snapshot(&[ANNS], &[(BOBS, Any)]), Ok(&[ANNS, BOBS])),
-        ("once, though bound and granted", snapshot(&[ANNS], &[(ANNS, Any)]), Ok(&[ANNS])),
-        (
-            "the second binding too, where it was granted the chat",
-            snapshot(&[ANNS, BOBS], &[(BOBS, OwnerOnly)]),
-            Ok(&[ANNS, BOBS]),
-        ),
-    ];
-    for (name, snapshot, want) in cases {
-        assert_eq!(decide(&snapshot).as_deref(), want.as_ref().copied(), "{name}");
+/// She writes in a thread of the channel.
+const fn thread() -> Facts<'static> {
+    let place =
+        Place { scope: Some("guild"), chat: "thread", parent: Some("channel"), is_direct: false };
+    Facts { place, ..room() }
+}
+
+const fn addressed(facts: Facts<'static>) -> Facts<'static> {
+    Facts { is_addressed: true, ..facts }
+}
+
+const fn program(facts: Facts<'static>) -> Facts<'static> {
+    Facts { is_program: true, ..facts }
+}
+
+/// Whose the place is, and on which terms.
+#[derive(Clone, Debug)]
+struct Held {
+    by: Recipient,
+    extent: Extent,
+    principal: Principal,
+    is_listed: bool,
+    sight: Sight,
+    relevance: Relevance,
+}
+
+/// The chat is held by an agent that anyone may reach, whose people see it and whom all concerns.
+fn held_by(by: Recipient) -> Option<Held> {
+    let (extent, principal, sight) = (Extent::Chat, Principal::Any, Sight::Sees);
+    Some(Held { by, extent, principal, is_listed: false, sight, relevance: Relevance::default() })
+}
+
+/// The same, changed.
+fn held(by: Recipient, change: impl FnOnce(&mut Held)) -> Option<Held> {
+    let mut held = held_by(by);
+    held.as_mut().map(change);
+    held
+}
+
+const NOBODYS: Option<Held> = None;
+
+/// A name, what is written, the author's agents, whose the place is, and who receives it.
+type Case = (
+    &'static str,
+    Facts<'static>,
+    &'static [Recipient],
+    Option<Held>,
+    Result<&'static [Recipient], Refusal>,
+);
+
+fn check<const COUNT: usize>(cases: [Case; COUNT]) {
+    for (name, facts, own, held, want) in cases {
+        let got = decided(&facts, own, held.as_ref()).recipients();
+        assert_eq!(got.as_deref().map_err(|no| no.refusal), want, "{name}");
     }
 }
 
-fn bot(number: u128) -> BotId {
-    BotId::from_uuid(Uuid::from_u128(number))
-}
-
-fn reach(number: u128, platform: &str, handle: &str) -> Reach {
-    Reach { bot: bot(number), platform: platform.to_owned(), handle: handle.to_owned() }
+fn decided(facts: &Facts<'_>, own: &[Recipient], held: Option<&Held>) -> Decision {
+    let grant = held.map(|held| Grant {
+        recipient: held.by,
+        extent: held.extent,
+        principal: held.principal,
+        is_listed: held.is_listed,
+        sight: held.sight,
+        relevance: &held.relevance,
+    });
+    decide(&View { own, grant }, facts)
 }
 
 #[test]
-fn decides_as_which_bot_an_agent_speaks() {
-    let discord = || reach(1, "discord", "d1");
-    let telegram = || reach(2, "telegram", "t1");
-    let tag = |platform: Option<&str>, handle: Option<&str>| Tag {
-        platform: platform.map(str::to_owned),
-        handle: handle.map(str::to_owned),
-    };
-    let both = [bot(1), bot(2)];
-    let cases = [
-        ("tagged", &both[..], vec![discord(), telegram()], tag(Some("telegram"), None), Ok(2)),
-        ("by handle", &both, vec![discord(), telegram()], tag(Some("discord"), Some("d1")), Ok(1)),
-        ("untagged, one bot knows it", &both, vec![discord()], tag(None, None), Ok(1)),
-        (
-            "untagged, two bots know it",
-            &both,
-            vec![discord(), telegram()],
-            tag(None, None),
-            Err(SendRefusal::Ambiguous),
-        ),
-        (
-            "untagged, one of two greeted",
-            &both[1..],
-            vec![discord(), telegram()],
-            tag(None, None),
-            Ok(2),
-        ),
-        ("nothing reached", &both, vec![], tag(None, None), Err(SendRefusal::NotReached)),
-        (
-            "another's handle",
-            &both,
-            vec![discord()],
-            tag(Some("discord"), Some("d2")),
-            Err(SendRefusal::NotReached),
-        ),
-        (
-            "no hello for it",
-            &both[1..],
-            vec![discord()],
-            tag(Some("discord"), None),
-            Err(SendRefusal::NotGreeted),
-        ),
-    ];
-    for (name, greeted, reaches, tag, want) in cases {
-        assert_eq!(decide_send(greeted, &reaches, &tag), want.map(bot), "{name}");
-    }
+fn every_refusal_has_a_name_of_its_own() {
+    let mut slugs = Refusal::ALL.map(Refusal::slug).to_vec();
+    slugs.sort_unstable();
+    slugs.dedup();
+    assert_eq!(slugs.len(), Refusal::ALL.len());
 }

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use nightdesk_register::{Access, BotDraft, Register, new_secret};
+use nightdesk_register::{BotDraft, OnBot, Register, new_secret};
 use nightdesk_sdk::{Agent, Event, SendError, Settings};
 use nightdesk_servers::{Options, Postgres};
 use nightdesk_store_pg::{connect_options, migrate};
-use nightdesk_types::TenantScope;
+use nightdesk_types::{Granted, Principal, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde_json::json;
 use tokio::task::spawn_blocking;
@@ -88,7 +88,10 @@ impl Household {
             key: Some(new_secret()),
         };
         let (bot, path) = register.create_bot(scope, draft).await?;
-        register.store().grant(scope, agent, bot, ("*", Access::Any)).await?;
+        register
+            .store()
+            .grant(OnBot { scope, agent, bot }, &Granted::Bot, Some(Principal::Any))
+            .await?;
         let (_, echo) = register.create_gateway(scope, agent, ECHO).await?;
         let (_, yours) = register.create_gateway(scope, agent, YOURS).await?;
         Ok(Self { path, echo, yours })

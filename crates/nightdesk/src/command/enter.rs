@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_register::{Access, BotDraft, Register, new_secret};
+use nightdesk_register::{BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::BotId;
 use nightdesk_vault::Key;
@@ -11,8 +11,7 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, list,
-    names, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, explain, gateway, inbox, list, names, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -32,10 +31,16 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
-        Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
-        Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
-        Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
-        Command::Grant(grant) => create_grant(&register, grant).await,
+        Command::Tenant(Tenant::TrustGateways { tenant, stop }) => {
+            let scope = names::tenant(&register, &tenant).await?;
+            register.store().let_gateways_widen(scope, !stop).await?;
+            Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "gateways_may_widen": !stop })))
+        }
+        Command::Bot(bot) => bots(config, &register, bot).await,
+        Command::Explain(explain) => explain::run(&register, &pg, explain).await,
+        Command::Link(link) => reach::link(&register, link).await,
+        Command::Binding(binding) => reach::binding(&register, binding).await,
+        Command::Grant(grant) => reach::grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
@@ -72,6 +77,12 @@ async fn agents(
             let whose = whose.found(register).await?;
             wake::urls(config, wakers, whose, &urls, clear).await
         }
+        Agent::Reach { whose, open_to } => reach::of(register, &whose, open_to).await,
+        Agent::Deprovision { whose } => {
+            let (scope, agent) = whose.found(register).await?;
+            let revoked = register.store().deprovision(scope, agent).await?;
+            Ok(Answer::One(json!({ "agent_id": agent, "gateways_revoked": revoked.len() })))
+        }
     }
 }
 
@@ -79,6 +90,27 @@ async fn notices(register: &Register, wakers: &dyn Wakers, tenant: &str) -> anyh
     let scope = names::tenant(register, tenant).await?;
     let notices = wakers.notices(scope).await?;
     Ok(Answer::Many(notices.iter().map(list::notice).collect()))
+}
+
+async fn bots(config: &Config, register: &Register, command: Bot) -> anyhow::Result<Answer> {
+    match command {
+        Bot::Create(bot) => create_bot(config, register, bot).await,
+        Bot::List { tenant } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let open = register.store().open_bots(scope).await?;
+            Ok(Answer::Many(open.iter().map(list::open_bot).collect()))
+        }
+        Bot::Share { tenant, bot, stop } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let bot = self::bot(&bot)?;
+            if !register.store().share(scope, bot, !stop).await? {
+                bail!(
+                    "{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them"
+                );
+            }
+            Ok(Answer::One(json!({ "bot_id": bot, "shared": !stop })))
+        }
+    }
 }
 
 async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow::Result<Answer> {
@@ -103,29 +135,6 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
     Ok(Answer::One(answer))
 }
 
-async fn bind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let (scope, agent) = bound.whose.found(register).await?;
-    register.store().bind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
-    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
-}
-
-async fn unbind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let (scope, agent) = bound.whose.found(register).await?;
-    register.store().unbind(scope, agent, bot(&bound.bot)?, &bound.author).await?;
-    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
-}
-
-async fn create_grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
-    let Grant::Create { whose, bot, chat, open } = grant;
-    let ((scope, agent), bot) = (whose.found(register).await?, self::bot(&bot)?);
-    let access = if open { Access::Any } else { Access::OwnerOnly };
-    let free = register.store().grant(scope, agent, bot, (&chat, access)).await?;
-    if !free {
-        bail!("chat {chat} is already given to an agent; only one may be reached there");
-    }
-    Ok(Answer::One(json!({ "agent_id": agent, "chat": chat })))
-}
-
-fn bot(bot: &str) -> anyhow::Result<BotId> {
+pub(super) fn bot(bot: &str) -> anyhow::Result<BotId> {
     bot.parse().context("--bot is not a bot's id; `bot create` printed it")
 }

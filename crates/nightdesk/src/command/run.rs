@@ -25,6 +25,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Tenant(_)
         | Command::Agent(_)
         | Command::Bot(_)
+        | Command::Explain(_)
+        | Command::Link(_)
         | Command::Binding(_)
         | Command::Grant(_)
         | Command::Gateway(_)

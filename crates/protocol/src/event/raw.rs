@@ -111,6 +111,8 @@ impl From<Raw> for Inbound {
             context: raw.context.into_iter().map(ContextLine::from).collect(),
             prompt_response: raw.prompt_response.map(PromptResponse::from),
             is_edit,
+            // The desk knew it and needs it no more.
+            mentions_bot: false,
         };
         Self { source: source.into(), message }
     }

@@ -82,6 +82,8 @@ fn full_message() -> Message {
             prompt_message_id: Some("m2".into()),
         }),
         is_edit: true,
+        // Not on the wire.
+        mentions_bot: false,
     }
 }
 

@@ -128,7 +128,19 @@ prop_compose! {
         prompt_response in prop::option::of(presses()),
         is_edit in any::<bool>(),
     ) -> Message {
-        Message { text, kind, message_id, reply_to, media, context, prompt_response, is_edit }
+        // Whether the bot is named is not on the wire.
+        let mentions_bot = false;
+        Message {
+            text,
+            kind,
+            message_id,
+            reply_to,
+            media,
+            context,
+            prompt_response,
+            is_edit,
+            mentions_bot,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::{Accept, Ask, LineClaim, Put, Store, Waiting};
 use nightdesk_line::{Caller, Store as _};
 use nightdesk_port::Bot;
-use nightdesk_register::{Entering, Gateways, NewBot, NewSecret};
+use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{self, EventBuilder, event};
 use nightdesk_types::{
@@ -82,7 +82,7 @@ async fn person(store: &Pg, bot: nightdesk_types::BotId, number: usize) -> Perso
     let scope = tenant(store, number).await;
     let agent = store.create_agent(scope, "agent").await.expect("enter an agent");
     let author = format!("author-{number}");
-    store.bind(scope, agent, bot, &author).await.expect("bind");
+    store.bind(OnBot { scope, agent, bot }, &author).await.expect("bind");
     let secret = NewSecret { id: Uuid::from_u128(1), sealed: vec![0], key: DataKeyId::new(1) };
     let gateway = store.create_gateway(scope, agent, "gw", &secret).await.expect("enter a gateway");
     Person { author, scope, agent, gateway }

@@ -9,26 +9,32 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 3] = ["nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 21] = [
+const DEFINERS: [(&str, &str); 27] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
     ("door_bots_of", "nightdesk_doors"),
+    ("door_changed", "nightdesk_doors"),
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
+    ("door_link", "nightdesk_doors"),
+    ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
+    ("door_reach", "nightdesk_doors"),
     ("door_reaches", "nightdesk_doors"),
     ("door_revoked", "nightdesk_doors"),
-    ("door_snapshot", "nightdesk_doors"),
     ("door_tenant", "nightdesk_doors"),
     ("door_tenants", "nightdesk_doors"),
     ("door_waiting_sends", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
+    ("forget_changes", "nightdesk_doors"),
     ("forget_chats", "nightdesk_doors"),
+    ("forget_links", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
+    ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
     ("wake_claim", "nightdesk_doors"),
 ];

@@ -75,7 +75,7 @@ impl Reader {
             bail!("the feed asks nothing");
         };
         let event = events.into_iter().next().and_then(Result::ok).context("unreadable")?;
-        self.desk.gate.admit(event).await.ok().context("not admitted")
+        self.desk.gate.admit(event, None).await.ok().context("not admitted")
     }
 
     /// Puts all of a page at once. Those after one that fails are put again, too.

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
+use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    Access, GreetedBot, ListedGateway, Named, NewBot, NewSecret, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf, Redeemed,
+    StoredBot, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, DataKeyId, GatewayId, TenantId, TenantScope, Timestamp,
+    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
+    TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 
@@ -19,9 +21,33 @@ through! { nightdesk_register::Entering {
     fn data_key(scope: TenantScope) -> (DataKeyId, WrappedKey);
     fn create_agent(scope: TenantScope, name: &str) -> AgentId;
     fn create_bot(scope: TenantScope, bot: &NewBot) -> BotId;
-    fn bind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
-    fn unbind(scope: TenantScope, agent: AgentId, bot: BotId, author: &str) -> ();
-    fn grant(scope: TenantScope, agent: AgentId, bot: BotId, grant: (&str, Access)) -> bool;
+}}
+
+through! { nightdesk_register::Reaching {
+    fn bind(on: OnBot, author: &str) -> ();
+    fn unbind(on: OnBot, author: &str) -> ();
+    fn prefer(on: OnBot, author: &str) -> bool;
+    fn grant(on: OnBot, granted: &Granted, principal: Option<Principal>) -> bool;
+    fn release(on: OnBot, granted: &Granted) -> bool;
+    fn open_to(scope: TenantScope, agent: AgentId, principal: Principal) -> ();
+    fn list(on: OnBot, authors: &[String]) -> ();
+    fn declare(
+        scope: TenantScope, agent: AgentId, platform: &str, relevance: &Relevance
+    ) -> ();
+}}
+
+through! { nightdesk_register::Linking {
+    fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
+    fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
+    fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
+}}
+
+through! { nightdesk_register::Managing {
+    fn reach_of(scope: TenantScope, agent: AgentId) -> ReachOf;
+    fn open_bots(scope: TenantScope) -> Vec<OpenBot>;
+    fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
+    fn gateways_may_widen(scope: TenantScope) -> bool;
+    fn let_gateways_widen(scope: TenantScope, may: bool) -> ();
 }}
 
 through! { nightdesk_register::Gateways {
@@ -33,6 +59,7 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 

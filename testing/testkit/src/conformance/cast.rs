@@ -5,7 +5,7 @@ use nightdesk_gate::{Admitted, Gate};
 use nightdesk_inbox::{Accept, Ack, AckOf, AckRange, Ask, Entry, LineClaim, Put, Stored, Waiting};
 use nightdesk_line::{Caller, End, Parting, Taken};
 use nightdesk_port::Bot;
-use nightdesk_register::{NewBot, NewSecret};
+use nightdesk_register::{NewBot, NewSecret, OnBot};
 use nightdesk_types::{
     AgentId, DataKeyId, Event, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
@@ -74,17 +74,22 @@ impl<'h> Cast<'h> {
         Person { author: name.to_owned(), scope, agent, gateway }
     }
 
+    /// A person's agent on the bot.
+    pub(super) const fn on_bot(&self, person: &Person) -> OnBot {
+        OnBot { scope: person.scope, agent: person.agent, bot: self.bot.id }
+    }
+
     /// Binds an author to a person's agent.
     pub(super) async fn bind(&self, person: &Person, author: &str) {
         let register = self.harness.register();
-        let bound = register.bind(person.scope, person.agent, self.bot.id, author).await;
+        let bound = register.bind(self.on_bot(person), author).await;
         bound.expect("bind an author");
     }
 
     /// Takes an author's binding back.
     pub(super) async fn unbind(&self, person: &Person, author: &str) {
         let register = self.harness.register();
-        let unbound = register.unbind(person.scope, person.agent, self.bot.id, author).await;
+        let unbound = register.unbind(self.on_bot(person), author).await;
         unbound.expect("unbind an author");
     }
 

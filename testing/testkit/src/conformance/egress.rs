@@ -6,8 +6,7 @@ use nightdesk_egress::{Asked, GivenUp, Parts, SendKey, Settled, Waiting};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_port::Receipt;
-use nightdesk_register::Access;
-use nightdesk_types::{BotId, Node, RequestId, Send};
+use nightdesk_types::{BotId, Node, Principal, RequestId, Send};
 use tokio::task::JoinSet;
 
 use super::Harness;
@@ -37,7 +36,7 @@ pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     let owner = sends.owner("node-1").await;
     let (_, anns) = sends.ask("r1").await;
     let bob = sends.cast.person("bob").await;
-    grant(&sends.cast, &bob, "c2", Access::Any).await;
+    grant(&sends.cast, &bob, "c2", Principal::Any).await;
     let bobs = sends.send(&bob, "r1", "c2".to_owned()).await;
 
     assert_eq!(ask(harness, &bobs).await, Asked::New);
@@ -221,7 +220,7 @@ impl<'h> Sends<'h> {
     pub(super) async fn of(harness: &'h impl Harness) -> Self {
         let cast = Cast::of(harness).await;
         let ann = cast.person("ann").await;
-        grant(&cast, &ann, "c1", Access::Any).await;
+        grant(&cast, &ann, "c1", Principal::Any).await;
         Self { cast, ann }
     }
 

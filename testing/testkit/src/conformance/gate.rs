@@ -1,20 +1,22 @@
 //! What the gate's store promises.
 
-use nightdesk_gate::decide::{Grant, Principal};
-use nightdesk_gate::{Reach, Recipient, Refusal, RefusalNote, Snapshot};
-use nightdesk_register::Access;
-use nightdesk_types::TenantScope;
+use std::collections::BTreeSet;
+
+use nightdesk_gate::known::{Agent, Known, Terms};
+use nightdesk_gate::{Change, Facts, Place, Reach, Refusal, RefusalNote};
 use nightdesk_types::limits::REFUSALS_KEPT_MAX;
+use nightdesk_types::{Granted, Principal, Relevance, TenantScope};
 
 use super::Harness;
 use super::cast::{Cast, Person, tenant};
 
-/// Nothing is known about a stranger.
-pub async fn nothing_is_known_about_a_stranger(harness: &impl Harness) {
+/// Nothing is known about a bot on which nobody has anything.
+pub async fn nothing_is_known_about_a_new_bot(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
-    cast.person("ann").await;
 
-    assert_eq!(snapshot(&cast, "nobody", "c1").await, Snapshot::default());
+    let nothing = Change { is_whole: true, ..Change::default() };
+    assert_eq!(everything(&cast).await, nothing);
+    assert_eq!(since(&cast, 0).await, Change { is_whole: false, ..nothing });
 }
 
 /// An author's agents come oldest binding first, over all tenants, and of this bot alone.
@@ -27,61 +29,267 @@ pub async fn bindings_come_oldest_first(harness: &impl Harness) {
     }
     cast.bind(&ann, "u2").await;
 
-    assert_eq!(agents(&snapshot(&cast, "u1", "c1").await), [bob.agent, cid.agent, ann.agent]);
-    assert_eq!(agents(&snapshot(&cast, "u2", "c1").await), [ann.agent]);
+    assert_eq!(agents_of(&cast, "u1").await, [agent(&bob), agent(&cid), agent(&ann)]);
+    assert_eq!(agents_of(&cast, "u2").await, [agent(&ann)]);
     cast.unbind(&bob, "u1").await;
-    assert_eq!(agents(&snapshot(&cast, "u1", "c1").await), [cid.agent, ann.agent]);
+    assert_eq!(agents_of(&cast, "u1").await, [agent(&cid), agent(&ann)]);
     cast.bot = cast.another_bot("other-bot").await;
-    assert_eq!(snapshot(&cast, "u1", "c1").await, Snapshot::default());
+    assert_eq!(agents_of(&cast, "u1").await, []);
 }
 
-fn agents(snapshot: &Snapshot) -> Vec<nightdesk_types::AgentId> {
-    snapshot.bound.iter().map(|recipient| recipient.agent).collect()
+/// The agent that was preferred last comes before the others.
+pub async fn the_agent_preferred_last_comes_first(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let [ann, bob, cid] =
+        [cast.stranger("ann").await, cast.stranger("bob").await, cast.stranger("cid").await];
+    for person in [&ann, &bob, &cid] {
+        cast.bind(person, "u1").await;
+    }
+    let register = harness.register();
+    let prefer = async |person: &Person, author: &str| {
+        register.prefer(cast.on_bot(person), author).await.expect("prefer an agent")
+    };
+
+    assert!(prefer(&cid, "u1").await);
+    assert_eq!(agents_of(&cast, "u1").await, [agent(&cid), agent(&ann), agent(&bob)]);
+    assert!(prefer(&bob, "u1").await);
+    assert_eq!(agents_of(&cast, "u1").await, [agent(&bob), agent(&cid), agent(&ann)]);
+    assert!(!prefer(&bob, "u2").await, "nobody prefers an agent they are not bound to");
 }
 
-/// A grant is seen in its chat, one of every chat everywhere, whoever writes there.
-pub async fn grants_are_seen_where_they_hold(harness: &impl Harness) {
+/// A grant is known with who may reach its agent there, on its bot alone.
+pub async fn grants_are_known_where_they_hold(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
     let bob = cast.stranger("bob").await;
-    assert!(grant(&cast, &ann, "c1", Access::OwnerOnly).await);
-    assert!(grant(&cast, &bob, "*", Access::Any).await);
-    let anns = Grant { recipient: recipient(&ann), principal: Principal::OwnerOnly };
-    let bobs = Grant { recipient: recipient(&bob), principal: Principal::Any };
+    let scoped = Granted::of(Some("g1"), "c2");
+    assert!(grant(&cast, &ann, "c1", Principal::OwnerOnly).await);
+    assert!(grant(&cast, &bob, "*", Principal::Any).await);
+    let register = harness.register();
+    let granted = register.grant(cast.on_bot(&ann), &scoped, Some(Principal::AllowList)).await;
+    assert!(granted.expect("grant a chat"));
 
-    let mut in_c1 = snapshot(&cast, "nobody", "c1").await.granted;
-    in_c1.sort_by_key(|grant| grant.principal == Principal::Any);
-    assert_eq!(in_c1, [anns, bobs]);
-    assert_eq!(snapshot(&cast, "nobody", "c2").await.granted, [bobs]);
+    let mut want = vec![
+        (Granted::of(None, "c1"), Some((agent(&ann), Principal::OwnerOnly))),
+        (scoped, Some((agent(&ann), Principal::AllowList))),
+        (Granted::Bot, Some((agent(&bob), Principal::Any))),
+    ];
+    let mut got = everything(&cast).await.grants;
+    got.sort_by(|(one, _), (other, _)| one.cmp(other));
+    want.sort_by(|(one, _), (other, _)| one.cmp(other));
+    assert_eq!(got, want);
     cast.bot = cast.another_bot("other-bot").await;
-    assert_eq!(snapshot(&cast, "nobody", "c1").await.granted, []);
+    assert_eq!(everything(&cast).await.grants, []);
 }
 
-fn recipient(person: &Person) -> Recipient {
-    Recipient { scope: person.scope, agent: person.agent, version: 0 }
+/// A chat belongs to one agent, whatever scope it is claimed in; so does a scope, and a bot.
+pub async fn what_is_granted_belongs_to_one_agent(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.stranger("ann").await;
+    let bob = cast.stranger("bob").await;
+    let claims = async |person: &Person, scope: Option<&str>, chat: &str| {
+        let granted = Granted::of(scope, chat);
+        let granted = harness.register().grant(cast.on_bot(person), &granted, None).await;
+        granted.expect("grant a chat")
+    };
+    for (scope, chat) in [(Some("g1"), "c1"), (Some("g1"), "*"), (None, "*"), (None, "c2")] {
+        assert!(claims(&ann, scope, chat).await, "{scope:?} {chat} is free");
+        assert!(!claims(&bob, scope, chat).await, "{scope:?} {chat} is taken");
+        assert!(!claims(&ann, scope, chat).await, "{scope:?} {chat} was given");
+    }
+
+    assert!(!claims(&bob, Some("g2"), "c1").await, "the same chat under another name");
+    assert!(!claims(&bob, Some("g1"), "c2").await, "nor under its whole one");
+    assert!(claims(&bob, Some("g2"), "*").await, "another scope");
+    let c1 = Granted::of(Some("g1"), "c1");
+    let release = async |person: &Person| {
+        harness.register().release(cast.on_bot(person), &c1).await.expect("release a grant")
+    };
+    assert!(!release(&bob).await, "what is another's");
+    assert!(release(&ann).await);
+    assert!(!release(&ann).await, "it is gone");
+    assert!(claims(&bob, Some("g1"), "c1").await, "it is free again");
 }
 
-/// The version moves when fewer people may reach an agent, and only that agent's.
-pub async fn the_version_moves_when_fewer_may_reach(harness: &impl Harness) {
+/// A grant without a principal takes the agent's own, and follows when that changes.
+pub async fn an_agents_principal_holds_for_its_grants(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.stranger("ann").await;
+    let register = harness.register();
+    let principals = async || {
+        let mut grants = everything(&cast).await.grants;
+        grants.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let held = grants.into_iter().filter_map(|(_, held)| held);
+        held.map(|(_, principal)| principal).collect::<Vec<_>>()
+    };
+    let claim = async |chat: &str| {
+        let granted = Granted::of(None, chat);
+        register.grant(cast.on_bot(&ann), &granted, None).await.expect("grant a chat");
+    };
+    claim("c1").await;
+    assert_eq!(principals().await, [Principal::OwnerOnly], "by default");
+
+    let open_to = register.open_to(ann.scope, ann.agent, Principal::AllowList).await;
+    open_to.expect("say who may reach an agent");
+    claim("c2").await;
+    assert_eq!(principals().await, [Principal::AllowList; 2]);
+}
+
+/// An agent's terms: who is on its list, who owns it, and what concerns it on that platform.
+pub async fn terms_are_known_by_bot_and_platform(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    grant(&cast, &ann, "c1", Principal::AllowList).await;
+    let relevance = Relevance {
+        require_address: true,
+        free_scopes: vec!["c7".to_owned(), "g1".to_owned()],
+        allow_other_bots: true,
+    };
+    let register = harness.register();
+    register.list(cast.on_bot(&ann), &["u1".to_owned(), "u2".to_owned()]).await.expect("list");
+    register.list(cast.on_bot(&ann), &["u2".to_owned(), "u3".to_owned()]).await.expect("list");
+    let declare = async |platform: &str, relevance: &Relevance| {
+        register.declare(ann.scope, ann.agent, platform, relevance).await.expect("declare");
+    };
+    declare(&cast.bot.platform, &relevance).await;
+    declare("another-platform", &Relevance::default()).await;
+
+    let terms = terms(&cast, &ann).await;
+    assert_eq!(terms.listed, BTreeSet::from(["u2".to_owned(), "u3".to_owned()]), "replaced");
+    assert_eq!((terms.owners, terms.relevance), (vec!["ann".to_owned()], relevance));
+    cast.bot = cast.another_bot("other-bot").await;
+    grant(&cast, &ann, "c1", Principal::Any).await;
+    let elsewhere = self::terms(&cast, &ann).await;
+    assert_eq!((elsewhere.listed.len(), elsewhere.owners.len()), (0, 0), "of the other bot");
+}
+
+/// The version of an agent moves with every change of who may reach it, and only that agent's.
+pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    cast.bind(&ann, "friend").await;
     let bob = cast.person("bob").await;
-    let before = versions(&cast).await;
+    let (on, register) = (cast.on_bot(&ann), harness.register());
+    let bobs = version(&cast, &bob).await;
+    let mut seen = vec![version(&cast, &ann).await];
+    let c1 = Granted::of(None, "c1");
+    let relevance = Relevance { require_address: true, ..Relevance::default() };
+
+    cast.bind(&ann, "friend").await;
+    seen.push(version(&cast, &ann).await);
+    register.prefer(on, "friend").await.expect("prefer");
+    seen.push(version(&cast, &ann).await);
+    cast.unbind(&ann, "friend").await;
+    seen.push(version(&cast, &ann).await);
+    register.grant(on, &c1, Some(Principal::OwnerOnly)).await.expect("grant");
+    seen.push(version(&cast, &ann).await);
+    register.open_to(ann.scope, ann.agent, Principal::Any).await.expect("open");
+    seen.push(version(&cast, &ann).await);
+    register.list(on, &["u1".to_owned()]).await.expect("list");
+    seen.push(version(&cast, &ann).await);
+    register.declare(ann.scope, ann.agent, &cast.bot.platform, &relevance).await.expect("declare");
+    seen.push(version(&cast, &ann).await);
+    register.release(on, &c1).await.expect("release");
+    seen.push(version(&cast, &ann).await);
+    assert!(seen.is_sorted_by(|one, next| one < next), "{seen:?}");
 
     cast.unbind(&ann, "friend").await;
-    let after = versions(&cast).await;
-    assert!(before[0] < after[0], "{before:?}, then {after:?}");
-    assert_eq!(before[1], after[1], "bob's did not move");
-    cast.unbind(&ann, "friend").await;
-    cast.unbind(&bob, "friend").await;
-    assert_eq!(versions(&cast).await, after, "nothing was taken back");
+    cast.bind(&ann, "ann").await;
+    register.release(on, &c1).await.expect("release");
+    register.declare(ann.scope, ann.agent, &cast.bot.platform, &relevance).await.expect("declare");
+    assert_eq!(version(&cast, &ann).await, seen[seen.len() - 1], "nothing changed");
+    assert_eq!(version(&cast, &bob).await, bobs, "bob's did not move");
 }
 
-async fn versions(cast: &Cast<'_>) -> [i64; 2] {
-    let ann = snapshot(cast, "ann", "c1").await;
-    let bob = snapshot(cast, "bob", "c1").await;
-    [ann.bound[0].version, bob.bound[0].version]
+/// Whoever has seen a version is told what changed since, and by asking which bots changed.
+pub async fn what_changed_since_is_told(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let seen = everything(&cast).await.version;
+    assert_eq!(changed(&cast, seen).await, []);
+    cast.unbind(&ann, "ann").await;
+    grant(&cast, &ann, "c1", Principal::Any).await;
+
+    assert_eq!(changed(&cast, seen).await, [cast.bot.id]);
+    let change = since(&cast, seen).await;
+    assert!(!change.is_whole);
+    assert_eq!(change.authors, [("ann".to_owned(), vec![])], "bob is no news");
+    let want = [(Granted::of(None, "c1"), Some((agent(&ann), Principal::Any)))];
+    assert_eq!(change.grants, want);
+    assert!(change.agents.iter().all(|(of, _)| *of == agent(&ann)));
+    assert_eq!(changed(&cast, change.version).await, []);
+    let later = since(&cast, change.version + 7).await;
+    assert!(later.is_whole, "a version that never was is answered with everything");
+    assert_eq!(later.authors, [("bob".to_owned(), vec![agent(&bob)])]);
+}
+
+/// Who takes in change after change knows what one knows who reads everything at the end.
+pub async fn who_keeps_up_knows_everything(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let people = [cast.stranger("ann").await, cast.stranger("bob").await];
+    let mut kept_up = Known::default();
+    kept_up.take(everything(&cast).await);
+    let register = harness.register();
+    for step in 0..24 {
+        let person = &people[step % 2];
+        let (on, author) = (cast.on_bot(person), format!("u{}", step % 3));
+        let granted = Granted::of((step % 4 == 0).then_some("g1"), ["c1", "*"][step % 2]);
+        match step % 8 {
+            0 | 3 => cast.bind(person, &author).await,
+            1 | 2 => drop(register.grant(on, &granted, Some(Principal::Any)).await.expect("grant")),
+            4 => cast.unbind(person, &author).await,
+            5 => drop(register.release(on, &granted).await.expect("release")),
+            6 => register.list(on, std::slice::from_ref(&author)).await.expect("list"),
+            _ => register
+                .open_to(person.scope, person.agent, Principal::AllowList)
+                .await
+                .expect("open"),
+        }
+        let mut whole = Known::default();
+        whole.take(everything(&cast).await);
+        kept_up.take(since(&cast, kept_up.version()).await);
+        for (author, chat) in [("u0", "c1"), ("u1", "c1"), ("u2", "c9"), ("u9", "c9")] {
+            let place = Place { scope: Some("g1"), chat, parent: None, is_direct: false };
+            let facts = Facts { author, is_program: false, is_addressed: false, place };
+            let (got, want) = (kept_up.decide(&facts, None), whole.decide(&facts, None));
+            assert_eq!(got, want, "{author} in {chat} after step {step}");
+        }
+    }
+}
+
+const fn agent(person: &Person) -> Agent {
+    (person.scope, person.agent)
+}
+
+async fn everything(cast: &Cast<'_>) -> Change {
+    let change = cast.harness.gate().changes(cast.bot.id, None).await;
+    change.expect("read who may be reached")
+}
+
+async fn since(cast: &Cast<'_>, version: i64) -> Change {
+    let change = cast.harness.gate().changes(cast.bot.id, Some(version)).await;
+    change.expect("read what changed")
+}
+
+async fn changed(cast: &Cast<'_>, version: i64) -> Vec<nightdesk_types::BotId> {
+    let changed = cast.harness.gate().changed(&[(cast.bot.id, version)]).await;
+    changed.expect("read where something changed")
+}
+
+async fn agents_of(cast: &Cast<'_>, author: &str) -> Vec<Agent> {
+    let authors = everything(cast).await.authors;
+    let own = authors.into_iter().find(|(known, _)| known == author);
+    own.map(|(_, agents)| agents).unwrap_or_default()
+}
+
+async fn terms(cast: &Cast<'_>, person: &Person) -> Terms {
+    let agents = everything(cast).await.agents;
+    let own = agents.into_iter().find(|(known, _)| *known == agent(person));
+    own.map(|(_, terms)| terms).expect("the agent has something there")
+}
+
+async fn version(cast: &Cast<'_>, person: &Person) -> i64 {
+    terms(cast, person).await.version
 }
 
 /// An agent may write where an entry came from, through the bot it came by; nobody else may.
@@ -104,7 +312,7 @@ pub async fn a_grant_lets_its_agent_write(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
     let bob = cast.person("bob").await;
-    grant(&cast, &ann, "c1", Access::OwnerOnly).await;
+    grant(&cast, &ann, "c1", Principal::OwnerOnly).await;
     cast.stored(&ann.says(1).in_chat("c1")).await;
 
     assert_eq!(reaches(&cast, &ann, "c1").await, [reach(&cast)], "once, for both reasons");
@@ -134,7 +342,7 @@ pub async fn a_binding_lets_its_agent_write_to_the_person(harness: &impl Harness
 pub async fn a_grant_of_every_chat_lets_nobody_write_first(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
-    grant(&cast, &ann, "*", Access::Any).await;
+    grant(&cast, &ann, "*", Principal::Any).await;
     assert_eq!(reaches(&cast, &ann, "c1").await, []);
     assert_eq!(reaches(&cast, &ann, "*").await, []);
 
@@ -162,7 +370,7 @@ pub async fn every_bot_that_knows_the_chat_is_told(harness: &impl Harness) {
     cast.stored(&ann.says(1)).await;
     let first = reach(&cast);
     cast.bot = cast.another_bot("other-bot").await;
-    grant(&cast, &ann, "c1", Access::Any).await;
+    grant(&cast, &ann, "c1", Principal::Any).await;
 
     let mut got = reaches(&cast, &ann, "c1").await;
     let mut want = [first, reach(&cast)];
@@ -206,16 +414,36 @@ pub async fn a_batch_may_be_longer_than_the_ring(harness: &impl Harness) {
 
 fn note(cast: &Cast<'_>, scope: TenantScope, number: usize) -> RefusalNote {
     let event_key = format!("k{number}");
-    RefusalNote { scope, bot: cast.bot.id, event_key, refusal: Refusal::UnboundAuthor }
+    let refusal = Refusal::UnboundAuthor;
+    RefusalNote { scope, bot: cast.bot.id, event_key, agent: None, refusal }
+}
+
+/// What is kept of a refusal is told to the tenant in whose ring it lies, and to nobody else.
+pub async fn a_refusal_is_told_to_its_tenant(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let note = |refusal, agent| RefusalNote {
+        scope: ann.scope,
+        bot: cast.bot.id,
+        event_key: "k1".to_owned(),
+        agent,
+        refusal,
+    };
+    let notes = [note(Refusal::NotAddressed, Some(ann.agent)), note(Refusal::UnboundAuthor, None)];
+    harness.gate().note_refusals(&notes).await.expect("note refusals");
+    let kept = async |scope, key| {
+        let kept = harness.gate().refusals(scope, key).await.expect("read refusals");
+        kept.into_iter().map(|kept| kept.note).collect::<Vec<_>>()
+    };
+
+    let [first, second] = notes;
+    assert_eq!(kept(ann.scope, "k1").await, [second, first], "newest first");
+    assert_eq!(kept(ann.scope, "k2").await, []);
+    assert_eq!(kept(bob.scope, "k1").await, []);
 }
 
 fn keys(numbers: std::ops::Range<usize>) -> Vec<String> {
     numbers.map(|number| format!("k{number}")).collect()
-}
-
-async fn snapshot(cast: &Cast<'_>, author: &str, chat: &str) -> Snapshot {
-    let snapshot = cast.harness.gate().snapshot(cast.bot.id, author, chat).await;
-    snapshot.expect("read who may be reached")
 }
 
 pub(super) async fn reaches(cast: &Cast<'_>, person: &Person, chat: &str) -> Vec<Reach> {
@@ -224,8 +452,13 @@ pub(super) async fn reaches(cast: &Cast<'_>, person: &Person, chat: &str) -> Vec
 }
 
 /// Grants a chat; answers whether it was free.
-pub(super) async fn grant(cast: &Cast<'_>, person: &Person, chat: &str, access: Access) -> bool {
-    let register = cast.harness.register();
-    let Person { scope, agent, .. } = *person;
-    register.grant(scope, agent, cast.bot.id, (chat, access)).await.expect("grant a chat")
+pub(super) async fn grant(
+    cast: &Cast<'_>,
+    person: &Person,
+    chat: &str,
+    principal: Principal,
+) -> bool {
+    let (on, granted) = (cast.on_bot(person), Granted::of(None, chat));
+    let free = cast.harness.register().grant(on, &granted, Some(principal)).await;
+    free.expect("grant a chat")
 }

@@ -136,10 +136,16 @@ macro_rules! line_store_conformance {
 macro_rules! gate_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { gate, $harness;
-            nothing_is_known_about_a_stranger,
+            nothing_is_known_about_a_new_bot,
             bindings_come_oldest_first,
-            grants_are_seen_where_they_hold,
-            the_version_moves_when_fewer_may_reach,
+            the_agent_preferred_last_comes_first,
+            grants_are_known_where_they_hold,
+            what_is_granted_belongs_to_one_agent,
+            an_agents_principal_holds_for_its_grants,
+            terms_are_known_by_bot_and_platform,
+            the_version_moves_with_every_change,
+            what_changed_since_is_told,
+            who_keeps_up_knows_everything,
             an_entry_lets_its_agent_answer,
             a_grant_lets_its_agent_write,
             a_binding_lets_its_agent_write_to_the_person,
@@ -148,6 +154,7 @@ macro_rules! gate_store_conformance {
             every_bot_that_knows_the_chat_is_told,
             refusals_are_kept_in_a_ring,
             a_batch_may_be_longer_than_the_ring,
+            a_refusal_is_told_to_its_tenant,
         }
     };
 }
@@ -166,6 +173,7 @@ macro_rules! register_store_conformance {
             a_rotated_secret_overlaps_with_the_new_one,
             only_a_live_gateway_is_rotated,
             a_revoked_gateway_is_still_found,
+            an_agent_has_one_gateway_for_tokens,
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
             an_agents_bots_are_those_it_is_known_on,
@@ -180,6 +188,14 @@ macro_rules! register_store_conformance {
             of_racing_enrolments_one_wins,
             nobody_is_invited_for_a_foreign_agent,
             one_first_signing_key_stands,
+            a_code_links_one_person,
+            a_code_is_good_on_open_bots_alone,
+            guesses_are_few,
+            codes_are_few,
+            an_agents_reach_is_its_own,
+            a_bot_is_open_to_its_own_and_when_shared_to_all,
+            a_deprovisioned_agent_has_nothing_left,
+            a_tenant_says_what_its_gateways_may,
         }
     };
 }

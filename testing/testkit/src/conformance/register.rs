@@ -4,7 +4,9 @@
 mod entering;
 mod gateways;
 mod bots;
+mod linking;
 mod listing;
+mod managing;
 mod enrolment;
 mod issuer;
 
@@ -13,4 +15,6 @@ pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
 pub use issuer::*;
+pub use linking::*;
 pub use listing::*;
+pub use managing::*;

@@ -8,7 +8,7 @@ use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
 use nightdesk_line::Parting;
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{INBOX_ENTRIES_MAX, WINDOW_BYTES_MAX};
-use nightdesk_types::{BotId, GatewayId, Generation, Node, Seq, Timestamp};
+use nightdesk_types::{BotId, GatewayId, Generation, Node, Principal, Relevance, Seq, Timestamp};
 
 mod shown;
 
@@ -16,8 +16,14 @@ mod shown;
 pub(super) struct Agent {
     pub(super) name: String,
     pub(super) created_at: Timestamp,
-    /// Moves whenever fewer people may reach the agent.
+    /// Moves with every change of who may reach the agent.
     pub(super) reach_version: i64,
+    /// By whom it may be reached where it is granted something from now on.
+    pub(super) principal: Principal,
+    /// Who else may reach it, by bot.
+    pub(super) listed: BTreeMap<BotId, BTreeSet<String>>,
+    /// What concerns it, by platform.
+    pub(super) relevance: BTreeMap<String, Relevance>,
     pub(super) cursor: Cursor,
     pub(super) line: Option<Line>,
     /// When an entry last came from a chat through a bot.
@@ -114,6 +120,9 @@ impl Agent {
             name: name.to_owned(),
             created_at,
             reach_version: 0,
+            principal: Principal::OwnerOnly,
+            listed: BTreeMap::new(),
+            relevance: BTreeMap::new(),
             cursor,
             line: None,
             reached: BTreeMap::new(),

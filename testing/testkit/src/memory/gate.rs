@@ -1,46 +1,73 @@
 //! The gate's store.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use nightdesk_gate::decide::{Grant, Principal};
-use nightdesk_gate::{Reach, Recipient, RefusalNote, Snapshot, Store};
+use nightdesk_gate::known::{Agent, Terms};
+use nightdesk_gate::{Change, KeptRefusal, Reach, RefusalNote, Store};
+use nightdesk_register::OnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, Granted, Principal, StoreError, TenantScope, Timestamp};
 
 use super::{Memory, State, push_bounded};
 
 /// A person on a platform, and their agent.
-#[derive(PartialEq, Eq)]
 pub(super) struct Binding {
-    pub(super) scope: TenantScope,
-    pub(super) agent: AgentId,
-    pub(super) bot: BotId,
+    pub(super) on: OnBot,
     pub(super) author: String,
+    /// The highest of a person's is theirs where nothing else says which.
+    pub(super) preferred: u64,
 }
 
-/// A chat, and the one agent that may be reached there.
+impl Binding {
+    pub(super) fn is(&self, on: OnBot, author: &str) -> bool {
+        self.on == on && self.author == author
+    }
+}
+
+/// What was granted, and to whom.
 pub(super) struct GrantRow {
-    pub(super) scope: TenantScope,
-    pub(super) agent: AgentId,
+    pub(super) on: OnBot,
+    pub(super) granted: Granted,
     pub(super) principal: Principal,
 }
 
-/// Every chat of a bot.
-const EVERY_CHAT: &str = "*";
+impl GrantRow {
+    /// Whether the same cannot be granted twice. A chat is one, whatever scope it is claimed in.
+    pub(super) fn clashes_with(&self, other: &Granted) -> bool {
+        match (&self.granted, other) {
+            (Granted::Chat { chat: one, .. }, Granted::Chat { chat: other, .. }) => one == other,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// What changed beside an agent's terms.
+pub(super) enum Changed {
+    Author(String),
+    Grant(Granted),
+    Terms,
+}
 
 #[async_trait]
 impl Store for Memory {
-    async fn snapshot(&self, bot: BotId, author: &str, chat: &str) -> Result<Snapshot, StoreError> {
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
         let state = self.lock();
-        let binding = |binding: &&Binding| binding.bot == bot && binding.author == author;
-        let bound = state.bindings.iter().filter(binding);
-        let bound = bound.filter_map(|binding| state.recipient_now(binding.scope, binding.agent));
-        let granted = [chat, EVERY_CHAT].into_iter().filter_map(|chat| {
-            let row = state.grants.get(&(bot, chat.to_owned()))?;
-            let recipient = state.recipient_now(row.scope, row.agent)?;
-            Some(Grant { recipient, principal: row.principal })
-        });
-        Ok(Snapshot { bound: bound.take(RECIPIENTS_MAX).collect(), granted: granted.collect() })
+        let log = state.changes.get(&bot).map_or(&[][..], Vec::as_slice);
+        let version = i64::try_from(log.len()).unwrap_or(i64::MAX);
+        let seen = since.and_then(|since| usize::try_from(since).ok());
+        let new = seen.and_then(|seen| log.get(seen..));
+        let is_whole = new.is_none();
+        let change = new.map_or_else(|| state.everything(bot), |new| state.news(bot, new));
+        Ok(Change { version, is_whole, ..change })
+    }
+
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        let state = self.lock();
+        let version = |bot: &BotId| state.changes.get(bot).map_or(0, Vec::len);
+        let is_changed = |(bot, seen): &&(BotId, i64)| usize::try_from(*seen) != Ok(version(bot));
+        Ok(bots.iter().filter(is_changed).map(|(bot, _)| *bot).collect())
     }
 
     async fn reaches(
@@ -52,16 +79,13 @@ impl Store for Memory {
         let now = self.now();
         let state = self.lock();
         let may = |bot: BotId| {
-            let grant = state.grants.get(&(bot, chat.to_owned()));
+            let on = OnBot { scope, agent, bot };
+            let is_chat = |row: &GrantRow| matches!(&row.granted, Granted::Chat { chat: granted, .. } if granted == chat);
             // Every chat is not one an agent may write to first.
-            let granted = chat != EVERY_CHAT
-                && grant.is_some_and(|row| (row.scope, row.agent) == (scope, agent));
+            let granted = state.grants.iter().any(|row| row.on == on && is_chat(row));
             // Where a person's chat has the person's id, a binding is a direct chat.
-            let is_direct = state.is_bound((scope, agent), bot, Some(chat));
-            let reached = state.was_reached((scope, agent), chat, bot, now)
-                && (state.is_bound((scope, agent), bot, None)
-                    || state.is_granted((scope, agent), bot));
-            granted || is_direct || reached
+            let is_direct = state.bindings.iter().any(|binding| binding.is(on, chat));
+            granted || is_direct || state.was_reached(on, chat, now) && state.has_anything(on)
         };
         let bots = state.bots.iter().filter(|(bot, _)| may(**bot));
         let reach = |(bot, row): (&BotId, &super::register::BotRow)| Reach {
@@ -72,41 +96,101 @@ impl Store for Memory {
         Ok(bots.map(reach).collect())
     }
 
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        let state = self.lock();
+        let kept = state.refusals.get(&scope).into_iter().flatten().rev();
+        Ok(kept.filter(|kept| kept.note.event_key == event_key).cloned().collect())
+    }
+
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
+        let at = self.now();
         let mut state = self.lock();
         for note in notes {
             let ring = state.refusals.entry(note.scope).or_default();
-            push_bounded(ring, note.clone(), REFUSALS_KEPT_MAX);
+            push_bounded(ring, KeptRefusal { at, note: note.clone() }, REFUSALS_KEPT_MAX);
         }
         Ok(())
     }
 }
 
 impl State {
-    fn recipient_now(&self, scope: TenantScope, agent: AgentId) -> Option<Recipient> {
-        let version = self.agents.get(&(scope, agent))?.reach_version;
-        Some(Recipient { scope, agent, version })
+    /// Notes a change, and makes admits stale that were decided before it.
+    pub(super) fn note(&mut self, on: OnBot, changed: Changed) {
+        if let Some(agent) = self.agents.get_mut(&(on.scope, on.agent)) {
+            agent.reach_version += 1;
+        }
+        self.changes.entry(on.bot).or_default().push(((on.scope, on.agent), changed));
     }
 
-    /// Whether an agent is bound on a bot to this author, or to anybody.
-    fn is_bound(&self, agent: super::AgentKey, bot: BotId, author: Option<&str>) -> bool {
-        self.bindings.iter().any(|binding| {
-            (binding.scope, binding.agent, binding.bot) == (agent.0, agent.1, bot)
-                && author.is_none_or(|author| binding.author == author)
-        })
+    fn everything(&self, bot: BotId) -> Change {
+        let bindings = || self.bindings.iter().filter(|binding| binding.on.bot == bot);
+        let grants = || self.grants.iter().filter(|row| row.on.bot == bot);
+        let authors: BTreeSet<&str> = bindings().map(|binding| binding.author.as_str()).collect();
+        let agents = bindings().map(|binding| binding.on).chain(grants().map(|row| row.on));
+        let agents: BTreeSet<Agent> = agents.map(|on| (on.scope, on.agent)).collect();
+        Change {
+            authors: authors.into_iter().map(|author| self.author(bot, author)).collect(),
+            grants: grants().map(|row| self.granted(bot, &row.granted)).collect(),
+            agents: agents.into_iter().filter_map(|agent| self.terms(bot, agent)).collect(),
+            ..Change::default()
+        }
     }
 
-    /// Whether an agent was granted anything on a bot.
-    fn is_granted(&self, agent: super::AgentKey, bot: BotId) -> bool {
-        let of_bot = |(at, _): &(BotId, String)| *at == bot;
-        let mut granted = self.grants.iter().filter(|(place, _)| of_bot(place));
-        granted.any(|(_, row)| (row.scope, row.agent) == agent)
+    fn news(&self, bot: BotId, new: &[(Agent, Changed)]) -> Change {
+        let mut change = Change::default();
+        for (agent, changed) in new {
+            match changed {
+                Changed::Author(author) => change.authors.push(self.author(bot, author)),
+                Changed::Grant(granted) => change.grants.push(self.granted(bot, granted)),
+                Changed::Terms => {}
+            }
+            change.agents.extend(self.terms(bot, *agent));
+        }
+        change
     }
 
-    fn was_reached(&self, agent: super::AgentKey, chat: &str, bot: BotId, now: Timestamp) -> bool {
+    fn author(&self, bot: BotId, author: &str) -> (String, Vec<Agent>) {
+        let own = |binding: &&Binding| binding.on.bot == bot && binding.author == author;
+        let mut own: Vec<&Binding> = self.bindings.iter().filter(own).collect();
+        // Stable: else the oldest comes first.
+        own.sort_by_key(|binding| std::cmp::Reverse(binding.preferred));
+        let agents = own.into_iter().map(|binding| (binding.on.scope, binding.on.agent));
+        (author.to_owned(), agents.take(RECIPIENTS_MAX).collect())
+    }
+
+    fn granted(&self, bot: BotId, granted: &Granted) -> (Granted, Option<(Agent, Principal)>) {
+        let row = self.grants.iter().find(|row| row.on.bot == bot && row.granted == *granted);
+        (granted.clone(), row.map(|row| ((row.on.scope, row.on.agent), row.principal)))
+    }
+
+    fn terms(&self, bot: BotId, agent: Agent) -> Option<(Agent, Terms)> {
+        let row = self.agents.get(&agent)?;
+        let on = OnBot { scope: agent.0, agent: agent.1, bot };
+        let owners = self.bindings.iter().filter(|binding| binding.on == on);
+        let platform = self.bots.get(&bot).map(|bot| &bot.new.platform);
+        let terms = Terms {
+            version: row.reach_version,
+            listed: row.listed.get(&bot).cloned().unwrap_or_default(),
+            owners: owners.map(|owner| owner.author.clone()).take(RECIPIENTS_MAX).collect(),
+            relevance: platform.and_then(|it| row.relevance.get(it)).cloned().unwrap_or_default(),
+        };
+        Some((agent, terms))
+    }
+
+    /// Whether an agent is bound or granted anything on a bot.
+    fn has_anything(&self, on: OnBot) -> bool {
+        self.bindings.iter().any(|binding| binding.on == on)
+            || self.grants.iter().any(|row| row.on == on)
+    }
+
+    fn was_reached(&self, on: OnBot, chat: &str, now: Timestamp) -> bool {
         let kept = SignedDuration::from_hours(i64::from(REACHED_DAYS) * 24);
-        let reached = self.agents.get(&agent).map(|agent| &agent.reached);
-        let at = reached.and_then(|reached| reached.get(&(chat.to_owned(), bot)));
+        let reached = self.agents.get(&(on.scope, on.agent)).map(|agent| &agent.reached);
+        let at = reached.and_then(|reached| reached.get(&(chat.to_owned(), on.bot)));
         at.is_some_and(|at| now.duration_since(*at) < kept)
     }
 }

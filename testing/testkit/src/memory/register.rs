@@ -1,30 +1,33 @@
 //! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 use async_trait::async_trait;
-use nightdesk_gate::decide::Principal;
-use nightdesk_register::{Access, Entering, NewBot};
+use nightdesk_register::{Entering, NewBot};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 
 use super::agent::Agent;
-use super::gate::{Binding, GrantRow};
 use super::{Memory, State};
 
 mod bots;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
+mod reaching;
 
 pub(super) use bots::BotRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
+pub(super) use linking::CodeRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
     name: String,
     created_at: Timestamp,
     keys: Vec<(DataKeyId, WrappedKey)>,
+    gateways_may_widen: bool,
 }
 
 impl State {
@@ -62,7 +65,8 @@ impl Entering for Memory {
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
-        state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
+        let name = name.to_owned();
+        state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
         Ok(())
     }
 
@@ -85,62 +89,7 @@ impl Entering for Memory {
         let clashes = |row: &BotRow| row.clashes_with(scope, bot);
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
-        state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false });
         Ok(id)
-    }
-
-    async fn bind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        state.agent("bind an author", scope, agent)?;
-        let binding = Binding { scope, agent, bot, author: author.to_owned() };
-        if !state.bindings.contains(&binding) {
-            state.bindings.push(binding);
-        }
-        Ok(())
-    }
-
-    async fn unbind(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        let binding = Binding { scope, agent, bot, author: author.to_owned() };
-        let Some(index) = state.bindings.iter().position(|other| *other == binding) else {
-            return Ok(());
-        };
-        state.bindings.remove(index);
-        // Fewer may reach the agent now: what was decided before does not count.
-        state.agent("unbind an author", scope, agent)?.reach_version += 1;
-        Ok(())
-    }
-
-    async fn grant(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        bot: BotId,
-        (chat, access): (&str, Access),
-    ) -> Result<bool, StoreError> {
-        let mut state = self.lock();
-        state.agent("grant a chat", scope, agent)?;
-        let place = (bot, chat.to_owned());
-        if state.grants.contains_key(&place) {
-            return Ok(false);
-        }
-        let principal = match access {
-            Access::OwnerOnly => Principal::OwnerOnly,
-            Access::Any => Principal::Any,
-        };
-        state.grants.insert(place, GrantRow { scope, agent, principal });
-        Ok(true)
     }
 }

@@ -3,8 +3,10 @@
 use std::num::NonZeroU32;
 
 use nightdesk_port::{Bot, Capabilities, LengthUnit, Pace};
+use nightdesk_types::Sight;
 use reqwest::Url;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Every op there is.
 const OPS: [&str; 13] = [
@@ -103,5 +105,16 @@ fn claimed(platform: &str) -> Capabilities {
         threads,
         chat_pace: UNPACED,
         bot_pace: UNPACED,
+    }
+}
+
+/// Whether a person can see a chat: everybody everything, unless `settings.sights` says of the chat
+/// who does. `null` in their place: the platform has not told.
+pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Sight {
+    match bot.settings.get("sights").and_then(|sights| sights.get(chat)) {
+        None => Sight::Sees,
+        Some(Value::Array(people)) if people.iter().any(|one| one == person) => Sight::Sees,
+        Some(Value::Array(_)) => Sight::Blind,
+        Some(_) => Sight::Unknown,
     }
 }

@@ -65,6 +65,8 @@ struct Written {
     prompt_response: Option<PromptResponse>,
     #[serde(default)]
     is_edit: bool,
+    #[serde(default)]
+    mentions_bot: bool,
 }
 
 #[derive(Deserialize)]
@@ -102,6 +104,7 @@ impl Written {
             context: self.context,
             prompt_response: self.prompt_response,
             is_edit: self.is_edit,
+            mentions_bot: self.mentions_bot,
         };
         (self.source, Content::Message(Box::new(message)))
     }

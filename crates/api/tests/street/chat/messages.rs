@@ -1,5 +1,6 @@
 //! What becomes of what a visitor writes.
 
+use nightdesk_register::OnBot;
 use nightdesk_testkit::desk::PageAccess;
 use serde_json::json;
 
@@ -52,7 +53,8 @@ async fn who_is_linked_by_their_code_is_let_in() {
     let browser = scene.browser().await;
     let bot = scene.desk.register.bot_at(&scene.path).await.expect("found").expect("there").0.id;
     let (scope, agent) = (scene.ann.scope, scene.ann.agent);
-    let bound = scene.desk.register.store().bind(scope, agent, bot, browser.visitor()).await;
+    let bound =
+        scene.desk.register.store().bind(OnBot { scope, agent, bot }, browser.visitor()).await;
     bound.expect("bind the visitor");
 
     assert_eq!(browser.says("n1", "it is me").await.0, 200);

@@ -60,17 +60,25 @@ pub(super) fn hand_over_after_ack(cluster: &Cluster, _: &Cast) -> Result<()> {
 
 /// X9: an event goes to any agent of the right tenant.
 pub(super) fn route_by_tenant(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let first = "(select a.agent_id from agents a where a.tenant_id = i.tenant_id
+            order by a.agent_id limit 1)";
     let any = [
         (
-            "h.tenant_id = b.tenant_id and h.agent_id = b.agent_id\n        where b.bot_id = p_bot",
-            "h.tenant_id = b.tenant_id and h.agent_id = (
-            select a.agent_id from agents a where a.tenant_id = b.tenant_id
-            order by a.agent_id limit 1
-        )\n        where b.bot_id = p_bot",
+            "select i.tenant_id, i.agent_id from bindings i
+        where i.bot_id = p_bot and i.author_id = a.author_id",
+            &*format!(
+                "select i.tenant_id, {first} as agent_id from bindings i
+        where i.bot_id = p_bot and i.author_id = a.author_id"
+            ),
         ),
-        ("select 'bound', b.tenant_id, b.agent_id,", "select 'bound', b.tenant_id, h.agent_id,"),
+        (
+            "select i.tenant_id, i.agent_id from bindings i where v_whole and i.bot_id = p_bot",
+            &*format!(
+                "select i.tenant_id, {first} from bindings i where v_whole and i.bot_id = p_bot"
+            ),
+        ),
     ];
-    replace(cluster, "door_snapshot", &any)
+    replace(cluster, "door_reach", &any)
 }
 
 /// X19: a forgotten `where`, and no wall behind it.

@@ -144,6 +144,9 @@ pub(super) fn note_sent(
     });
 }
 
+/// Where all chats are.
+const GUILD: &str = "guild";
+
 /// Makes an event up. Its id is its nonce, too.
 pub(super) fn ready(
     plan: &Plan,
@@ -155,14 +158,16 @@ pub(super) fn ready(
     let author = setup::author(*member);
     let event = if dice.percent(FORWARDED_PERCENT) {
         json!({ "passthrough": {
-            "platform": PLATFORM, "chat_id": chat, "chat_type": "dm", "user_id": author,
+            "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
+                "user_id": author,
             "method": "POST", "path": format!("/{nonce}"), "body_b64": "e30=",
         } })
     } else {
         json!({
             "text": format!("{nonce} {}", fill(dice)), "message_type": "text", "message_id": nonce,
             "source": {
-                "platform": PLATFORM, "chat_id": chat, "chat_type": "dm", "user_id": author,
+                "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
+                "user_id": author,
                 "user_name": "Ada",
             },
         })

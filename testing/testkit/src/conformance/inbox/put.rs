@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_gate::{AdmitError, Gate, Reach, Recipient, RefusalNote, Snapshot, Store};
+use nightdesk_gate::{AdmitError, Change, Gate, KeptRefusal, Reach, Recipient, RefusalNote, Store};
 use nightdesk_inbox::{Accept, Ask, ParkReason, Put, Stored, Waiting};
 use nightdesk_protocol::event::encode;
-use nightdesk_register::Access;
+use nightdesk_types::event::{ChatType, Source};
 use nightdesk_types::limits::INBOX_ENTRIES_MAX;
-use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, Principal, Seq, StoreError, TenantScope};
 
-use crate::builders::{EventBuilder, event};
+use crate::builders::{EventBuilder, event, everybodys};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, id_of};
+use crate::conformance::gate::grant;
 
 /// Each event gets the next number of its agent, beginning with one.
 pub async fn numbers_are_consecutive_from_one(harness: &impl Harness) {
@@ -51,21 +52,21 @@ pub async fn recipients_of_two_tenants_get_one_entry_each(harness: &impl Harness
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
     let bob = cast.person("bob").await;
-    let cid = cast.stranger("cid").await;
     cast.several(&bob, 2).await;
-    for (person, chat) in [(&bob, "c1"), (&cid, "*")] {
-        let grant = (chat, Access::Any);
-        let free = harness.register().grant(person.scope, person.agent, cast.bot.id, grant).await;
-        assert!(free.expect("grant a chat"), "the chat was free");
-    }
+    assert!(grant(&cast, &bob, "c1", Principal::Any).await, "the chat was free");
 
-    let Put::Stored(stored) = cast.put(&ann.says(9)).await else { panic!("it is new") };
+    let in_a_group = |source: &mut Source| {
+        source.chat_type = ChatType::Group;
+        source.scope_id = Some("g1".to_owned());
+    };
+    let said = ann.says(9).with_source(in_a_group);
+    let Put::Stored(stored) = cast.put(&said).await else { panic!("it is new") };
     let mut got: Vec<_> = stored.iter().map(|stored| (stored.agent, stored.seq)).collect();
-    let mut want = [(ann.agent, seq(1)), (bob.agent, seq(3)), (cid.agent, seq(1))];
+    let mut want = [(ann.agent, seq(1)), (bob.agent, seq(3))];
     got.sort();
     want.sort();
     assert_eq!(got, want);
-    for (person, numbers) in [(&ann, vec![1]), (&bob, vec![1, 2, 3]), (&cid, vec![1])] {
+    for (person, numbers) in [(&ann, vec![1]), (&bob, vec![1, 2, 3])] {
         let line = cast.line(person).await;
         assert_eq!(cast.numbers(&line).await, numbers, "{}", person.author);
     }
@@ -121,12 +122,12 @@ pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) 
     let stale = Accept::of(&decided, None);
     assert_eq!(cast.accept(&[stale]).await, [Put::Stale]);
     assert_eq!(heads(&cast, &[&ann, &bob]).await, [0, 0]);
-    let again = gate.admit_again(decided).await.expect("bob's agent is bound too");
+    let again = gate.admit_again(decided, None).await.expect("bob's agent is bound too");
     let puts = cast.accept(&[Accept::of(&again, None)]).await;
     let Put::Stored(stored) = &puts[0] else { panic!("it is decided on what is so: {puts:?}") };
     assert_eq!((stored[0].agent, stored[0].seq), (bob.agent, seq(1)));
     cast.unbind(&bob, "ann").await;
-    let refused = gate.admit_again(again).await.map(drop);
+    let refused = gate.admit_again(again, None).await.map(drop);
     assert!(matches!(refused, Err((_, AdmitError::Refused(_)))), "nobody is left: {refused:?}");
 }
 
@@ -185,11 +186,19 @@ struct Haunted(Recipient);
 
 #[async_trait]
 impl Store for Haunted {
-    async fn snapshot(&self, _: BotId, _: &str, _: &str) -> Result<Snapshot, StoreError> {
-        Ok(Snapshot { bound: vec![self.0], granted: Vec::new() })
+    async fn changes(&self, _: BotId, _: Option<i64>) -> Result<Change, StoreError> {
+        Ok(everybodys(self.0))
+    }
+
+    async fn changed(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -1,7 +1,7 @@
 //! Bots and nodes.
 
-use nightdesk_register::{Access, GreetedBot, NewBot, StoredBot};
-use nightdesk_types::{BotId, DataKeyId};
+use nightdesk_register::{GreetedBot, NewBot, StoredBot};
+use nightdesk_types::{BotId, DataKeyId, Principal};
 use nightdesk_vault::WrappedKey;
 
 use crate::conformance::Harness;
@@ -66,7 +66,7 @@ pub async fn an_agents_bots_are_those_it_is_known_on(harness: &impl Harness) {
     cast.another_bot("nobodys-bot").await;
     cast.bot = cast.another_bot("other-bot").await;
     assert_eq!(bots_of(harness, &ann).await, want);
-    grant(&cast, &ann, "c1", Access::OwnerOnly).await;
+    grant(&cast, &ann, "c1", Principal::OwnerOnly).await;
     want.push(greeted(&cast));
     want.sort_by_key(|bot| bot.id);
 

@@ -1,7 +1,6 @@
 //! Tenants, agents, bindings and grants.
 
-use nightdesk_register::Access;
-use nightdesk_types::{DataKeyId, TenantId, TenantScope};
+use nightdesk_types::{DataKeyId, Granted, Principal, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use crate::conformance::Harness;
@@ -45,18 +44,18 @@ pub async fn nobody_binds_an_agent_of_another_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
     let bob = cast.stranger("bob").await;
-    let Person { scope, agent, .. } = Person { scope: bob.scope, ..ann.clone() };
+    let on = cast.on_bot(&Person { scope: bob.scope, ..ann.clone() });
     let register = harness.register();
 
-    assert!(register.bind(scope, agent, cast.bot.id, "u1").await.is_err());
-    let granted = register.grant(scope, agent, cast.bot.id, ("c1", Access::Any)).await;
-    assert!(granted.is_err());
+    assert!(register.bind(on, "u1").await.is_err());
+    for principal in [None, Some(Principal::Any)] {
+        assert!(register.grant(on, &Granted::of(None, "c1"), principal).await.is_err());
+    }
     cast.bind(&ann, "u1").await;
-    register.unbind(scope, agent, cast.bot.id, "u1").await.expect("there is nothing to unbind");
-    let snapshot = harness.gate().snapshot(cast.bot.id, "u1", "c1").await;
-    let snapshot = snapshot.expect("read who may be reached");
-    assert_eq!((snapshot.bound.len(), snapshot.granted.len()), (1, 0));
-    assert_eq!(snapshot.bound[0].scope, ann.scope);
+    register.unbind(on, "u1").await.expect("there is nothing to unbind");
+    let known = harness.gate().changes(cast.bot.id, None).await.expect("read who may be reached");
+    assert_eq!(known.authors, [("u1".to_owned(), vec![(ann.scope, ann.agent)])]);
+    assert_eq!(known.grants, []);
 }
 
 /// A chat is granted to one agent; whoever comes later is told that it is taken.
@@ -65,10 +64,10 @@ pub async fn a_chat_is_granted_once(harness: &impl Harness) {
     let ann = cast.stranger("ann").await;
     let bob = cast.stranger("bob").await;
 
-    assert!(grant(&cast, &ann, "c1", Access::Any).await);
-    assert!(!grant(&cast, &bob, "c1", Access::Any).await, "another tenant's agent");
-    assert!(!grant(&cast, &ann, "c1", Access::OwnerOnly).await, "the same agent");
-    assert!(grant(&cast, &bob, "c2", Access::Any).await, "another chat");
+    assert!(grant(&cast, &ann, "c1", Principal::Any).await);
+    assert!(!grant(&cast, &bob, "c1", Principal::Any).await, "another tenant's agent");
+    assert!(!grant(&cast, &ann, "c1", Principal::OwnerOnly).await, "the same agent");
+    assert!(grant(&cast, &bob, "c2", Principal::Any).await, "another chat");
     cast.bot = cast.another_bot("other-bot").await;
-    assert!(grant(&cast, &bob, "c1", Access::Any).await, "another bot's chat");
+    assert!(grant(&cast, &bob, "c1", Principal::Any).await, "another bot's chat");
 }

@@ -12,12 +12,14 @@ use super::super::{Memory, State};
 pub(in super::super) struct BotRow {
     pub(in super::super) operator: TenantScope,
     pub(in super::super) new: NewBot,
+    /// Whether agents of other tenants may be linked on it.
+    pub(in super::super) shared: bool,
 }
 
 impl BotRow {
     /// Whether both cannot be entered.
     pub(super) fn clashes_with(&self, operator: TenantScope, bot: &NewBot) -> bool {
-        let Self { operator: other, new } = self;
+        let Self { operator: other, new, shared: _ } = self;
         let same_handle =
             (*other, &new.platform, &new.handle) == (operator, &bot.platform, &bot.handle);
         new.id == bot.id || new.path == bot.path || same_handle
@@ -26,7 +28,7 @@ impl BotRow {
 
 impl State {
     fn stored(&self, row: &BotRow) -> StoredBot {
-        let BotRow { operator, new } = row;
+        let BotRow { operator, new, shared: _ } = row;
         let sealed = new.sealed.as_ref().and_then(|(sealed, key)| {
             let wrapped = self.wrapped(*operator, *key)?;
             Some((sealed.clone(), wrapped.clone()))
@@ -44,11 +46,9 @@ impl State {
 
     /// The bots an agent is bound or granted something on.
     fn bots_known_to(&self, scope: TenantScope, agent: AgentId) -> BTreeSet<BotId> {
-        let bindings = self.bindings.iter();
-        let bound = bindings.filter(|b| (b.scope, b.agent) == (scope, agent)).map(|b| b.bot);
-        let grants = self.grants.iter();
-        let granted = grants.filter(|(_, g)| (g.scope, g.agent) == (scope, agent));
-        bound.chain(granted.map(|((bot, _), _)| *bot)).collect()
+        let bound = self.bindings.iter().map(|binding| binding.on);
+        let on = bound.chain(self.grants.iter().map(|row| row.on));
+        on.filter(|on| (on.scope, on.agent) == (scope, agent)).map(|on| on.bot).collect()
     }
 }
 

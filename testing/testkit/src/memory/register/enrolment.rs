@@ -14,7 +14,13 @@ pub(in super::super) struct ClientRow {
     client: Client,
     secret: Digest,
     expires_at: Timestamp,
-    revoked: bool,
+    pub(super) revoked: bool,
+}
+
+impl ClientRow {
+    pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
+        (self.client.scope, self.client.agent) == (scope, agent)
+    }
 }
 
 /// A one-time token's row.

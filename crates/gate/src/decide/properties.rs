@@ -1,0 +1,142 @@
+//! What holds in every case.
+
+use proptest::prelude::*;
+
+use super::tests::{ANNS, ANNS_SECOND, BOBS, direct, room};
+use super::*;
+
+#[derive(Clone, Debug)]
+struct World {
+    facts: Facts<'static>,
+    own: Vec<Recipient>,
+    holder: Option<(Recipient, Principal, bool, Sight)>,
+    relevance: Relevance,
+}
+
+impl World {
+    fn recipients(&self) -> Vec<Recipient> {
+        let grant = self.holder.map(|(recipient, principal, is_listed, sight)| Grant {
+            recipient,
+            extent: Extent::Chat,
+            principal,
+            is_listed,
+            sight,
+            relevance: &self.relevance,
+        });
+        decide(&View { own: &self.own, grant }, &self.facts).recipients().unwrap_or_default()
+    }
+}
+
+fn agents() -> impl Strategy<Value = Recipient> {
+    prop::sample::select(vec![ANNS, ANNS_SECOND, BOBS])
+}
+
+prop_compose! {
+    fn facts()(
+        is_program in any::<bool>(), is_addressed in any::<bool>(), is_direct in any::<bool>()
+    ) -> Facts<'static> {
+        Facts { is_program, is_addressed, ..if is_direct { direct() } else { room() } }
+    }
+}
+
+fn principals() -> impl Strategy<Value = Principal> {
+    prop::sample::select(vec![Principal::OwnerOnly, Principal::AllowList, Principal::Any])
+}
+
+fn sights() -> impl Strategy<Value = Sight> {
+    prop::sample::select(vec![Sight::Sees, Sight::Blind, Sight::Unknown])
+}
+
+prop_compose! {
+    fn relevances()(
+        require_address in any::<bool>(),
+        allow_other_bots in any::<bool>(),
+        free_scopes in prop::sample::subsequence(vec!["channel", "guild", "dm"], 0..=3),
+    ) -> Relevance {
+        let free_scopes = free_scopes.into_iter().map(str::to_owned).collect();
+        Relevance { require_address, free_scopes, allow_other_bots }
+    }
+}
+
+prop_compose! {
+    fn worlds()(
+        facts in facts(),
+        own in prop::sample::subsequence(vec![ANNS, ANNS_SECOND, BOBS], 0..=3),
+        holder in prop::option::of((agents(), principals(), any::<bool>(), sights())),
+        relevance in relevances(),
+    ) -> World {
+        World { facts, own, holder, relevance }
+    }
+}
+
+/// A world in which something was taken away.
+fn narrowed(mut world: World, which: usize) -> World {
+    match which {
+        0 => world.own.clear(),
+        1 => drop(world.own.pop()),
+        2 => world.holder = None,
+        3 => world.holder.as_mut().map_or((), |held| held.1 = Principal::OwnerOnly),
+        4 => world.holder.as_mut().map_or((), |held| held.2 = false),
+        5 => world.holder.as_mut().map_or((), |held| held.3 = Sight::Unknown),
+        6 => world.relevance.require_address = true,
+        7 => world.relevance.free_scopes.clear(),
+        _ => world.relevance.allow_other_bots = false,
+    }
+    world
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    /// Taking something away adds no delivery, but to another agent of the author; and who is bound
+    /// to nobody any more meets the bot's agent in a direct chat, like everybody.
+    #[test]
+    fn less_given_is_not_more_delivered(world in worlds(), which in 0_usize..9) {
+        let before = world.recipients();
+        let narrowed = narrowed(world.clone(), which);
+        let unbound = world.own.len() > narrowed.own.len() && world.facts.place.is_direct;
+        for recipient in narrowed.recipients() {
+            prop_assert!(
+                before.contains(&recipient) || world.own.contains(&recipient) || unbound,
+                "{recipient:?} is new in {narrowed:?}"
+            );
+        }
+    }
+
+    /// Delivered is what is authorised, visible and relevant; a binding skips relevance alone.
+    #[test]
+    fn delivered_is_authorised_and_visible_and_relevant(world in worlds()) {
+        let World { facts, own, holder, relevance } = &world;
+        let own: &[Recipient] = if facts.is_program { &[] } else { own };
+        for recipient in world.recipients() {
+            let by_binding = own.contains(&recipient);
+            let by_grant = holder.is_some_and(|(by, principal, is_listed, sight)| {
+                by == recipient
+                    && (principal == Principal::Any || principal == Principal::AllowList && is_listed)
+                    && (sight == Sight::Sees || facts.place.is_direct)
+                    && relevant(relevance, facts).is_ok()
+            });
+            prop_assert!(by_binding || by_grant, "{recipient:?} in {world:?}");
+        }
+    }
+
+    /// Who is bound to nobody reaches nobody, but by a grant to anyone or by a list.
+    #[test]
+    fn a_stranger_needs_a_grant(mut world in worlds()) {
+        world.own.clear();
+        let is_open = world.holder.is_some_and(|(_, principal, is_listed, _)| {
+            principal == Principal::Any || principal == Principal::AllowList && is_listed
+        });
+        prop_assert!(is_open || world.recipients().is_empty(), "{world:?}");
+    }
+
+    /// A person always reaches one of their agents, and only one of them by right.
+    #[test]
+    fn a_person_reaches_one_of_their_own(mut world in worlds()) {
+        world.facts.is_program = false;
+        world.own.push(ANNS);
+        let recipients = world.recipients();
+        let own = recipients.iter().filter(|recipient| world.own.contains(recipient)).count();
+        prop_assert_eq!(own, 1, "{:?}", world);
+    }
+}

@@ -1,0 +1,58 @@
+//! Sends: as which bot an agent speaks.
+
+use nightdesk_types::BotId;
+
+/// A bot through which an agent may write to a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The bot.
+    pub bot: BotId,
+    /// Its platform's name.
+    pub platform: String,
+    /// What the platform calls it.
+    pub handle: String,
+}
+
+/// As what an agent wants to speak.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// The platform it named.
+    pub platform: Option<String>,
+    /// The bot it named, by the platform's id.
+    pub handle: Option<String>,
+}
+
+/// Why a send goes nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendRefusal {
+    /// Nothing lets the agent write there.
+    #[error("this chat is not one of the agent's")]
+    NotReached,
+    /// The line did not say hello for that bot, or may not.
+    #[error("the line does not speak for that bot")]
+    NotGreeted,
+    /// Two bots know a chat of that id, and none was named.
+    #[error("several bots know this chat; name one")]
+    Ambiguous,
+}
+
+/// Through which bot a send goes, of those the line greeted for and the agent has a reach by.
+pub fn decide_send(greeted: &[BotId], reaches: &[Reach], tag: &Tag) -> Result<BotId, SendRefusal> {
+    let named = |reach: &&Reach| {
+        tag.platform.as_ref().is_none_or(|platform| *platform == reach.platform)
+            && tag.handle.as_ref().is_none_or(|handle| *handle == reach.handle)
+    };
+    let mut named = reaches.iter().filter(named).peekable();
+    if named.peek().is_none() {
+        return Err(SendRefusal::NotReached);
+    }
+    let mut allowed = named.filter(|reach| greeted.contains(&reach.bot));
+    let Some(first) = allowed.next() else { return Err(SendRefusal::NotGreeted) };
+    if allowed.any(|other| other.bot != first.bot) {
+        return Err(SendRefusal::Ambiguous);
+    }
+    Ok(first.bot)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Kept: what is known about each bot that is spoken to, and how fresh that is.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use moka::sync::Cache;
+use nightdesk_types::limits::{BOTS_KNOWN_MAX, STALE_REFUSAL_MAX};
+use nightdesk_types::{BotId, StoreError};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::decide::Decision;
+use crate::facts::Facts;
+use crate::known::{Floor, Known};
+use crate::store::Store;
+
+/// What is known about each bot that is spoken to.
+pub(crate) struct Kept {
+    store: Arc<dyn Store>,
+    bots: Cache<BotId, Arc<OfBot>>,
+}
+
+/// What is known about a bot.
+#[derive(Default)]
+struct OfBot {
+    known: RwLock<Known>,
+    /// When the last look that found it true began, by the clock that tests can move.
+    looked_at: RwLock<Option<Instant>>,
+    /// One look at a time.
+    looking: Mutex<()>,
+}
+
+impl Kept {
+    pub(crate) fn of(store: Arc<dyn Store>) -> Self {
+        Self { store, bots: Cache::new(BOTS_KNOWN_MAX) }
+    }
+
+    /// Decides on what is not older than [`STALE_REFUSAL_MAX`].
+    pub(crate) async fn decide(
+        &self,
+        bot: BotId,
+        facts: &Facts<'_>,
+        floor: Floor<'_>,
+    ) -> Result<Decision, StoreError> {
+        let of_bot = self.of_bot(bot);
+        if of_bot.looked_at().is_none_or(|at| at.elapsed() > STALE_REFUSAL_MAX) {
+            self.look_at(bot, &of_bot, Instant::now()).await?;
+        }
+        let known = of_bot.known.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.decide(facts, floor))
+    }
+
+    /// Looks at a bot again, if it is spoken to.
+    pub(crate) async fn look(&self, bot: BotId) -> Result<(), StoreError> {
+        match self.bots.get(&bot) {
+            Some(of_bot) => self.look_at(bot, &of_bot, Instant::now()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at every bot that is spoken to.
+    pub(crate) async fn look_at_all(&self) -> Result<(), StoreError> {
+        let began = Instant::now();
+        let all: Vec<_> = self.bots.iter().map(|(bot, of_bot)| (*bot, of_bot)).collect();
+        let asked: Vec<_> = all.iter().map(|(bot, of_bot)| (*bot, of_bot.version())).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let changed = self.store.changed(&asked).await?;
+        for (bot, of_bot) in &all {
+            if changed.contains(bot) {
+                self.look_at(*bot, of_bot, began).await?;
+            } else if of_bot.looked_at().is_some() {
+                of_bot.found_true(began);
+            }
+        }
+        Ok(())
+    }
+
+    fn of_bot(&self, bot: BotId) -> Arc<OfBot> {
+        self.bots.get_with(bot, Arc::default)
+    }
+
+    /// Looks, unless somebody's look began after it was wanted.
+    async fn look_at(&self, bot: BotId, of_bot: &OfBot, wanted: Instant) -> Result<(), StoreError> {
+        let _looking = of_bot.looking.lock().await;
+        if of_bot.looked_at().is_some_and(|at| at > wanted) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let since = of_bot.looked_at().map(|_| of_bot.version());
+        let change = self.store.changes(bot, since).await?;
+        of_bot.known.write().unwrap_or_else(PoisonError::into_inner).take(change);
+        of_bot.found_true(began);
+        Ok(())
+    }
+}
+
+impl OfBot {
+    fn version(&self) -> i64 {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).version()
+    }
+
+    fn looked_at(&self) -> Option<Instant> {
+        *self.looked_at.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn found_true(&self, began: Instant) {
+        let mut looked_at = self.looked_at.write().unwrap_or_else(PoisonError::into_inner);
+        *looked_at = (*looked_at).max(Some(began));
+    }
+}

@@ -1,0 +1,142 @@
+//! Known: who may reach whom through one bot, whole, so that a no costs no look at the store.
+
+use std::collections::{BTreeSet, HashMap};
+
+use nightdesk_types::{AgentId, Granted, Principal, Relevance, Sight, TenantScope};
+
+use crate::Recipient;
+use crate::decide::{Decision, Extent, Grant, View, decide};
+use crate::facts::{Facts, Place};
+
+/// An agent, and whose it is.
+pub type Agent = (TenantScope, AgentId);
+
+/// Whether somebody can see where an event was written, on platforms where that differs.
+pub type Floor<'a> = Option<&'a (dyn Fn(&str) -> Sight + Sync)>;
+
+/// What an agent said about who reaches it, through one bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Their version. The inbox refuses an event that was admitted on old ones.
+    pub version: i64,
+    /// Who is on its list.
+    pub listed: BTreeSet<String>,
+    /// The people bound to it.
+    pub owners: Vec<String>,
+    /// What concerns it.
+    pub relevance: Relevance,
+}
+
+/// What is true now of everything that changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Up to which version.
+    pub version: i64,
+    /// Whether it is everything there is.
+    pub is_whole: bool,
+    /// Authors and their agents, the first for where nothing else says which.
+    pub authors: Vec<(String, Vec<Agent>)>,
+    /// What was granted, to whom, and who may reach them there.
+    pub grants: Vec<(Granted, Option<Held>)>,
+    /// Agents and their terms.
+    pub agents: Vec<(Agent, Terms)>,
+}
+
+/// Who was granted something, and who may reach them there.
+pub type Held = (Agent, Principal);
+
+/// Everything about one bot.
+#[derive(Debug, Default)]
+pub struct Known {
+    version: i64,
+    authors: HashMap<String, Vec<Agent>>,
+    chats: HashMap<String, (Option<String>, Held)>,
+    scopes: HashMap<String, Held>,
+    bot: Option<Held>,
+    agents: HashMap<Agent, Terms>,
+}
+
+impl Known {
+    /// Up to which version it is true.
+    pub const fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// Takes a change in.
+    pub fn take(&mut self, change: Change) {
+        if change.is_whole {
+            *self = Self::default();
+        }
+        self.version = change.version;
+        for (author, agents) in change.authors {
+            put(&mut self.authors, author, (!agents.is_empty()).then_some(agents));
+        }
+        for (extent, held) in change.grants {
+            match extent {
+                Granted::Chat { chat, scope } => {
+                    put(&mut self.chats, chat, held.map(|held| (scope, held)));
+                }
+                Granted::Scope(scope) => put(&mut self.scopes, scope, held),
+                Granted::Bot => self.bot = held,
+            }
+        }
+        self.agents.extend(change.agents);
+    }
+
+    /// Decides who receives an event.
+    pub fn decide(&self, facts: &Facts<'_>, floor: Floor<'_>) -> Decision {
+        let own = self.authors.get(facts.author).map_or(&[][..], Vec::as_slice);
+        let own: Vec<Recipient> = own.iter().filter_map(|agent| self.recipient(*agent)).collect();
+        decide(&View { own: &own, grant: self.grant(facts, floor) }, facts)
+    }
+
+    fn grant(&self, facts: &Facts<'_>, floor: Floor<'_>) -> Option<Grant<'_>> {
+        let (extent, (agent, principal)) = self.held(&facts.place)?;
+        let terms = self.agents.get(&agent)?;
+        Some(Grant {
+            recipient: self.recipient(agent)?,
+            extent,
+            principal,
+            is_listed: terms.listed.contains(facts.author),
+            sight: floor
+                .map_or(Sight::Sees, |sees| best(terms.owners.iter().map(|owner| sees(owner)))),
+            relevance: &terms.relevance,
+        })
+    }
+
+    /// Whose a place is. The smallest grant counts.
+    fn held(&self, place: &Place<'_>) -> Option<(Extent, Held)> {
+        let chat = |chat: &str| {
+            let (scope, held) = self.chats.get(chat)?;
+            // A chat of the same id in another scope is another chat.
+            scope.as_deref().is_none_or(|scope| place.scope == Some(scope)).then_some(*held)
+        };
+        let scope = || self.scopes.get(place.scope?).copied();
+        let with = |extent| move |held| (extent, held);
+        chat(place.chat)
+            .map(with(Extent::Chat))
+            .or_else(|| place.parent.and_then(chat).map(with(Extent::Parent)))
+            .or_else(|| scope().map(with(Extent::Scope)))
+            .or_else(|| self.bot.map(with(Extent::Bot)))
+    }
+
+    fn recipient(&self, agent: Agent) -> Option<Recipient> {
+        let Terms { version, .. } = *self.agents.get(&agent)?;
+        Some(Recipient { scope: agent.0, agent: agent.1, version })
+    }
+}
+
+fn put<V>(map: &mut HashMap<String, V>, key: String, value: Option<V>) {
+    match value {
+        Some(value) => drop(map.insert(key, value)),
+        None => drop(map.remove(&key)),
+    }
+}
+
+/// What the one who sees best sees. An agent without people sees nothing.
+fn best(sights: impl Iterator<Item = Sight>) -> Sight {
+    sights.min().unwrap_or(Sight::Blind)
+}
+
+#[cfg(test)]
+mod tests;

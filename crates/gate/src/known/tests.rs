@@ -1,0 +1,143 @@
+use nightdesk_types::TenantId;
+use uuid::Uuid;
+
+use super::*;
+use crate::Refusal;
+
+fn agent(number: u128) -> Agent {
+    let tenant = TenantId::from_uuid(Uuid::from_u128(number));
+    (TenantScope::of(tenant), AgentId::from_uuid(Uuid::from_u128(number)))
+}
+
+fn terms(version: i64) -> Terms {
+    let owners = vec!["owner".to_owned()];
+    Terms { version, listed: BTreeSet::new(), owners, relevance: Relevance::default() }
+}
+
+fn open_to_all(number: u128) -> Option<Held> {
+    Some((agent(number), Principal::Any))
+}
+
+fn chat(chat: &str, scope: Option<&str>) -> Granted {
+    Granted::Chat { chat: chat.to_owned(), scope: scope.map(str::to_owned) }
+}
+
+const fn written_in<'a>(
+    scope: Option<&'a str>,
+    chat: &'a str,
+    parent: Option<&'a str>,
+) -> Facts<'a> {
+    let place = Place { scope, chat, parent, is_direct: false };
+    Facts { author: "ann", is_program: false, is_addressed: false, place }
+}
+
+fn known(change: Change) -> Known {
+    let mut known = Known::default();
+    let agents = (1..=4).map(|number| (agent(number), terms(7))).collect();
+    known.take(Change { agents, is_whole: true, ..change });
+    known
+}
+
+fn reached(known: &Known, facts: &Facts<'_>) -> Vec<Agent> {
+    let recipients = known.decide(facts, None).recipients().unwrap_or_default();
+    recipients.into_iter().map(|recipient| (recipient.scope, recipient.agent)).collect()
+}
+
+#[test]
+fn the_smallest_grant_counts() {
+    let grants = vec![
+        (chat("c1", Some("g1")), open_to_all(1)),
+        (Granted::Scope("g1".to_owned()), open_to_all(2)),
+        (Granted::Bot, open_to_all(3)),
+        (chat("everywhere", None), open_to_all(4)),
+    ];
+    let known = known(Change { grants, ..Change::default() });
+    let cases = [
+        ("the chat", written_in(Some("g1"), "c1", None), 1),
+        ("a thread of it", written_in(Some("g1"), "t1", Some("c1")), 1),
+        ("another chat of the scope", written_in(Some("g1"), "c2", None), 2),
+        ("the same id in another scope", written_in(Some("g2"), "c1", None), 3),
+        ("a thread of the same id in another scope", written_in(Some("g2"), "t1", Some("c1")), 3),
+        ("no scope", written_in(None, "c1", None), 3),
+        ("a chat granted wherever it is", written_in(Some("g2"), "everywhere", None), 4),
+    ];
+    for (name, facts, want) in cases {
+        assert_eq!(reached(&known, &facts), [agent(want)], "{name}");
+    }
+}
+
+#[test]
+fn what_changed_replaces_what_was() {
+    let ann = |agents: &[u128]| ("ann".to_owned(), agents.iter().copied().map(agent).collect());
+    let mut known = known(Change { authors: vec![ann(&[1, 2])], ..Change::default() });
+    let facts = written_in(None, "c1", None);
+    assert_eq!(reached(&known, &facts), [agent(1)]);
+
+    known.take(Change { version: 2, authors: vec![ann(&[2])], ..Change::default() });
+    assert_eq!((reached(&known, &facts), known.version()), (vec![agent(2)], 2));
+    let grants = vec![(Granted::Bot, open_to_all(3))];
+    known.take(Change { version: 3, authors: vec![ann(&[])], grants, ..Change::default() });
+    assert_eq!(reached(&known, &facts), [agent(3)]);
+    let grants = vec![(Granted::Bot, None)];
+    known.take(Change { version: 4, grants, ..Change::default() });
+    assert_eq!(reached(&known, &facts), []);
+}
+
+#[test]
+fn an_admit_carries_the_version_of_its_agent() {
+    let authors = vec![("ann".to_owned(), vec![agent(1)])];
+    let mut known = known(Change { authors, ..Change::default() });
+    let facts = written_in(None, "c1", None);
+    let versions = |known: &Known| {
+        let recipients = known.decide(&facts, None).recipients().expect("somebody receives it");
+        recipients.iter().map(|recipient| recipient.version).collect::<Vec<_>>()
+    };
+    assert_eq!(versions(&known), [7]);
+
+    known.take(Change { agents: vec![(agent(1), terms(8))], ..Change::default() });
+    assert_eq!(versions(&known), [8]);
+}
+
+#[test]
+fn an_agent_sees_what_one_of_its_people_sees() {
+    let known = |owners: &[&str]| {
+        let grants = vec![(Granted::Bot, open_to_all(1))];
+        let mut known = known(Change { grants, ..Change::default() });
+        let owners = owners.iter().copied().map(str::to_owned).collect();
+        known.take(Change {
+            agents: vec![(agent(1), Terms { owners, ..terms(7) })],
+            ..Change::default()
+        });
+        known
+    };
+    let sees = |person: &str| match person {
+        "seer" => Sight::Sees,
+        "blind" => Sight::Blind,
+        _ => Sight::Unknown,
+    };
+    let cases: [(&[&str], Option<Refusal>); 6] = [
+        (&["seer"], None),
+        (&["blind", "seer"], None),
+        (&["new", "seer"], None),
+        (&["blind"], Some(Refusal::NotVisible)),
+        (&["blind", "new"], Some(Refusal::SightUnknown)),
+        (&[], Some(Refusal::NotVisible)),
+    ];
+    for (owners, want) in cases {
+        let decision = known(owners).decide(&written_in(None, "c1", None), Some(&sees));
+        assert_eq!(decision.verdicts[0].refusal, want, "{owners:?}");
+    }
+}
+
+#[test]
+fn who_is_on_the_list_is_welcome() {
+    let grants = vec![(Granted::Bot, Some((agent(1), Principal::AllowList)))];
+    let mut known = known(Change { grants, ..Change::default() });
+    for (listed, want) in [("ann", None), ("bob", Some(Refusal::NotWelcome))] {
+        let listed = BTreeSet::from([listed.to_owned()]);
+        let terms = Terms { listed, ..terms(7) };
+        known.take(Change { agents: vec![(agent(1), terms)], ..Change::default() });
+        let decision = known.decide(&written_in(None, "c1", None), None);
+        assert_eq!(decision.verdicts[0].refusal, want);
+    }
+}

@@ -1,0 +1,103 @@
+//! Reach: the rows of a change, as they come from their door.
+
+use std::collections::BTreeMap;
+
+use nightdesk_gate::Change;
+use nightdesk_gate::known::{Agent, Held, Terms};
+use nightdesk_types::{AgentId, BotId, Granted, Principal, Relevance, TenantId, TenantScope};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::row::misfit;
+
+/// One row of a change; what it has depends on its kind.
+struct Row {
+    kind: String,
+    version: Option<i64>,
+    whole: Option<bool>,
+    author: Option<String>,
+    scope: Option<String>,
+    chat: Option<String>,
+    tenant: Option<Uuid>,
+    agent: Option<Uuid>,
+    principal: Option<String>,
+    listed: Option<Vec<String>>,
+    owners: Option<Vec<String>>,
+    require_address: Option<bool>,
+    free_scopes: Option<Vec<String>>,
+    allow_other_bots: Option<bool>,
+}
+
+/// Reads what changed about a bot.
+pub(super) async fn changes(
+    connection: &mut PgConnection,
+    bot: BotId,
+    since: Option<i64>,
+) -> sqlx::Result<Change> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select kind as "kind!", version, whole, author_id as author, scope_id as scope,
+               chat_id as chat, tenant_id as tenant, agent_id as agent, principal, listed, owners,
+               require_address, free_scopes, allow_other_bots
+           from door_reach($1, $2)"#,
+        bot.uuid(),
+        since
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut change = Change::default();
+    let mut authors: BTreeMap<String, Vec<Agent>> = BTreeMap::new();
+    for row in rows {
+        match row.kind.as_str() {
+            "head" => {
+                change.version = row.version.ok_or_else(|| missing("version"))?;
+                change.is_whole = row.whole.ok_or_else(|| missing("whole"))?;
+            }
+            "author" => {
+                let agents = authors.entry(row.author.clone().ok_or_else(|| missing("author"))?);
+                agents.or_default().extend(row.agent());
+            }
+            "grant" => change.grants.push((row.extent()?, row.held()?)),
+            _ => change.agents.push((row.agent().ok_or_else(|| missing("agent"))?, row.terms()?)),
+        }
+    }
+    change.authors = authors.into_iter().collect();
+    Ok(change)
+}
+
+impl Row {
+    fn agent(&self) -> Option<Agent> {
+        let tenant = TenantId::from_uuid(self.tenant?);
+        Some((TenantScope::of(tenant), AgentId::from_uuid(self.agent?)))
+    }
+
+    fn extent(&self) -> sqlx::Result<Granted> {
+        let scope = self.scope.as_deref().filter(|scope| !scope.is_empty());
+        let chat = self.chat.as_deref().ok_or_else(|| missing("chat"))?;
+        Ok(Granted::of(scope, chat))
+    }
+
+    fn held(&self) -> sqlx::Result<Option<Held>> {
+        let Some(agent) = self.agent() else { return Ok(None) };
+        let principal = self.principal.as_deref().and_then(Principal::named);
+        let principal = principal.ok_or_else(|| misfit("scope_grants", "principal"))?;
+        Ok(Some((agent, principal)))
+    }
+
+    fn terms(self) -> sqlx::Result<Terms> {
+        Ok(Terms {
+            version: self.version.ok_or_else(|| missing("version"))?,
+            listed: self.listed.unwrap_or_default().into_iter().collect(),
+            owners: self.owners.unwrap_or_default(),
+            relevance: Relevance {
+                require_address: self.require_address.unwrap_or_default(),
+                free_scopes: self.free_scopes.unwrap_or_default(),
+                allow_other_bots: self.allow_other_bots.unwrap_or_default(),
+            },
+        })
+    }
+}
+
+fn missing(column: &'static str) -> sqlx::Error {
+    misfit("door_reach", column)
+}

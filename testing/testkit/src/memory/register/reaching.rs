@@ -1,0 +1,130 @@
+//! Who may reach an agent, as it is written down.
+
+use async_trait::async_trait;
+use nightdesk_register::{OnBot, Reaching};
+use nightdesk_types::{AgentId, Granted, Principal, Relevance, StoreError, TenantScope};
+
+use crate::memory::gate::{Binding, Changed, GrantRow};
+use crate::memory::{Memory, State};
+
+#[async_trait]
+impl Reaching for Memory {
+    async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.agent("bind an author", on.scope, on.agent)?;
+        let is_bound = state.bindings.iter().any(|binding| binding.is(on, author));
+        if !is_bound {
+            state.bindings.push(Binding { on, author: author.to_owned(), preferred: 0 });
+            state.note(on, Changed::Author(author.to_owned()));
+        }
+        Ok(())
+    }
+
+    async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let before = state.bindings.len();
+        state.bindings.retain(|binding| !binding.is(on, author));
+        if state.bindings.len() < before {
+            state.note(on, Changed::Author(author.to_owned()));
+        }
+        Ok(())
+    }
+
+    async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let newest = state.bindings.iter().map(|binding| binding.preferred).max().unwrap_or(0);
+        let binding = state.bindings.iter_mut().find(|binding| binding.is(on, author));
+        let Some(binding) = binding else { return Ok(false) };
+        binding.preferred = newest + 1;
+        state.note(on, Changed::Author(author.to_owned()));
+        Ok(true)
+    }
+
+    async fn grant(
+        &self,
+        on: OnBot,
+        granted: &Granted,
+        principal: Option<Principal>,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let own = state.agent("grant a chat", on.scope, on.agent)?.principal;
+        if state.grants.iter().any(|row| row.on.bot == on.bot && row.clashes_with(granted)) {
+            return Ok(false);
+        }
+        let principal = principal.unwrap_or(own);
+        state.grants.push(GrantRow { on, granted: granted.clone(), principal });
+        state.note(on, Changed::Grant(granted.clone()));
+        Ok(true)
+    }
+
+    async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let before = state.grants.len();
+        state.grants.retain(|row| row.on != on || row.granted != *granted);
+        let released = state.grants.len() < before;
+        if released {
+            state.note(on, Changed::Grant(granted.clone()));
+        }
+        Ok(released)
+    }
+
+    async fn open_to(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        principal: Principal,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.agent("say who may reach an agent", scope, agent)?.principal = principal;
+        let mut changed = Vec::new();
+        for row in &mut state.grants {
+            if (row.on.scope, row.on.agent) == (scope, agent) && row.principal != principal {
+                row.principal = principal;
+                changed.push((row.on, row.granted.clone()));
+            }
+        }
+        for (on, granted) in changed {
+            state.note(on, Changed::Grant(granted));
+        }
+        Ok(())
+    }
+
+    async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let agent = state.agent("replace an agent's list", on.scope, on.agent)?;
+        agent.listed.insert(on.bot, authors.iter().cloned().collect());
+        state.note(on, Changed::Terms);
+        Ok(())
+    }
+
+    async fn declare(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        platform: &str,
+        relevance: &Relevance,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let row = state.agent("declare what concerns an agent", scope, agent)?;
+        let before = row.relevance.insert(platform.to_owned(), relevance.clone());
+        if before.as_ref() != Some(relevance) {
+            state.note_everywhere(scope, agent);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Notes a change on every bot on which the agent has anything.
+    fn note_everywhere(&mut self, scope: TenantScope, agent: AgentId) {
+        let bound = self.bindings.iter().map(|binding| binding.on);
+        let granted = self.grants.iter().map(|row| row.on);
+        let mut on: Vec<OnBot> =
+            bound.chain(granted).filter(|on| (on.scope, on.agent) == (scope, agent)).collect();
+        on.sort_by_key(|on| on.bot);
+        on.dedup();
+        for on in on {
+            self.note(on, Changed::Terms);
+        }
+    }
+}
