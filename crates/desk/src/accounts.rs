@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use moka::sync::Cache;
 use nightdesk_port::{Bot, Platform};
 use nightdesk_register::{Register, RegisterError};
+use nightdesk_types::event::Source;
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
-use nightdesk_types::{BotId, StoreError};
+use nightdesk_types::{BotId, Sight, StoreError};
 use tokio::time::Instant;
 
 /// The adapters this desk has, by name.
@@ -26,6 +27,13 @@ pub struct Account {
 impl std::fmt::Debug for Account {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Account({})", self.bot.id)
+    }
+}
+
+impl Account {
+    /// Whether a person can see where something was written, as far as the platform knows.
+    pub(crate) fn sight(&self, source: &Source, person: &str) -> Sight {
+        self.platform.eyes().map_or(Sight::Unknown, |eyes| eyes.sight(&self.bot, source, person))
     }
 }
 
