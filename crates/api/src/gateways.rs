@@ -12,9 +12,10 @@ use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
 use nightdesk_line::Failures;
 use nightdesk_line::upgrade::bearer;
+use nightdesk_protocol::Bearer;
 use nightdesk_protocol::http::ErrorBody;
-use nightdesk_register::Issuer;
 use nightdesk_register::enrolment::Client;
+use nightdesk_register::{Called, Caller, Issuer};
 use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use nightdesk_types::{Clock, Timestamp};
 use serde::de::DeserializeOwned;
@@ -23,14 +24,18 @@ use tokio::time::timeout;
 /// What those routes stand in front of.
 pub(crate) struct Gateways {
     pub(crate) desk: Arc<Desk>,
-    pub(crate) issuer: Arc<Issuer>,
     clock: Arc<dyn Clock>,
     failures: Failures,
 }
 
 impl Gateways {
-    pub(crate) fn new(desk: Arc<Desk>, issuer: Arc<Issuer>, clock: Arc<dyn Clock>) -> Self {
-        Self { desk, issuer, clock, failures: Failures::default() }
+    pub(crate) fn new(desk: Arc<Desk>, clock: Arc<dyn Clock>) -> Self {
+        Self { desk, clock, failures: Failures::default() }
+    }
+
+    /// The desk's own issuer.
+    pub(crate) fn issuer(&self) -> &Issuer {
+        self.desk.issuers.own()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -50,7 +55,7 @@ impl Gateways {
         from: SocketAddr,
     ) -> Result<Client, Response> {
         let identified = match bearer(headers) {
-            Some(token) => self.issuer.identify(token, self.now()).await,
+            Some(token) => self.issuer().identify(token, self.now()).await,
             None => Ok(None),
         };
         match identified {
@@ -61,6 +66,29 @@ impl Gateways {
                  id and secret that `nightdesk gateway token` printed",
             )),
             Err(error) => Err(try_later(&error, "a client could not be identified")),
+        }
+    }
+
+    /// Who asks: an agent, by a token of an issuer for it or by its gateway's own. Neither is
+    /// tried as the other.
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<Caller, Response> {
+        let (now, Desk { register, issuers, .. }) = (self.now(), &*self.desk);
+        let called = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
+            Some(shown) => register.caller(issuers, &shown, now).await,
+            None => Ok(None),
+        };
+        match called {
+            Ok(Some(Called::Known(caller))) => Ok(caller),
+            Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
+                from,
+                "show an upgrade token signed with a live gateway's secret, or a token of a trusted \
+                 issuer for agent:{id}",
+            )),
+            Err(error) => Err(try_later(&error, "a caller could not be identified")),
         }
     }
 

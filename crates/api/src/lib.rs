@@ -17,7 +17,6 @@ pub use axum::Router;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
-use nightdesk_register::Issuer;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
@@ -33,8 +32,6 @@ pub struct Street {
     pub desk: Arc<Desk>,
     /// What every line of this node shares.
     pub room: Arc<Room>,
-    /// Who vouches for machines.
-    pub issuer: Arc<Issuer>,
     /// Our own pages.
     pub webchat: Arc<Webchat>,
     /// Who owns the lines' tasks.
@@ -43,9 +40,9 @@ pub struct Street {
 
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
-    let Street { desk, room, issuer, webchat, lines } = street;
+    let Street { desk, room, webchat, lines } = street;
     let clock = Arc::clone(&room.clock);
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), issuer, clock));
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), clock));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     Router::new()

@@ -5,6 +5,8 @@
 mod stopping;
 #[path = "street/door.rs"]
 mod door;
+#[path = "street/callers.rs"]
+mod callers;
 #[path = "street/line.rs"]
 mod line;
 #[path = "street/guard.rs"]

@@ -20,7 +20,7 @@ use nightdesk_bus::Bell;
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
-use nightdesk_register::Register;
+use nightdesk_register::{Issuers, Register};
 use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +34,8 @@ pub use waking::Waking;
 pub struct Desk {
     /// Who is who.
     pub register: Arc<Register>,
+    /// Who vouches for machines.
+    pub issuers: Arc<Issuers>,
     /// Our bots and who speaks for them.
     pub accounts: Arc<Accounts>,
     /// Who may reach whom.

@@ -16,7 +16,7 @@ use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
-use nightdesk_register::{Issuer, Register};
+use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
@@ -68,8 +68,9 @@ impl Running {
         let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
+        let issuers = Arc::new(issuers(config, &pg, vault));
         let wake = Arc::new(wake(config, &pg)?);
-        let desk = Arc::new(desk((&pg, wake), register, &lease, (&ringing, &webchat), &life)?);
+        let desk = Arc::new(desk((&pg, wake), (register, issuers), &lease, (&ringing, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -83,11 +84,9 @@ impl Running {
             life.leave.clone(),
         ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
-        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
             room,
-            issuer: Arc::new(issuer),
             webchat,
             lines: life.street.clone(),
         };
@@ -159,7 +158,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 
 fn desk(
     (pg, wake): (&Arc<Pg>, Arc<Wake>),
-    register: Arc<Register>,
+    (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, webchat): (&Ringing, &Arc<Webchat>),
     life: &Lifecycle,
@@ -168,6 +167,7 @@ fn desk(
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     Ok(Desk {
         register,
+        issuers,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
         inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
@@ -185,6 +185,11 @@ fn desk(
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     })
+}
+
+/// Whose tokens are believed.
+fn issuers(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuers {
+    Issuers::own_alone(Issuer::over(Arc::<Pg>::clone(pg), vault, config.public_url()))
 }
 
 /// Begins this node's life.

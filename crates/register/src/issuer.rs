@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
-use nightdesk_types::{ClientId, Timestamp};
+use nightdesk_types::{AgentId, ClientId, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::{Key, Vault};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use crate::enrolment::{Client, Digest};
 use crate::register::{RegisterError, random_id};
 use crate::store::Store;
 use key::SigningKey;
-use token::{AUDIENCE, Claims};
+use token::{AUDIENCE, Claims, audience_of, named_agent};
 
 /// Gives out access tokens and knows them again.
 pub struct Issuer {
@@ -72,14 +72,36 @@ impl Issuer {
         self.issue(&stored.client, now).await.map(Some)
     }
 
+    /// A token for one agent alone: with it, who it is given to speaks for the agent until it
+    /// ends. An operator asks for it; nobody outside can.
+    pub async fn agent_token(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
+        let name = audience_of(agent);
+        self.sign(scope, &name, &name, now).await
+    }
+
     async fn issue(&self, client: &Client, now: Timestamp) -> Result<Key, RegisterError> {
+        self.sign(client.scope, AUDIENCE, &client.id.to_string(), now).await
+    }
+
+    async fn sign(
+        &self,
+        scope: TenantScope,
+        audience: &str,
+        subject: &str,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
         let keys = self.keys(now).await?;
         let life = i64::try_from(ACCESS_TOKEN_LIFE.as_secs()).unwrap_or(0);
         let claims = Claims {
             iss: self.url.clone(),
-            aud: AUDIENCE.to_owned(),
-            sub: client.id.to_string(),
-            tenant: client.scope.tenant().to_string(),
+            aud: audience.to_owned(),
+            sub: subject.to_owned(),
+            tenant: scope.tenant().to_string(),
             iat: now.as_second(),
             nbf: now.as_second(),
             exp: now.as_second() + life,
@@ -96,10 +118,26 @@ impl Issuer {
     ) -> Result<Option<Client>, RegisterError> {
         let keys = self.keys(now).await?;
         let Ok(claims) = token::verify(bearer, &keys, &self.url, now) else { return Ok(None) };
+        if claims.aud != AUDIENCE {
+            return Ok(None);
+        }
         let Ok(id) = claims.sub.parse::<ClientId>() else { return Ok(None) };
         let stored = self.store.client(id).await?.filter(|stored| stored.live);
         let same = |client: &Client| client.scope.tenant().to_string() == claims.tenant;
         Ok(stored.map(|stored| stored.client).filter(same))
+    }
+
+    /// The agent that a token is for, in the tenant that it names. `None`: it is for nobody's
+    /// agent, or not any more.
+    pub async fn agent_of(
+        &self,
+        bearer: &str,
+        now: Timestamp,
+    ) -> Result<Option<(TenantScope, AgentId)>, RegisterError> {
+        let keys = self.keys(now).await?;
+        let Ok(claims) = token::verify(bearer, &keys, &self.url, now) else { return Ok(None) };
+        let tenant = claims.tenant.parse::<TenantId>().ok();
+        Ok(tenant.map(TenantScope::of).zip(named_agent(&claims.aud)))
     }
 
     /// The public halves of the keys, as others fetch them.

@@ -5,21 +5,25 @@
 //! Identity comes from the store, never from what a caller says: a gateway is the one whose
 //! secret signed its token, and its tenant and agent are the stored record's.
 //!
-//! Begin with [`Register`]; [`enrolment`] is how a gateway comes to its secret, [`issuer`] who
-//! vouches for machines.
+//! Begin with [`Register`]; [`Caller`] is who speaks to the desk, [`enrolment`] how a gateway comes
+//! to its secret, [`issuers`] who vouches for machines.
 
 mod account;
+mod caller;
 mod gateway;
 mod register;
 mod store;
 pub mod enrolment;
 pub mod issuer;
+pub mod issuers;
 mod listing;
 mod reaching;
 
 pub use account::{NewBot, StoredBot};
+pub use caller::{By, Called, Caller};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
+pub use issuers::Issuers;
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
 pub use reaching::{OnBot, Reaching};

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
 use crate::enrolment::Enrolling;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Proof};
 use crate::issuer::Issuing;
 use crate::listing::Listing;
 use crate::reaching::Reaching;
@@ -103,6 +103,15 @@ pub trait Gateways: Send + Sync {
 
     /// Every secret of every gateway of that name, over all tenants.
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
+
+    /// The gateway as which an agent dials that shows a token of an issuer: it has no secret, and
+    /// no upgrade token can name it. It is entered when it is first asked for. `None`: the tenant
+    /// has no such agent.
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError>;
 
     /// Gateways that were revoked within this time, over all tenants.
     async fn revoked_within(

@@ -21,7 +21,7 @@ use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
-use nightdesk_register::{BotDraft, Issuer, OnBot, Register};
+use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
     AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
@@ -131,7 +131,8 @@ impl TestDesk {
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
         store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
-        let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
+        let issuer = Issuer::over(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::own_alone(issuer));
         let (writers, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
@@ -146,7 +147,7 @@ impl TestDesk {
         ));
         let calls = Arc::new(TestCalls::default());
         let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
-        let desk = Arc::new(rooms.desk(&webchat, &writers, &work));
+        let desk = Arc::new(rooms.desk(issuers, &webchat, &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
@@ -164,7 +165,6 @@ impl TestDesk {
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
             room: Arc::clone(&room),
-            issuer,
             webchat,
             lines: street.clone(),
         });
@@ -329,7 +329,13 @@ fn node() -> Node {
 }
 
 impl Rooms<'_> {
-    fn desk(&self, webchat: &Arc<Webchat>, writers: &TaskTracker, work: &TaskTracker) -> Desk {
+    fn desk(
+        &self,
+        issuers: Arc<Issuers>,
+        webchat: &Arc<Webchat>,
+        writers: &TaskTracker,
+        work: &TaskTracker,
+    ) -> Desk {
         let Rooms { store, register, ears, calls } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
         let adapters: Adapters = [
@@ -344,6 +350,7 @@ impl Rooms<'_> {
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
         Desk {
             register: Arc::clone(register),
+            issuers,
             gate: Gate::over(store()),
             refusals: Refusals::default(),
             inbox: Arc::new(Inbox::start(store(), writers)),

@@ -11,7 +11,7 @@ use crate::gateways::{Gateways, try_later};
 
 /// `GET /oauth/jwks.json`: the public halves of its keys.
 pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
-    match gateways.issuer.jwks(gateways.now()).await {
+    match gateways.issuer().jwks(gateways.now()).await {
         Ok(keys) => Json(keys).into_response(),
         Err(error) => try_later(&error, "the signing keys could not be read"),
     }
@@ -19,7 +19,7 @@ pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
 
 /// `GET /.well-known/…`: the same for clients of either standard, as far as it goes.
 pub(super) async fn metadata(State(gateways): State<Arc<Gateways>>) -> Response {
-    let url = gateways.issuer.url();
+    let url = gateways.issuer().url();
     Json(json!({
         "issuer": url,
         "token_endpoint": format!("{url}/oauth/token"),

@@ -40,7 +40,7 @@ pub(super) async fn token(
         Err(Refused::InvalidClient) => return unknown(&gateways, from),
         Err(refused) => return refuse(refused),
     };
-    let issued = gateways.issuer.token(&client_id, client_secret.expose(), gateways.now()).await;
+    let issued = gateways.issuer().token(&client_id, client_secret.expose(), gateways.now()).await;
     match issued {
         Ok(Some(token)) => give(&token),
         Ok(None) => unknown(&gateways, from),

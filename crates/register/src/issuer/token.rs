@@ -1,7 +1,7 @@
 //! Access tokens: made and judged without asking anybody.
 
 use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
-use nightdesk_types::Timestamp;
+use nightdesk_types::{AgentId, Timestamp};
 use nightdesk_types::limits::{ACCESS_TOKEN_BYTES_MAX, ACCESS_TOKEN_LEEWAY, ACCESS_TOKEN_LIFE};
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,21 @@ use super::key::{ALGORITHM, SigningKey};
 
 /// Whom the tokens are for: any door of this desk. Which desk, the issuer says.
 pub(super) const AUDIENCE: &str = "nightdesk";
+
+/// What stands before an agent's id where a token names it.
+const AGENT: &str = "agent:";
+
+/// Whom a token is for that is for one agent alone.
+pub(super) fn audience_of(agent: AgentId) -> String {
+    format!("{AGENT}{agent}")
+}
+
+/// The agent that is named so.
+pub(super) fn named_agent(name: &str) -> Option<AgentId> {
+    let agent = name.strip_prefix(AGENT)?.parse().ok()?;
+    // One way to write it, so that nobody is named twice.
+    (audience_of(agent) == name).then_some(agent)
+}
 
 /// What RFC 9068 calls such a token, so that one made for something else is not taken for one.
 const TYPE: &str = "at+jwt";
@@ -78,7 +93,8 @@ pub(super) fn verify(
     let key = keys.iter().find(named).ok_or(BadToken::UnknownKey)?;
     let claims: Claims =
         decode(bearer, &key.verifying, &signature_only()).map_err(|_| BadToken::NotSigned)?.claims;
-    if claims.iss != issuer || claims.aud != AUDIENCE {
+    let for_us = claims.aud == AUDIENCE || named_agent(&claims.aud).is_some();
+    if claims.iss != issuer || !for_us {
         return Err(BadToken::NotForUs);
     }
     if is_good(&claims, now.as_second()) { Ok(claims) } else { Err(BadToken::NotNow) }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
+use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
 use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
@@ -112,6 +112,33 @@ impl Gateways for Pg {
         .await
     }
 
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError> {
+        self.scoped("find an agent's gateway", scope, move |connection| {
+            Box::pin(async move {
+                if let Some(found) = for_tokens(connection, scope, agent).await? {
+                    return Ok(Some(found));
+                }
+                sqlx::query!(
+                    "insert into gateways (tenant_id, agent_id, name)
+                     select tenant_id, agent_id, 'agent:' || agent_id from agents
+                     where tenant_id = $1 and agent_id = $2
+                     on conflict do nothing",
+                    scope.tenant().uuid(),
+                    agent.uuid()
+                )
+                .execute(&mut *connection)
+                .await?;
+                // Another node may have been first.
+                for_tokens(connection, scope, agent).await
+            })
+        })
+        .await
+    }
+
     async fn revoked_within(
         &self,
         span: Duration,
@@ -132,6 +159,27 @@ impl Gateways for Pg {
         })
         .await
     }
+}
+
+/// The gateway of an agent's tokens. No gateway that comes by itself may have such a name.
+async fn for_tokens(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    agent: AgentId,
+) -> sqlx::Result<Option<Proof>> {
+    let row = sqlx::query!(
+        r#"select gateway_id, acks, revoked_at is not null as "revoked!" from gateways
+           where tenant_id = $1 and agent_id = $2 and name = 'agent:' || $2"#,
+        scope.tenant().uuid(),
+        agent.uuid()
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| {
+        let id = GatewayId::from_uuid(row.gateway_id);
+        let gateway = Gateway { scope, id, agent, acks: row.acks };
+        if row.revoked { Proof::Revoked(gateway) } else { Proof::Valid(gateway) }
+    }))
 }
 
 /// Enters a gateway that has no secret yet.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
+    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, Proof, StoredBot,
+    StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
@@ -44,6 +45,7 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 

@@ -172,6 +172,7 @@ macro_rules! register_store_conformance {
             a_rotated_secret_overlaps_with_the_new_one,
             only_a_live_gateway_is_rotated,
             a_revoked_gateway_is_still_found,
+            an_agent_has_one_gateway_for_tokens,
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
             an_agents_bots_are_those_it_is_known_on,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
+use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
 use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
@@ -61,16 +61,26 @@ impl State {
         if self.wrapped(scope, secret.key).is_none() {
             return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
         }
+        let row = self.new_gateway(scope, agent, name, now);
+        row.secrets.push(SecretRow { new: secret.clone(), created_at: now, expires_at: None });
+        Ok(row.gateway.id)
+    }
+
+    fn new_gateway(
+        &mut self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        now: Timestamp,
+    ) -> &mut GatewayRow {
         let id = GatewayId::from_uuid(self.mint());
-        let row = GatewayRow {
+        self.gateways.entry(id).or_insert_with(|| GatewayRow {
             gateway: Gateway { scope, id, agent, acks: true },
             name: name.to_owned(),
             created_at: now,
             revoked_at: None,
-            secrets: vec![SecretRow { new: secret.clone(), created_at: now, expires_at: None }],
-        };
-        self.gateways.insert(id, row);
-        Ok(id)
+            secrets: Vec::new(),
+        })
     }
 
     fn stored_secret(
@@ -135,6 +145,25 @@ impl Gateways for Memory {
             newest_first.filter_map(|secret| state.stored_secret(row, secret, now))
         });
         Ok(secrets.collect())
+    }
+
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError> {
+        let (now, name) = (self.now(), format!("agent:{agent}"));
+        let mut state = self.lock();
+        if state.agent("find a gateway", scope, agent).is_err() {
+            return Ok(None);
+        }
+        if state.gateway_named(scope, &name).is_none() {
+            state.new_gateway(scope, agent, &name, now);
+        }
+        Ok(state.gateway_named(scope, &name).map(|row| match row.revoked_at {
+            Some(_) => Proof::Revoked(row.gateway),
+            None => Proof::Valid(row.gateway),
+        }))
     }
 
     async fn revoked_within(
