@@ -5,6 +5,7 @@ mod dev;
 mod enter;
 mod gateway;
 mod inbox;
+mod issuer;
 mod list;
 mod names;
 mod run;
@@ -17,6 +18,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
+pub(crate) use issuer::Issuer;
 pub(crate) use run::run;
 pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
@@ -81,6 +83,9 @@ pub(crate) enum Command {
     /// What agents dial in with.
     #[command(subcommand)]
     Gateway(Gateway),
+    /// Who vouches for machines.
+    #[command(subcommand)]
+    Issuer(Issuer),
     /// What waits for an agent, and what was set aside.
     #[command(subcommand)]
     Inbox(Inbox),

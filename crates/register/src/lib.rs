@@ -16,6 +16,7 @@ mod store;
 pub mod enrolment;
 pub mod issuer;
 pub mod issuers;
+pub mod provision;
 mod listing;
 mod reaching;
 

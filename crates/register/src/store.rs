@@ -12,8 +12,9 @@ use uuid::Uuid;
 use crate::account::{NewBot, StoredBot};
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
-use crate::issuer::Issuing;
+use crate::issuer::{Issuing, Sessions};
 use crate::listing::Listing;
+use crate::provision::Provisioning;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -141,6 +142,20 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store:
+    Entering + Reaching + Gateways + Bots + Listing + Enrolling + Provisioning + Issuing + Sessions
+{
+}
 
-impl<T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T> Store for T where
+    T: Entering
+        + Reaching
+        + Gateways
+        + Bots
+        + Listing
+        + Enrolling
+        + Provisioning
+        + Issuing
+        + Sessions
+{
+}

@@ -5,7 +5,9 @@ mod enrolment;
 mod gateways;
 mod issuer;
 mod listing;
+mod provision;
 mod reaching;
+mod sessions;
 
 use async_trait::async_trait;
 use nightdesk_register::{Entering, NewBot};

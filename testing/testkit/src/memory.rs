@@ -108,6 +108,8 @@ struct State {
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
     signing_keys: Vec<StoredKey>,
+    /// By tenant, issuer and name.
+    sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,

@@ -55,8 +55,7 @@ async fn a_token_for_an_agent_is_a_caller_and_one_for_the_desk_is_none() {
 async fn neither_proof_is_taken_for_the_other() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
-    let (jwt, upgrade) =
-        (token_of(&desk, &ann).await, upgrade_token_at("gw-1", &ann.secret, 300));
+    let (jwt, upgrade) = (token_of(&desk, &ann).await, upgrade_token_at("gw-1", &ann.secret, 300));
     let parts: Vec<&str> = jwt.split('.').collect();
     let mixed = [
         format!("{upgrade}.."),

@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, list,
-    names, wake,
+    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, issuer,
+    list, names, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -37,6 +37,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
         Command::Grant(grant) => create_grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
+        Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
         Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,

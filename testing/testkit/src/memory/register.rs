@@ -13,11 +13,14 @@ mod enrolment;
 mod gateways;
 mod issuer;
 mod listing;
+mod provision;
 mod reaching;
+mod sessions;
 
 pub(super) use bots::BotRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
+pub(super) use sessions::SessionRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {

@@ -7,7 +7,7 @@ use jsonwebtoken::crypto;
 use nightdesk_vault::Vault;
 use serde_json::{Value, json};
 
-use super::super::key;
+use super::super::key::{self, KeyAlgorithm};
 use super::*;
 
 const NOW: i64 = 1_800_000_000;
@@ -19,7 +19,7 @@ fn at(second: i64) -> Timestamp {
 
 fn new_key() -> SigningKey {
     let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-    SigningKey::open(&vault, &key::first(&vault, at(NOW - 10))).unwrap()
+    SigningKey::open(&vault, &key::make(&vault, KeyAlgorithm::Es256, 1, at(NOW - 10))).unwrap()
 }
 
 fn header(key: &SigningKey) -> Value {
@@ -49,7 +49,8 @@ fn with(mut value: Value, changes: &Value) -> Value {
 /// A token of these texts, honestly signed by the key.
 fn signed(key: &SigningKey, header: &str, claims: &str) -> String {
     let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
-    let signature = crypto::sign(message.as_bytes(), &key.signing, ALGORITHM).unwrap();
+    let signature =
+        crypto::sign(message.as_bytes(), &key.signing, key.algorithm.of_tokens()).unwrap();
     format!("{message}.{signature}")
 }
 

@@ -1,6 +1,6 @@
 //! The desk's signing keys.
 
-use nightdesk_register::issuer::StoredKey;
+use nightdesk_register::issuer::{KeyAlgorithm, StoredKey};
 use nightdesk_types::Timestamp;
 
 use crate::conformance::Harness;
@@ -13,11 +13,13 @@ pub async fn one_first_signing_key_stands(harness: &impl Harness) {
         number: 1,
         kid: kid.to_owned(),
         sealed: kid.as_bytes().to_vec(),
+        algorithm: KeyAlgorithm::Es256,
         used_from: Timestamp::UNIX_EPOCH,
+        retired: false,
     };
     let first = |kid| {
         let (register, key) = (harness.register(), key(kid));
-        async move { register.first_signing_key(&key).await.expect("enter a signing key") }
+        async move { register.enter_signing_key(&key).await.expect("enter a signing key") }
     };
 
     let (one, other, third) = tokio::join!(first("a"), first("b"), first("c"));
