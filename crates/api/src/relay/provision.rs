@@ -53,10 +53,13 @@ fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, Response
     if !is_gateway_name(&asked.gateway_id) {
         return Err(refuse(StatusCode::BAD_REQUEST, NAMES));
     }
-    let provision::Request { platform, bot_handle, route_keys, instance_id: instance, .. } = asked;
-    let fits = |text: &String| text.len() <= PLATFORM_ID_BYTES_MAX;
-    let mut texts = [&platform, &bot_handle].into_iter().chain(&instance).chain(&route_keys);
-    if platform.is_empty() || !texts.all(fits) || route_keys.len() > ROUTE_KEYS_MAX {
+    let front = Front {
+        platform: asked.platform,
+        bot_handle: asked.bot_handle,
+        route_keys: asked.route_keys,
+        instance: asked.instance_id,
+    };
+    if !fits(&front) {
         return Err(refuse(StatusCode::BAD_REQUEST, SIZES));
     }
     let wake_url = asked.wake_url.map(|url| gateways.desk.wake.may_call(&url)).transpose();
@@ -64,8 +67,14 @@ fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, Response
         let why = format!("GATEWAY_RELAY_WAKE_URL: {why}");
         refuse(StatusCode::BAD_REQUEST, &why)
     })?;
-    let front = Front { platform, bot_handle, route_keys, instance };
     Ok(Said { gateway: asked.gateway_id, front, wake_url })
+}
+
+fn fits(front: &Front) -> bool {
+    let Front { platform, bot_handle, route_keys, instance } = front;
+    let mut texts = [platform, bot_handle].into_iter().chain(instance).chain(route_keys);
+    let all_short = texts.all(|text| text.len() <= PLATFORM_ID_BYTES_MAX);
+    all_short && !platform.is_empty() && route_keys.len() <= ROUTE_KEYS_MAX
 }
 
 fn give(

@@ -7,6 +7,8 @@ mod bots;
 mod listing;
 mod enrolment;
 mod issuer;
+mod provision;
+mod sessions;
 
 pub use bots::*;
 pub use enrolment::*;
@@ -14,3 +16,5 @@ pub use entering::*;
 pub use gateways::*;
 pub use issuer::*;
 pub use listing::*;
+pub use provision::*;
+pub use sessions::*;
