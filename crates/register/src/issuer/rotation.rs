@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use nightdesk_types::Timestamp;
-use nightdesk_types::limits::{SIGNING_KEY_KEPT_AFTER, SIGNING_KEY_KNOWN_BEFORE, SIGNING_KEY_LIFE};
+use nightdesk_types::limits::{
+    ACCESS_TOKEN_LEEWAY, SIGNING_KEY_KEPT_AFTER, SIGNING_KEY_KNOWN_BEFORE, SIGNING_KEY_LIFE,
+};
 
 use super::{KeyAlgorithm, StoredKey};
 
@@ -18,9 +20,10 @@ pub(super) fn due(
 ) -> Option<(i64, Timestamp)> {
     let number = keys.iter().map(|key| key.number).max().unwrap_or(0) + 1;
     let live = || keys.iter().filter(|key| !key.retired);
-    // Nothing could be signed: it has to do without being known first.
+    // Nothing could be signed: it has to do without being known first. It is in use at once on every
+    // node, also where the clock is behind: that one would make another otherwise.
     if !live().any(|key| key.used_from <= now) {
-        return Some((number, now));
+        return Some((number, now.checked_sub(ACCESS_TOKEN_LEEWAY).unwrap_or(now)));
     }
     let newest = live().max_by_key(|key| key.number)?;
     let known_by = after(now, SIGNING_KEY_KNOWN_BEFORE);
@@ -55,6 +58,11 @@ mod tests {
         Timestamp::from_second(START + day * DAY).unwrap()
     }
 
+    /// A moment before that, for clocks that are behind.
+    fn at_once(day: i64) -> Timestamp {
+        Timestamp::from_second(START + day * DAY - 30).unwrap()
+    }
+
     fn key(number: i64, used_from: Timestamp) -> StoredKey {
         StoredKey {
             number,
@@ -76,7 +84,7 @@ mod tests {
         let first = [key(1, at(0))];
         let both = [key(1, at(0)), key(2, at(30))];
         let dues = [
-            ("none yet", &[][..], 0, Some((1, at(0)))),
+            ("none yet", &[][..], 0, Some((1, at_once(0)))),
             ("fresh", &first[..], 0, None),
             ("in its last days", &first, 28, None),
             ("a day before it ends", &first, 29, Some((2, at(30)))),
@@ -98,9 +106,17 @@ mod tests {
         let gone = StoredKey { retired: true, ..key(1, at(0)) };
         let keys = [gone.clone(), key(2, at(30))];
 
-        assert_eq!(due(&keys, KeyAlgorithm::Es256, at(29)), Some((3, at(29))));
+        assert_eq!(due(&keys, KeyAlgorithm::Es256, at(29)), Some((3, at_once(29))));
         assert_eq!(numbers(&keys, at(29)), [2]);
-        assert_eq!(due(&[gone], KeyAlgorithm::Es256, at(5)), Some((2, at(5))));
+        assert_eq!(due(&[gone], KeyAlgorithm::Es256, at(5)), Some((2, at_once(5))));
+    }
+
+    #[test]
+    fn a_node_whose_clock_is_behind_makes_no_key_of_its_own() {
+        let (number, used_from) = due(&[], KeyAlgorithm::Es256, at(0)).unwrap();
+        let behind = at(0).checked_sub(Duration::from_secs(10)).unwrap();
+
+        assert_eq!(due(&[key(number, used_from)], KeyAlgorithm::Es256, behind), None);
     }
 
     #[test]
