@@ -77,11 +77,11 @@ impl Gateways {
         from: SocketAddr,
     ) -> Result<Caller, Response> {
         let (now, Desk { register, issuers, .. }) = (self.now(), &*self.desk);
-        let called = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
+        let found = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
             Some(shown) => register.caller(issuers, &shown, now).await,
             None => Ok(None),
         };
-        match called {
+        match found {
             Ok(Some(Called::Known(caller))) => Ok(caller),
             Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
                 from,

@@ -209,6 +209,8 @@ impl Config {
             traces: Traces::default(),
             wake: Waking::default(),
             outside: Rules::default(),
+            issuer: Issuing::default(),
+            issuers: Vec::new(),
         }
     }
 

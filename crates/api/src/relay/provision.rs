@@ -35,9 +35,13 @@ pub(super) async fn provision(
         Ok(identity) => identity,
         Err(refused) => return refused,
     };
-    let said = match read_json(body, WANTS).await.and_then(|asked| said(&gateways, asked)) {
-        Ok(said) => said,
+    let asked: provision::Request = match read_json(body, WANTS).await {
+        Ok(asked) => asked,
         Err(refused) => return refused,
+    };
+    let said = match said(&gateways, asked) {
+        Ok(said) => said,
+        Err(why) => return refuse(StatusCode::BAD_REQUEST, &why),
     };
     let (gateway, route_keys) = (said.gateway.clone(), said.front.route_keys.clone());
     match gateways.desk.register.provision(&identity, said).await {
@@ -49,9 +53,9 @@ pub(super) async fn provision(
 
 /// What the gateway says, within bounds. Where it says it would be delivered to is not read: it
 /// dials.
-fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, Response> {
+fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, String> {
     if !is_gateway_name(&asked.gateway_id) {
-        return Err(refuse(StatusCode::BAD_REQUEST, NAMES));
+        return Err(NAMES.to_owned());
     }
     let front = Front {
         platform: asked.platform,
@@ -60,13 +64,10 @@ fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, Response
         instance: asked.instance_id,
     };
     if !fits(&front) {
-        return Err(refuse(StatusCode::BAD_REQUEST, SIZES));
+        return Err(SIZES.to_owned());
     }
     let wake_url = asked.wake_url.map(|url| gateways.desk.wake.may_call(&url)).transpose();
-    let wake_url = wake_url.map_err(|why| {
-        let why = format!("GATEWAY_RELAY_WAKE_URL: {why}");
-        refuse(StatusCode::BAD_REQUEST, &why)
-    })?;
+    let wake_url = wake_url.map_err(|why| format!("GATEWAY_RELAY_WAKE_URL: {why}"))?;
     Ok(Said { gateway: asked.gateway_id, front, wake_url })
 }
 

@@ -43,75 +43,76 @@ impl Judged {
     }
 }
 
+/// A claim is missing, of another type, or not what it should be.
+struct Wrong;
+
 impl Claims {
-    /// Judges them. Each claim is there and of its type, or nothing is believed: what is of another
-    /// type is never taken for missing.
+    /// What they say, if all of it is good.
     pub(super) fn judge(&self, wanted: &Wanted<'_>, now: Timestamp) -> Option<Judged> {
+        self.judged(wanted, now.as_second()).ok()
+    }
+
+    /// Each claim is there and of its type, or nothing is believed: what is of another type is
+    /// never taken for missing.
+    fn judged(&self, wanted: &Wanted<'_>, now: i64) -> Result<Judged, Wrong> {
         // Made for something else, whatever that is.
         if self.0.contains_key("purpose") {
-            return None;
+            return Err(Wrong);
         }
-        let is_issuers = self.text("iss")? == wanted.issuer && !self.text("sub")?.is_empty();
-        if !is_issuers || !self.is_good(now.as_second())? {
-            return None;
+        self.text("sub")?;
+        if self.text("iss")? != wanted.issuer || !self.is_good(now)? {
+            return Err(Wrong);
         }
-        let client = self.one_of("client_id", "azp")?;
-        Some(Judged {
+        Ok(Judged {
             audiences: self.audiences()?,
             tenant: self.text(wanted.tenant_claim)?.to_owned(),
-            client,
+            client: self.one_of("client_id", "azp")?.map(str::to_owned),
             session: self.optional("sid")?.map(str::to_owned),
         })
     }
 
-    /// Whether its times are right. `None`: they are no times.
-    fn is_good(&self, now: i64) -> Option<bool> {
+    /// Whether its times are right.
+    fn is_good(&self, now: i64) -> Result<bool, Wrong> {
         let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
         let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ISSUED_TOKEN_LIFE_MAX));
         let (made_at, ends_at) = (self.second("iat")?, self.second("exp")?);
-        let begins_at = match self.0.get("nbf") {
-            Some(_) => self.second("nbf")?,
-            None => made_at,
-        };
+        let begins_at = if self.0.contains_key("nbf") { self.second("nbf")? } else { made_at };
         let lasts = ends_at.checked_sub(made_at);
-        Some(
-            begins_at.saturating_sub(leeway) <= now
-                && made_at.saturating_sub(leeway) <= now
-                && now < ends_at.saturating_add(leeway)
-                && lasts.is_some_and(|lasts| (0..=life).contains(&lasts)),
-        )
+        Ok(begins_at.saturating_sub(leeway) <= now
+            && made_at.saturating_sub(leeway) <= now
+            && now < ends_at.saturating_add(leeway)
+            && lasts.is_some_and(|lasts| (0..=life).contains(&lasts)))
     }
 
-    fn audiences(&self) -> Option<Vec<String>> {
-        match self.0.get("aud")? {
-            Value::String(one) => Some(vec![one.clone()]),
-            Value::Array(several) => {
-                let texts = several.iter().map(|one| one.as_str().map(str::to_owned));
-                texts.collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty())
-            }
-            _ => None,
+    fn audiences(&self) -> Result<Vec<String>, Wrong> {
+        let said = self.0.get("aud").ok_or(Wrong)?;
+        if let Some(one) = said.as_str() {
+            return Ok(vec![one.to_owned()]);
+        }
+        let several = said.as_array().filter(|several| !several.is_empty()).ok_or(Wrong)?;
+        several.iter().map(|one| one.as_str().map(str::to_owned).ok_or(Wrong)).collect()
+    }
+
+    /// A text that has two names, and may be missing. If both are there, they say the same.
+    fn one_of(&self, name: &str, other: &str) -> Result<Option<&str>, Wrong> {
+        match (self.optional(name)?, self.optional(other)?) {
+            (Some(one), Some(other)) if one != other => Err(Wrong),
+            (one, other) => Ok(one.or(other)),
         }
     }
 
-    /// A claim that has two names. If both are there, they say the same.
-    fn one_of(&self, name: &str, other: &str) -> Option<Option<String>> {
-        let (one, other) = (self.optional(name)?, self.optional(other)?);
-        let differ = one.zip(other).is_some_and(|(one, other)| one != other);
-        (!differ).then(|| one.or(other).map(str::to_owned))
-    }
-
     /// A text that may be missing.
-    fn optional(&self, name: &str) -> Option<Option<&str>> {
-        if self.0.contains_key(name) { self.text(name).map(Some) } else { Some(None) }
+    fn optional(&self, name: &str) -> Result<Option<&str>, Wrong> {
+        if self.0.contains_key(name) { self.text(name).map(Some) } else { Ok(None) }
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
-        let text = self.0.get(name)?.as_str()?;
-        (1..=ISSUED_NAME_BYTES_MAX).contains(&text.len()).then_some(text)
+    fn text(&self, name: &str) -> Result<&str, Wrong> {
+        let text = self.0.get(name).and_then(Value::as_str).ok_or(Wrong)?;
+        if (1..=ISSUED_NAME_BYTES_MAX).contains(&text.len()) { Ok(text) } else { Err(Wrong) }
     }
 
-    fn second(&self, name: &str) -> Option<i64> {
-        self.0.get(name)?.as_i64()
+    fn second(&self, name: &str) -> Result<i64, Wrong> {
+        self.0.get(name).and_then(Value::as_i64).ok_or(Wrong)
     }
 }
 

@@ -127,7 +127,8 @@ impl Kept {
     /// Whether to look again, for the sake of this key.
     fn wants(&self, kid: &str, now: Instant) -> bool {
         let tried_lately = self.tried_at.is_some_and(|at| now - at < ISSUER_KEYS_READ_EVERY);
-        !tried_lately && !(self.is_fresh(now) && self.find(kid).is_some())
+        let is_known = self.is_fresh(now) && self.find(kid).is_some();
+        !tried_lately && !is_known
     }
 
     fn is_fresh(&self, now: Instant) -> bool {

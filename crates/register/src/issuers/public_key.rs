@@ -73,14 +73,16 @@ impl PublicKey {
 
 /// The one algorithm a key is for. One that says it is for another is for nothing.
 fn algorithm_of(key: &Jwk) -> Option<KeyAlgorithm> {
-    let (algorithm, named) = match &key.algorithm {
-        AlgorithmParameters::EllipticCurve(point) if point.curve == EllipticCurve::P256 => {
-            (KeyAlgorithm::Es256, Named::ES256)
-        }
-        AlgorithmParameters::RSA(rsa) if is_of_good_size(rsa) => {
-            (KeyAlgorithm::Rs256, Named::RS256)
-        }
-        _ => return None,
+    let (algorithm, named) = if let AlgorithmParameters::EllipticCurve(point) = &key.algorithm
+        && point.curve == EllipticCurve::P256
+    {
+        (KeyAlgorithm::Es256, Named::ES256)
+    } else if let AlgorithmParameters::RSA(rsa) = &key.algorithm
+        && is_of_good_size(rsa)
+    {
+        (KeyAlgorithm::Rs256, Named::RS256)
+    } else {
+        return None;
     };
     key.common.key_algorithm.is_none_or(|said| said == named).then_some(algorithm)
 }
