@@ -9,6 +9,12 @@ use tokio::time::{advance, sleep};
 use super::super::test_pair::{Pair, set, with};
 use super::*;
 
+const MOMENT: Duration = Duration::from_millis(1);
+
+const fn just_before(span: Duration) -> Duration {
+    span.saturating_sub(MOMENT)
+}
+
 /// An issuer's server.
 struct Server {
     answer: Mutex<Option<Vec<u8>>>,
@@ -68,9 +74,9 @@ async fn known_keys_are_used_for_a_day_while_the_issuer_is_down() {
     advance(ISSUER_KEYS_FRESH_FOR).await;
     assert_eq!(found(&keys, "e1").await, Ok(true), "stale, and good enough");
     assert_eq!(found(&keys, "e2").await, Err(Unavailable), "it may have come since");
-    advance(ISSUER_KEYS_STALE_FOR - ISSUER_KEYS_FRESH_FOR - Duration::from_secs(1)).await;
+    advance(just_before(ISSUER_KEYS_STALE_FOR.saturating_sub(ISSUER_KEYS_FRESH_FOR))).await;
     assert_eq!(found(&keys, "e1").await, Ok(true), "at the limit");
-    advance(Duration::from_secs(1)).await;
+    advance(MOMENT).await;
     assert_eq!(found(&keys, "e1").await, Err(Unavailable), "past it");
     advance(ISSUER_KEYS_READ_EVERY).await;
     server.answers(Some(&[Pair::es256("e1").jwk()]));
@@ -87,14 +93,14 @@ async fn an_issuer_is_asked_at_most_once_a_minute() {
     assert_eq!(server.asked(), 1);
 
     server.answers(Some(&[Pair::es256("e2").jwk()]));
-    advance(ISSUER_KEYS_READ_EVERY - Duration::from_millis(1)).await;
+    advance(just_before(ISSUER_KEYS_READ_EVERY)).await;
     assert_eq!((found(&keys, "e2").await, server.asked()), (Ok(false), 1), "just before");
-    advance(Duration::from_millis(1)).await;
+    advance(MOMENT).await;
     assert_eq!((found(&keys, "e2").await, server.asked()), (Ok(true), 2), "a key that is new");
     assert_eq!(found(&keys, "e1").await, Ok(false), "a key that is gone");
-    advance(ISSUER_KEYS_FRESH_FOR - Duration::from_millis(1)).await;
+    advance(just_before(ISSUER_KEYS_FRESH_FOR)).await;
     assert_eq!((found(&keys, "e2").await, server.asked()), (Ok(true), 2), "still fresh");
-    advance(Duration::from_millis(1)).await;
+    advance(MOMENT).await;
     assert_eq!((found(&keys, "e2").await, server.asked()), (Ok(true), 3));
 }
 
