@@ -9,8 +9,6 @@
 mod claims;
 mod jwks;
 mod public_key;
-#[cfg(test)]
-mod test_pair;
 mod trusted;
 
 use std::sync::Arc;
@@ -143,3 +141,6 @@ impl Issuers {
         self.own.store()
     }
 }
+
+#[cfg(test)]
+mod test_pair;

@@ -46,7 +46,7 @@ impl Issuer {
         now: Timestamp,
     ) -> Result<(Session, Grant), RegisterError> {
         let id = random_id();
-        let (session, refresh) = (Session::own(id.to_string()), Refresh::new(scope, id));
+        let (session, refresh) = (Session::own(id.to_string()), Refresh::new(scope.tenant(), id));
         let digest = refresh.text.with(Digest::of);
         let begun = self.store.begin_session(scope, agent, &session, Some(digest)).await?;
         debug_assert!(begun, "a session that was just named is nobody's");
@@ -60,12 +60,12 @@ impl Issuer {
         shown: &str,
         now: Timestamp,
     ) -> Result<Result<Grant, NoGrant>, RegisterError> {
-        let Some((scope, id)) = read(shown) else { return Ok(Err(NoGrant::Unknown)) };
-        let (next, session) = (Refresh::new(scope, id), id.to_string());
+        let Some((tenant, id)) = read(shown) else { return Ok(Err(NoGrant::Unknown)) };
+        let (next, session) = (Refresh::new(tenant, id), id.to_string());
         let (shown, digest) = (Digest::of(shown), next.text.with(Digest::of));
-        match self.store.refresh(scope, &session, shown, digest).await? {
-            Refreshed::Next(_) => {
-                let access = self.access(scope, &session, now).await?;
+        match self.store.refresh(tenant, &session, shown, digest).await? {
+            Refreshed::Next(identity) => {
+                let access = self.access(identity.scope, &session, now).await?;
                 Ok(Ok(Grant { access, refresh: next.text }))
             }
             Refreshed::Reused => Ok(Err(NoGrant::Reused)),
@@ -91,8 +91,8 @@ struct Refresh {
 }
 
 impl Refresh {
-    fn new(scope: TenantScope, session: Uuid) -> Self {
-        let tenant = scope.tenant().uuid();
+    fn new(tenant: TenantId, session: Uuid) -> Self {
+        let tenant = tenant.uuid();
         let text = |secret: &str| {
             format!("{MARK}_{}_{}_{secret}", tenant.as_simple(), session.as_simple())
         };
@@ -100,8 +100,8 @@ impl Refresh {
     }
 }
 
-/// The tenant and the session a refresh token names.
-fn read(token: &str) -> Option<(TenantScope, Uuid)> {
+/// The tenant and the session a refresh token names. Nothing is proven.
+fn read(token: &str) -> Option<(TenantId, Uuid)> {
     if token.len() > REFRESH_TOKEN_BYTES_MAX {
         return None;
     }
@@ -111,7 +111,7 @@ fn read(token: &str) -> Option<(TenantScope, Uuid)> {
         return None;
     }
     let (tenant, session) = (Uuid::try_parse(tenant).ok()?, Uuid::try_parse(session).ok()?);
-    Some((TenantScope::of(TenantId::from_uuid(tenant)), session))
+    Some((TenantId::from_uuid(tenant), session))
 }
 
 #[cfg(test)]
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn a_refresh_token_names_its_tenant_and_session() {
-        let scope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(7)));
+        let tenant = TenantId::from_uuid(Uuid::from_u128(7));
         let session = Uuid::from_u128(9);
-        let token = Refresh::new(scope, session).text.with(str::to_owned);
+        let token = Refresh::new(tenant, session).text.with(str::to_owned);
 
-        assert_eq!(read(&token), Some((scope, session)));
+        assert_eq!(read(&token), Some((tenant, session)));
         let long = format!("{token}{}", "0".repeat(REFRESH_TOKEN_BYTES_MAX));
         let others = ["", "ndr", "ndr_1_2_3", &token[1..], &format!("{token}_x"), &long];
         for other in others {

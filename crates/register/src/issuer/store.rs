@@ -1,10 +1,10 @@
 //! What the issuer asks of a store.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
 use super::KeyAlgorithm;
-use crate::enrolment::Digest;
+use crate::enrolment::{Digest, Identity};
 
 /// A signing key as the store has it, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refreshed {
     /// The session is this agent's, and the next token is known.
-    Next(AgentId),
+    Next(Identity),
     /// It was traded long ago: two have it. The session is over.
     Reused,
     /// The tenant has no live session with that token.
@@ -87,11 +87,12 @@ pub trait Sessions: Send + Sync {
         session: &Session,
     ) -> Result<Option<AgentId>, StoreError>;
 
-    /// Trades a refresh token of one of our sessions for the next. The one that was shown is good
+    /// Trades a refresh token of one of our sessions for the next, if the tenant it names has it.
+    /// The one that was shown is good
     /// for a little longer; see [`REFRESH_OVERLAP`](nightdesk_types::limits::REFRESH_OVERLAP).
     async fn refresh(
         &self,
-        scope: TenantScope,
+        tenant: TenantId,
         session: &str,
         shown: Digest,
         next: Digest,

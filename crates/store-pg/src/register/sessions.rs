@@ -1,10 +1,10 @@
 //! The sessions that agents were set up with, and the tokens that keep ours going.
 
 use async_trait::async_trait;
-use nightdesk_register::enrolment::Digest;
+use nightdesk_register::enrolment::{Digest, Identity};
 use nightdesk_register::issuer::{Refreshed, Session, Sessions};
 use nightdesk_types::limits::{REFRESH_KEPT_HOURS, REFRESH_OVERLAP};
-use nightdesk_types::{AgentId, StoreError, TenantScope};
+use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
 
 use crate::Pg;
@@ -62,12 +62,13 @@ impl Sessions for Pg {
 
     async fn refresh(
         &self,
-        scope: TenantScope,
+        tenant: TenantId,
         session: &str,
         shown: Digest,
         next: Digest,
     ) -> Result<Refreshed, StoreError> {
-        let session = Session::own(session);
+        // What is looked for there is only found by who has the token.
+        let (scope, session) = (TenantScope::of(tenant), Session::own(session));
         self.scoped("refresh a session", scope, move |connection| {
             Box::pin(async move {
                 let Some(agent) = live(connection, scope, &session).await? else {
@@ -78,7 +79,7 @@ impl Sessions for Pg {
                     Some(true) => {
                         forget(connection, scope, &session.id).await?;
                         enter_token(connection, scope, &session.id, next).await?;
-                        Ok(Refreshed::Next(agent))
+                        Ok(Refreshed::Next(Identity { scope, agent }))
                     }
                     Some(false) => {
                         end(connection, scope, &session).await?;

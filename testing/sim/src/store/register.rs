@@ -90,5 +90,5 @@ through! { nightdesk_register::issuer::Sessions {
     ) -> bool;
     fn end_session(scope: TenantScope, session: &Session) -> bool;
     fn agent_of_session(scope: TenantScope, session: &Session) -> Option<AgentId>;
-    fn refresh(scope: TenantScope, session: &str, shown: Digest, next: Digest) -> Refreshed;
+    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> Refreshed;
 }}

@@ -19,7 +19,8 @@ use super::cast::Cast;
 use super::egress::{Sends, ask, claim, delivered, settle};
 use super::gate::reaches;
 use super::register::{
-    begin, boot, enrol, expired, invite, provision, refresh, revoke, revoked_lately, rotate,
+    begin, boot, enrol, expired, identity, invite, provision, refresh, revoke, revoked_lately,
+    rotate,
 };
 use super::upkeep::keep;
 use super::webchat;
@@ -241,7 +242,7 @@ pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHar
     let ann = cast.person("ann").await;
     begin(harness, &ann, "s", "one").await;
     harness.let_pass(days(40)).await;
-    let next = Refreshed::Next(ann.agent);
+    let next = Refreshed::Next(identity(&ann));
     assert_eq!(refresh(harness, &ann, "one", "two").await, next, "a long sleeper's is good");
 
     harness.let_pass(REFRESH_OVERLAP.saturating_sub(Duration::from_secs(5))).await;

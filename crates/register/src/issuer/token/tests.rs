@@ -74,6 +74,26 @@ fn what_we_sign_we_know_again() {
 }
 
 #[test]
+fn a_key_of_either_algorithm_signs_for_itself_alone() {
+    let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+    let open = |algorithm| {
+        SigningKey::open(&vault, &key::make(&vault, algorithm, 1, at(NOW - 10))).unwrap()
+    };
+    let want: Claims = serde_json::from_value(claims()).unwrap();
+    for (algorithm, other) in
+        [(KeyAlgorithm::Rs256, KeyAlgorithm::Es256), (KeyAlgorithm::Es256, KeyAlgorithm::Rs256)]
+    {
+        let keys = [open(algorithm)];
+        let token = sign(&want, &keys, at(NOW)).unwrap().with(str::to_owned);
+        assert_eq!(decode_header(&token).unwrap().alg, algorithm.of_tokens());
+        assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
+        let mut others = open(other);
+        others.kid.clone_from(&keys[0].kid);
+        assert_eq!(verify(&token, &[others], ISSUER, at(NOW)), Err(BadToken::OtherKind));
+    }
+}
+
+#[test]
 fn a_token_is_good_between_its_times() {
     let key = new_key();
     let token = signed(&key, &header(&key).to_string(), &claims().to_string());

@@ -161,7 +161,7 @@ fn ids(found: &[StoredSecret]) -> Vec<Uuid> {
     found.iter().map(|one| one.secret_id).collect()
 }
 
-const fn identity(person: &Person) -> Identity {
+pub(in crate::conformance) const fn identity(person: &Person) -> Identity {
     Identity { scope: person.scope, agent: person.agent }
 }
 

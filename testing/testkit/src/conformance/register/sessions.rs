@@ -4,6 +4,7 @@ use nightdesk_register::enrolment::Digest;
 use nightdesk_register::issuer::{Refreshed, Session};
 use nightdesk_types::AgentId;
 
+use super::provision::identity;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person};
 
@@ -45,7 +46,7 @@ pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     begin(harness, &ann, "s", "one").await;
     begin(harness, &bob, "s", "bobs").await;
 
-    let next = Refreshed::Next(ann.agent);
+    let next = Refreshed::Next(identity(&ann));
     assert_eq!(refresh(harness, &ann, "one", "two").await, next);
     assert_eq!(refresh(harness, &ann, "one", "three").await, next, "the answer was lost");
     for token in ["two", "three"] {
@@ -62,7 +63,7 @@ pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     assert!(ended.expect("end a session"));
     assert_eq!(refresh(harness, &ann, "two and on", "y").await, Refreshed::Unknown);
     let bobs = refresh(harness, &bob, "bobs", "z").await;
-    assert_eq!(bobs, Refreshed::Next(bob.agent), "another tenant's of that name goes on");
+    assert_eq!(bobs, Refreshed::Next(identity(&bob)), "another tenant's of that name goes on");
 }
 
 async fn agent_of(harness: &impl Harness, person: &Person, session: &Session) -> Option<AgentId> {
@@ -88,6 +89,6 @@ pub(in crate::conformance) async fn refresh(
     next: &str,
 ) -> Refreshed {
     let (shown, next) = (Digest::of(shown), Digest::of(next));
-    let refreshed = harness.register().refresh(person.scope, "s", shown, next).await;
+    let refreshed = harness.register().refresh(person.scope.tenant(), "s", shown, next).await;
     refreshed.expect("refresh a session")
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use nightdesk_register::enrolment::Digest;
+use nightdesk_register::enrolment::{Digest, Identity};
 use nightdesk_register::issuer::{Refreshed, Session, Sessions};
 use nightdesk_types::limits::REFRESH_OVERLAP;
-use nightdesk_types::{AgentId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
 use super::super::Memory;
 
@@ -59,12 +59,12 @@ impl Sessions for Memory {
 
     async fn refresh(
         &self,
-        scope: TenantScope,
+        tenant: TenantId,
         session: &str,
         shown: Digest,
         next: Digest,
     ) -> Result<Refreshed, StoreError> {
-        let now = self.now();
+        let (now, scope) = (self.now(), TenantScope::of(tenant));
         let mut state = self.lock();
         let row = state.sessions.get_mut(&key(scope, &Session::own(session)));
         let Some(row) = row.filter(|row| !row.ended) else { return Ok(Refreshed::Unknown) };
@@ -77,6 +77,6 @@ impl Sessions for Memory {
             return Ok(Refreshed::Reused);
         }
         row.tokens.insert(*next.as_bytes(), None);
-        Ok(Refreshed::Next(row.agent))
+        Ok(Refreshed::Next(Identity { scope, agent: row.agent }))
     }
 }
