@@ -15,7 +15,7 @@ use nightdesk_types::limits::{
 use nightdesk_webchat::store::{News, Said};
 
 use super::TimedHarness;
-use super::cast::Cast;
+use super::cast::{Cast, secret};
 use super::egress::{Sends, ask, claim, delivered, settle};
 use super::gate::reaches;
 use super::register::{
@@ -250,4 +250,20 @@ pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHar
     harness.let_pass(Duration::from_secs(10)).await;
     assert_eq!(refresh(harness, &ann, "one", "four").await, Refreshed::Reused);
     assert_eq!(refresh(harness, &ann, "two", "five").await, Refreshed::Unknown, "it is over");
+}
+
+/// A boot under the name of a gateway that an operator made never ends the operator's secret: whoever
+/// has it would not ask again.
+pub async fn a_pinned_secret_outlives_every_boot(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    for called in ["one", "two", "three"] {
+        provision(harness, &ann, &boot("ann", "discord", called)).await;
+        harness.let_pass(MINUTE * 2).await;
+    }
+
+    let found = harness.register().gateways_named("ann").await.expect("find a gateway");
+    let good: Vec<_> = found.iter().filter(|one| !one.expired).map(|one| one.secret_id).collect();
+    assert_eq!(good.len(), 2, "the operator's and the newest");
+    assert!(good.contains(&secret("ann").id));
 }
