@@ -113,6 +113,7 @@ impl nightdesk_egress::Accounts for Accounts {
 pub(crate) fn store_error(error: RegisterError) -> StoreError {
     match error {
         RegisterError::Store(error) => error,
+        other @ RegisterError::NoIssuerKeys => StoreError::unavailable("judge a token", other),
         other @ (RegisterError::Sealed(_) | RegisterError::NoSigningKey) => {
             StoreError::broken("open what is sealed", other)
         }

@@ -12,10 +12,11 @@ use uuid::Uuid;
 use crate::account::{NewBot, StoredBot};
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
-use crate::issuer::Issuing;
+use crate::issuer::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::managing::Managing;
+use crate::provision::Provisioning;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -144,11 +145,31 @@ pub trait Bots: Send + Sync {
 
 /// Everything the register asks.
 pub trait Store:
-    Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
+    Entering
+    + Reaching
+    + Linking
+    + Managing
+    + Gateways
+    + Bots
+    + Listing
+    + Enrolling
+    + Provisioning
+    + Issuing
+    + Sessions
 {
 }
 
 impl<T> Store for T where
-    T: Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing
+    T: Entering
+        + Reaching
+        + Linking
+        + Managing
+        + Gateways
+        + Bots
+        + Listing
+        + Enrolling
+        + Provisioning
+        + Issuing
+        + Sessions
 {
 }

@@ -113,6 +113,8 @@ struct State {
     /// Since when a person tries codes on a bot, and how often.
     link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
+    /// By tenant, issuer and name.
+    sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,

@@ -15,12 +15,15 @@ mod issuer;
 mod linking;
 mod listing;
 mod managing;
+mod provision;
 mod reaching;
+mod sessions;
 
 pub(super) use bots::BotRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 pub(super) use linking::CodeRow;
+pub(super) use sessions::SessionRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
