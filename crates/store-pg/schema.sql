@@ -1939,6 +1939,17 @@ $$;
 
 ALTER FUNCTION public.wall_off(walled text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.works_for(p_tenant uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', array[p_tenant]::text, true);
+    return p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.works_for(p_tenant uuid) OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1964,6 +1975,19 @@ CREATE TABLE public.bindings (
 ALTER TABLE ONLY public.bindings FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings OWNER TO nightdesk_owner;
+
+CREATE TABLE public.bootstrap_sessions (
+    tenant_id uuid NOT NULL,
+    issuer text NOT NULL,
+    session text NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.bootstrap_sessions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bootstrap_sessions OWNER TO nightdesk_owner;
 
 CREATE TABLE public.bot_keys (
     tenant_id uuid NOT NULL,
@@ -2050,6 +2074,20 @@ ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments OWNER TO nightdesk_owner;
 
+CREATE TABLE public.gateway_platforms (
+    tenant_id uuid NOT NULL,
+    gateway_id uuid NOT NULL,
+    platform text NOT NULL,
+    bot_handle text NOT NULL,
+    route_keys text[] NOT NULL,
+    instance text,
+    provisioned_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.gateway_platforms FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_platforms OWNER TO nightdesk_owner;
+
 CREATE TABLE public.gateway_secrets (
     tenant_id uuid NOT NULL,
     gateway_id uuid NOT NULL,
@@ -2057,7 +2095,8 @@ CREATE TABLE public.gateway_secrets (
     sealed bytea NOT NULL,
     key_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    provisioned boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.gateway_secrets FORCE ROW LEVEL SECURITY;
@@ -2339,6 +2378,19 @@ ALTER TABLE ONLY public.reached FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reached OWNER TO nightdesk_owner;
 
+CREATE TABLE public.refresh_tokens (
+    tenant_id uuid NOT NULL,
+    session text NOT NULL,
+    token_sha256 bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    traded_at timestamp with time zone,
+    CONSTRAINT refresh_tokens_whole_digest CHECK ((octet_length(token_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.refresh_tokens FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refresh_tokens OWNER TO nightdesk_owner;
+
 CREATE TABLE public.refusal_heads (
     tenant_id uuid NOT NULL,
     next_number bigint DEFAULT 0 NOT NULL
@@ -2423,7 +2475,9 @@ CREATE TABLE public.signing_keys (
     sealed bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     used_from timestamp with time zone NOT NULL,
-    retired_at timestamp with time zone
+    retired_at timestamp with time zone,
+    algorithm text DEFAULT 'ES256'::text NOT NULL,
+    CONSTRAINT signing_keys_known_algorithm CHECK ((algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text])))
 );
 
 ALTER TABLE public.signing_keys OWNER TO nightdesk_owner;
@@ -2470,7 +2524,8 @@ CREATE TABLE public.wakers (
     agent_id uuid NOT NULL,
     "position" integer NOT NULL,
     url text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    gateway_id uuid
 );
 
 ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
@@ -2550,6 +2605,9 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_pkey PRIMARY KEY (tenant_id, bot_id, author_id, agent_id);
 
+ALTER TABLE ONLY public.bootstrap_sessions
+    ADD CONSTRAINT bootstrap_sessions_pkey PRIMARY KEY (tenant_id, issuer, session);
+
 ALTER TABLE ONLY public.bot_keys
     ADD CONSTRAINT bot_keys_pkey PRIMARY KEY (tenant_id, bot_id, bot_key_id);
 
@@ -2579,6 +2637,9 @@ ALTER TABLE ONLY public.desk_secrets
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (tenant_id, token_sha256);
+
+ALTER TABLE ONLY public.gateway_platforms
+    ADD CONSTRAINT gateway_platforms_pkey PRIMARY KEY (tenant_id, gateway_id, platform);
 
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_pkey PRIMARY KEY (tenant_id, gateway_id, secret_id);
@@ -2648,6 +2709,9 @@ ALTER TABLE ONLY public.reach_heads
 
 ALTER TABLE ONLY public.reached
     ADD CONSTRAINT reached_pkey PRIMARY KEY (tenant_id, agent_id, chat_id, bot_id);
+
+ALTER TABLE ONLY public.refresh_tokens
+    ADD CONSTRAINT refresh_tokens_pkey PRIMARY KEY (tenant_id, session, token_sha256);
 
 ALTER TABLE ONLY public.refusal_heads
     ADD CONSTRAINT refusal_heads_pkey PRIMARY KEY (tenant_id);
@@ -2765,6 +2829,9 @@ CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevan
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.bootstrap_sessions
+    ADD CONSTRAINT bootstrap_sessions_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.bot_keys
     ADD CONSTRAINT bot_keys_tenant_id_bot_id_fkey FOREIGN KEY (tenant_id, bot_id) REFERENCES public.bots(tenant_id, bot_id);
 
@@ -2782,6 +2849,9 @@ ALTER TABLE ONLY public.enrolments
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
+ALTER TABLE ONLY public.gateway_platforms
+    ADD CONSTRAINT gateway_platforms_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
 
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
@@ -2810,9 +2880,14 @@ ALTER TABLE ONLY public.scope_grants
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.wakers
+    ADD CONSTRAINT wakers_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bootstrap_sessions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bot_keys ENABLE ROW LEVEL SECURITY;
 
@@ -2823,6 +2898,8 @@ ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_platforms ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateway_secrets ENABLE ROW LEVEL SECURITY;
 
@@ -2856,6 +2933,8 @@ CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (curr
 
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.bootstrap_sessions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.bot_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -2865,6 +2944,8 @@ CREATE POLICY own_tenants ON public.capabilities USING ((array_position(( SELECT
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.enrolments USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.gateway_platforms USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2904,6 +2985,8 @@ CREATE POLICY own_tenants ON public.reach_heads USING ((array_position(( SELECT 
 
 CREATE POLICY own_tenants ON public.reached USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.refresh_tokens USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.refusal_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.refusals USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -2937,6 +3020,8 @@ ALTER TABLE public.reach_changes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.reach_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reached ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refresh_tokens ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.refusal_heads ENABLE ROW LEVEL SECURITY;
 
@@ -2974,6 +3059,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_doors;
 
@@ -2990,6 +3078,9 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.desk_secrets TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_platforms TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_platforms TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_doors;
@@ -3054,6 +3145,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_heads TO nightdesk_doors
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refresh_tokens TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refresh_tokens TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_doors;
 
@@ -3072,6 +3166,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 GRANT SELECT,INSERT ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT UPDATE(sealed) ON TABLE public.signing_keys TO nightdesk_app;
+
+GRANT UPDATE(retired_at) ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;

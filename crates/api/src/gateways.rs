@@ -12,7 +12,7 @@ use nightdesk_desk::Desk;
 use nightdesk_line::Failures;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
-use nightdesk_register::enrolment::Client;
+use nightdesk_register::enrolment::Identity;
 use nightdesk_register::{Called, Caller, Issuer};
 use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use nightdesk_types::{Clock, Timestamp};
@@ -48,22 +48,22 @@ impl Gateways {
         self.failures.count(address, self.clock.moment())
     }
 
-    /// The machine identity that asks, by its access token.
-    pub(crate) async fn client(
+    /// For whom a machine asks, by its access token.
+    pub(crate) async fn identity(
         &self,
         headers: &HeaderMap,
         from: SocketAddr,
-    ) -> Result<Client, Response> {
+    ) -> Result<Identity, Response> {
         let identified = match bearer(headers) {
-            Some(token) => self.issuer().identify(token, self.now()).await,
+            Some(token) => self.desk.issuers.identify(token, self.now()).await,
             None => Ok(None),
         };
         match identified {
-            Ok(Some(client)) => Ok(client),
+            Ok(Some(identity)) => Ok(identity),
             Ok(None) => Err(self.unauthorized(
                 from,
-                "show an access token of this desk: ask its /oauth/token for one, with the client \
-                 id and secret that `nightdesk gateway token` printed",
+                "show an access token of this desk, from its /oauth/token, with what `nightdesk gateway \
+                 token` or `nightdesk issuer session` printed; or one of an issuer that it trusts",
             )),
             Err(error) => Err(try_later(&error, "a client could not be identified")),
         }
@@ -77,11 +77,11 @@ impl Gateways {
         from: SocketAddr,
     ) -> Result<Caller, Response> {
         let (now, Desk { register, issuers, .. }) = (self.now(), &*self.desk);
-        let called = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
+        let found = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
             Some(shown) => register.caller(issuers, &shown, now).await,
             None => Ok(None),
         };
-        match called {
+        match found {
             Ok(Some(Called::Known(caller))) => Ok(caller),
             Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
                 from,

@@ -29,6 +29,10 @@ mod hooks;
 mod oauth;
 #[path = "street/enrol.rs"]
 mod enrol;
+#[path = "street/provision.rs"]
+mod provision;
+#[path = "street/sessions.rs"]
+mod sessions;
 #[path = "street/canary.rs"]
 mod canary;
 #[path = "street/chat.rs"]

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Ask, Floor, RefusalNote, Refused};
+use nightdesk_gate::{AdmitError, Admitted, Ask, Floor};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
-use nightdesk_types::{Event, Sight, StoreError};
+use nightdesk_types::{Event, StoreError};
 
 use crate::{Account, Desk, capabilities, linking, waking};
 
@@ -99,16 +99,14 @@ async fn put(
         return Ok(Placed::Stored);
     }
     let source = event.get().source().clone();
-    let eyes = account.platform.eyes();
-    let sees =
-        |person: &str| eyes.map_or(Sight::Sees, |eyes| eyes.sight(&account.bot, &source, person));
-    let floor: Floor<'_> = eyes.is_some().then_some(&sees);
+    let sees = |person: &str| account.sight(&source, person);
+    let floor: Floor<'_> = account.platform.eyes().is_some().then_some(&sees);
     let mut admitted = desk.gate.admit(event, floor).await;
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
             Err((event, AdmitError::Refused(refusal))) => {
-                desk.refusals.note(refused(&event, refusal));
+                desk.refusals.refused(&event, refusal);
                 return Ok(Placed::Nowhere);
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
@@ -116,9 +114,7 @@ async fn put(
         match capabilities::put(desk, &event).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
-                for passed_over in event.passed_over() {
-                    desk.refusals.note(refused(event.verified(), *passed_over));
-                }
+                desk.refusals.passed_over(&event);
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;
@@ -137,17 +133,6 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
     for Stored { agent, seq, .. } in stored.iter().copied() {
         // Whether anybody heard is not asked: the store knows who was up.
         desk.bell.0.ring(Ring::Entry { agent, seq }).await;
-    }
-}
-
-/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
-fn refused(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
-    RefusalNote {
-        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
-        bot: event.bot(),
-        event_key: event.get().key().to_owned(),
-        agent: agent.map(|(_, agent)| agent),
-        refusal,
     }
 }
 

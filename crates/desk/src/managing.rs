@@ -9,8 +9,8 @@ use nightdesk_types::event::{ChatType, Source};
 use nightdesk_types::{BotId, Granted, Principal, Relevance, Sight, StoreError};
 use nightdesk_vault::Key;
 
+use crate::Desk;
 use crate::accounts::store_error;
-use crate::{Account, Desk};
 
 /// Why a wish was not granted.
 #[derive(Debug, thiserror::Error)]
@@ -198,12 +198,11 @@ async fn is_seen(
     // Who may see all of a scope, only its bot's operator can say.
     let Granted::Chat { chat, scope } = granted else { return Ok(false) };
     let account = desk.accounts.of(bot).await.map_err(store_error)?;
-    let Some(Account { bot: of, platform }) = account else { return Ok(false) };
-    let Some(eyes) = platform.eyes() else { return Ok(false) };
-    let place = place(&of, chat, scope.as_deref());
+    let Some(account) = account else { return Ok(false) };
+    let place = place(&account.bot, chat, scope.as_deref());
     let reach = desk.register.store().reach_of(caller.scope, caller.agent).await?;
     let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
-    Ok(people.any(|(_, person)| eyes.sight(&of, &place, person) == Sight::Sees))
+    Ok(people.any(|(_, person)| account.sight(&place, person) == Sight::Sees))
 }
 
 fn place(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::RefusalNote;
+use nightdesk_gate::{Admitted, RefusalNote, Refused};
+use nightdesk_intake::Verified;
+use nightdesk_types::Event;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -22,8 +24,19 @@ impl Refusals {
         registry.register("refused", "Events the gate refused, by reason", self.refused.clone());
     }
 
-    /// Notes one.
-    pub fn note(&self, note: RefusalNote) {
+    /// Notes an event that nobody receives.
+    pub fn refused(&self, event: &Verified<Event>, refused: Refused) {
+        self.note(note(event, refused));
+    }
+
+    /// Notes who was thought of and does not receive an event that others do.
+    pub fn passed_over(&self, event: &Admitted<Event>) {
+        for refused in event.passed_over() {
+            self.note(note(event.verified(), *refused));
+        }
+    }
+
+    fn note(&self, note: RefusalNote) {
         self.refused.get_or_create(&[("reason", note.refusal.slug())]).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() < REFUSAL_QUEUE_MAX {
@@ -36,6 +49,17 @@ impl Refusals {
     /// Takes all that wait, and how many were only counted.
     pub fn take(&self) -> (Vec<RefusalNote>, u64) {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
+fn note(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
+    RefusalNote {
+        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
+        bot: event.bot(),
+        event_key: event.get().key().to_owned(),
+        agent: agent.map(|(_, agent)| agent),
+        refusal,
     }
 }
 

@@ -6,6 +6,7 @@ mod enter;
 mod explain;
 mod gateway;
 mod inbox;
+mod issuer;
 mod keys;
 mod list;
 mod names;
@@ -21,6 +22,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
+pub(crate) use issuer::Issuer;
 pub(crate) use reach::{Binding, Grant, Link};
 pub(crate) use run::run;
 pub(crate) use verify::Verify;
@@ -89,6 +91,9 @@ pub(crate) enum Command {
     /// What agents dial in with.
     #[command(subcommand)]
     Gateway(Gateway),
+    /// Who vouches for machines.
+    #[command(subcommand)]
+    Issuer(Issuer),
     /// What waits for an agent, and what was set aside.
     #[command(subcommand)]
     Inbox(Inbox),

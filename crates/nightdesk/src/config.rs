@@ -1,5 +1,7 @@
 //! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
 
+mod issuers;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use serde::Deserialize;
 
 mod keys;
 
+pub(crate) use issuers::{Issuer, Issuing, trusted};
 pub(crate) use keys::read_again;
 
 /// Everything an operator can set.
@@ -46,6 +49,12 @@ pub(crate) struct Config {
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
+    /// How the desk signs its own tokens.
+    #[serde(default)]
+    pub(crate) issuer: Issuing,
+    /// Who is trusted to vouch for machines besides the desk itself.
+    #[serde(default)]
+    pub(crate) issuers: Vec<Issuer>,
 }
 
 /// Where the desk listens. Since 0.1.
@@ -211,6 +220,8 @@ impl Config {
             traces: Traces::default(),
             wake: Waking::default(),
             outside: Rules::default(),
+            issuer: Issuing::default(),
+            issuers: Vec::new(),
         }
     }
 
@@ -241,6 +252,7 @@ impl Config {
         );
         self.wake.by_command()?;
         keys::check(&self.vault)?;
+        trusted(&self.issuers, &self.public_url())?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
         let urls = [Some(&self.database.url), self.database.migrate_url.as_ref(), redis];
         for url in urls.into_iter().flatten() {
@@ -296,11 +308,11 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, vault, metrics, traces, wake, outside, .. } = config;
+        let Config { listen, database, redis, vault, metrics, traces, wake, outside, .. } = &config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
-        assert!(redis.is_some_and(|redis| redis.password_file.is_some()));
+        assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
         assert!(!wake.command.is_empty());
         assert!(!vault.old_key_files.is_empty());
@@ -310,7 +322,19 @@ mod tests {
         assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
         assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
-        for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = ", "per_hour = "] {
+        let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
+        assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
+        for key in [
+            "[issuer]\n",
+            "algorithm = ",
+            "agent_by = ",
+            "[node]\n",
+            "name = ",
+            "[log]\n",
+            "format = ",
+            "filter = ",
+            "per_hour = ",
+        ] {
             assert!(example().contains(key), "{key}");
         }
     }

@@ -6,6 +6,7 @@
 mod bell;
 mod command;
 mod config;
+mod issuers;
 mod lifecycle;
 mod telemetry;
 mod ui;

@@ -18,7 +18,7 @@ use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
-use nightdesk_register::{Issuer, Issuers, Register};
+use nightdesk_register::{Issuers, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, LEASE_LASTS, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
@@ -31,6 +31,7 @@ use zeroize::Zeroizing;
 
 use crate::bell::Ringing;
 use crate::config::{Config, read_again};
+use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
@@ -96,10 +97,11 @@ impl Running {
         let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &secret)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let issuers = Arc::new(issuers(config, &pg, vault));
-        let wake = Arc::new(wake(config, &pg)?);
-        let desk =
-            Arc::new(desk((&pg, wake), (register, issuers), &lease, (&ringing, &webchat), &life)?);
+        let outside = outside(config)?;
+        let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
+        let wake = Arc::new(wake(config, &pg, outside)?);
+        let who = (register, Arc::new(issuers));
+        let desk = Arc::new(desk((&pg, wake), who, &lease, (&ringing, &webchat), &life)?);
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -213,11 +215,6 @@ fn desk(
     })
 }
 
-/// Whose tokens are believed.
-fn issuers(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuers {
-    Issuers::own_alone(Issuer::over(Arc::<Pg>::clone(pg), vault, config.public_url()))
-}
-
 /// Begins this node's life.
 async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
     let clock = SystemClock::started();
@@ -237,9 +234,13 @@ fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
     Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
 }
 
+/// The one client for URLs that others name.
+pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
+    Ok(Outside::new(config.outside.clone())?)
+}
+
 /// Whoever calls agents that sleep.
-pub(crate) fn wake(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Wake> {
-    let outside = Outside::new(config.outside.clone())?;
+pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Wake> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
     Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }

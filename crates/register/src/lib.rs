@@ -18,6 +18,7 @@ pub mod enrolment;
 pub mod issuer;
 pub mod issuers;
 mod linking;
+pub mod provision;
 mod listing;
 mod managing;
 mod reaching;

@@ -139,7 +139,7 @@ mod tests {
     fn only_what_lets_nobody_new_in_is_narrow() {
         use Principal::{AllowList, Any, OwnerOnly};
         let now = reach(AllowList, AllowList);
-        let (bob, none) = (["bob".to_owned()], [String::new(); 0]);
+        let (bob, none): (_, [String; 0]) = (["bob".to_owned()], []);
         let eve = ["bob".to_owned(), "eve".to_owned()];
         let cases = [
             (Wish::Link, true),

@@ -25,6 +25,9 @@ pub enum RegisterError {
     /// A sealed value does not open: another key file sealed it.
     #[error("a sealed value does not open with this desk's vault keys")]
     Sealed(#[from] OpenError),
+    /// The keys of a trusted issuer cannot be read, and those that were are too old.
+    #[error("the keys of a trusted issuer cannot be read")]
+    NoIssuerKeys,
     /// No key of the desk may sign now.
     #[error("the desk has no key that signs now")]
     NoSigningKey,
@@ -97,7 +100,7 @@ impl Register {
         Ok(gateway::decide(token, &candidates?).ok())
     }
 
-    fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
+    pub(crate) fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
         let tenant = stored.gateway.scope.tenant();
         let place = Place { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
         let key = self.vault.unwrap(tenant, stored.key, &stored.wrapped)?;

@@ -13,10 +13,11 @@ use crate::account::{NewBot, StoredBot};
 use crate::capability::Lending;
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
-use crate::issuer::Issuing;
+use crate::issuer::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::managing::Managing;
+use crate::provision::Provisioning;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -157,7 +158,18 @@ pub trait Bots: Send + Sync {
 
 /// Everything the register asks.
 pub trait Store:
-    Entering + Reaching + Linking + Managing + Gateways + Bots + Listing + Enrolling + Issuing + Lending
+    Entering
+    + Reaching
+    + Linking
+    + Managing
+    + Gateways
+    + Bots
+    + Listing
+    + Enrolling
+    + Provisioning
+    + Issuing
+    + Sessions
+    + Lending
 {
 }
 
@@ -170,7 +182,9 @@ impl<T> Store for T where
         + Bots
         + Listing
         + Enrolling
+        + Provisioning
         + Issuing
+        + Sessions
         + Lending
 {
 }

@@ -8,7 +8,9 @@ mod issuer;
 mod linking;
 mod listing;
 mod managing;
+mod provision;
 mod reaching;
+mod sessions;
 
 use async_trait::async_trait;
 use nightdesk_register::{Entering, NewBot, NewSecret};

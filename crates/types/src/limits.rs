@@ -4,11 +4,13 @@ use std::time::Duration;
 
 mod chat;
 mod outside;
+mod tokens;
 mod vault;
 mod waking;
 
 pub use chat::*;
 pub use outside::*;
+pub use tokens::*;
 pub use vault::*;
 pub use waking::*;
 
@@ -360,27 +362,6 @@ pub const REACHED_DAYS: i32 = 30;
 /// Entries this node has just stored and keeps, so that a line here need not read them back.
 pub const RECENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// How long an access token of ours is good.
-pub const ACCESS_TOKEN_LIFE: Duration = Duration::from_hours(1);
-
-/// How far the clocks of two nodes may be apart for an access token.
-pub const ACCESS_TOKEN_LEEWAY: Duration = Duration::from_secs(30);
-
-/// The longest access token that is looked at. Ours have about 600 bytes.
-pub const ACCESS_TOKEN_BYTES_MAX: usize = 4 * 1024;
-
-/// How long an enrolment token is good if nobody says otherwise.
-pub const ENROLMENT_GOOD_FOR: Duration = Duration::from_mins(10);
-
-/// How long an enrolment token may be good.
-pub const ENROLMENT_GOOD_FOR_MAX: Duration = Duration::from_hours(24);
-
-/// Days after its end for which an enrolment is kept, so that a late one is told why.
-pub const ENROLMENT_KEPT_DAYS: i32 = 30;
-
-/// How long a gateway's older secrets stay good when it is enrolled again.
-pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
-
 /// How long a link code is good.
 pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
 
@@ -464,11 +445,6 @@ const _: () = assert!(
 const _: () = assert!(
     STALE_REFUSAL_MAX.as_millis() <= 2_500,
     "only refusals may be stale, and not for long",
-);
-const _: () = assert!(
-    ACCESS_TOKEN_LEEWAY.as_secs() * 10 < ACCESS_TOKEN_LIFE.as_secs()
-        && ENROLMENT_GOOD_FOR.as_secs() <= ENROLMENT_GOOD_FOR_MAX.as_secs(),
-    "a leeway is small beside what it is a leeway of, and a default is within its bound",
 );
 const _: () = assert!(
     DOUBT_SWEEP_EVERY.as_millis() * 6 / 5 < 2_500

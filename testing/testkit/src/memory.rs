@@ -115,6 +115,8 @@ struct State {
     signing_keys: Vec<StoredKey>,
     /// By agent, digest of the session's name, and kind.
     capabilities: BTreeMap<(AgentKey, [u8; 32], String), register::CapabilityRow>,
+    /// By tenant, issuer and name.
+    sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,

@@ -187,17 +187,12 @@ async fn what_is_asked_beside_the_line_needs_the_right_proof() {
     let access = access_token(&desk, &invited(&desk, &ann).await).await;
     let upgrade = upgrade_token_at("gw-1", &ann.secret, 300);
     let policy = json!({ "platform": "discord", "requireAddress": true });
-    let provision = json!({ "gatewayId": "gw-1", "platform": "discord" });
     let empty = json!({});
     let cases = [
         ("/relay/policy", upgrade.as_str(), &policy, 200),
         ("/relay/policy", &upgrade, &empty, 400),
         ("/relay/policy", &access, &policy, 401),
         ("/relay/policy", "", &policy, 401),
-        ("/relay/provision", &access, &provision, 501),
-        ("/relay/provision", &access, &empty, 400),
-        ("/relay/provision", &upgrade, &provision, 401),
-        ("/relay/provision", "", &provision, 401),
     ];
 
     for (path, bearer, body, status) in cases {

@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, explain, gateway, inbox, keys, list, names, reach,
-    wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, explain, gateway, inbox, issuer, keys, list,
+    names, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -35,6 +35,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Binding(binding) => reach::binding(&register, binding).await,
         Command::Grant(grant) => reach::grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
+        Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
         Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,

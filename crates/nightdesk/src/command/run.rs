@@ -34,6 +34,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Binding(_)
         | Command::Grant(_)
         | Command::Gateway(_)
+        | Command::Issuer(_)
         | Command::Inbox(_)
         | Command::Wake(_)
         | Command::Notice(_) => {

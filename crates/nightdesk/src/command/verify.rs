@@ -104,7 +104,7 @@ impl Proof<'_> {
 
     /// Makes the call, unless a node was faster.
     async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
-        let calling = wiring::wake(self.config, &self.pg)?;
+        let calling = wiring::wake(self.config, &self.pg, wiring::outside(self.config)?)?;
         // It may have been called just now, and then waits for its turn.
         let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {

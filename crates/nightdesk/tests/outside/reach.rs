@@ -1,12 +1,20 @@
 //! Whom an agent can be reached by, from the command line.
 
-use crate::docs::{blocks, entered};
+use crate::desk::Desk;
+use crate::docs::{Variables, blocks, entered};
 
 const PAGE: &str = include_str!("../../../../docs/reach.md");
 
+/// A desk with all that the README enters, and a bot besides.
+fn with_a_bot() -> (Desk, Variables) {
+    let (desk, mut entered) = entered();
+    entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");
+    (desk, entered)
+}
+
 #[test]
 fn the_pages_commands_run_as_they_stand_there() {
-    let (mut desk, mut entered) = entered();
+    let (mut desk, mut entered) = with_a_bot();
     let mut said = String::new();
     for line in blocks(PAGE, "sh").iter().flat_map(|block| block.lines()) {
         said += &entered.run(&desk, line);
@@ -18,7 +26,7 @@ fn the_pages_commands_run_as_they_stand_there() {
 
 #[test]
 fn what_cannot_be_done_says_what_to_do() {
-    let (mut desk, entered) = entered();
+    let (mut desk, entered) = with_a_bot();
     let bot = entered.get("BOT").to_owned();
     let whose = "--tenant acme --agent helper";
     let cases = [

@@ -64,15 +64,24 @@ impl Gateways for Pg {
         let name = name.to_owned();
         self.scoped("revoke a gateway", scope, move |connection| {
             Box::pin(async move {
-                let found = sqlx::query!(
+                let found = sqlx::query_scalar!(
                     "update gateways set revoked_at = coalesce(revoked_at, now())
-                     where tenant_id = $1 and name = $2",
+                     where tenant_id = $1 and name = $2
+                     returning gateway_id",
                     scope.tenant().uuid(),
                     name
                 )
+                .fetch_optional(&mut *connection)
+                .await?;
+                // Nobody is woken any more where it said.
+                sqlx::query!(
+                    "delete from wakers where tenant_id = $1 and gateway_id = $2",
+                    scope.tenant().uuid(),
+                    found
+                )
                 .execute(connection)
                 .await?;
-                Ok(found.rows_affected() == 1)
+                Ok(found.is_some())
             })
         })
         .await

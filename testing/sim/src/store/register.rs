@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, StoredClient};
-use nightdesk_register::issuer::StoredKey;
+use nightdesk_register::enrolment::{
+    Digest, Enrol, Enrolled, Identity, NewInvitation, StoredClient,
+};
+use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
+use nightdesk_register::provision::{Front, Provision, Provisioned};
 use nightdesk_register::{
     GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
     Redeemed, StoredBot, StoredCapability, StoredSecret,
@@ -87,10 +90,25 @@ through! { nightdesk_register::enrolment::Enrolling {
     fn invite(scope: TenantScope, agent: AgentId, invitation: &NewInvitation) -> ();
     fn client(id: ClientId) -> Option<StoredClient>;
     fn revoke_client(scope: TenantScope, id: ClientId) -> bool;
-    fn enrol(client: &Client, enrol: &Enrol) -> Enrolled;
+    fn enrol(identity: &Identity, enrol: &Enrol) -> Enrolled;
+}}
+
+through! { nightdesk_register::provision::Provisioning {
+    fn provision(identity: &Identity, provision: &Provision) -> Provisioned;
+    fn fronts(scope: TenantScope, gateway: &str) -> Vec<Front>;
 }}
 
 through! { nightdesk_register::issuer::Issuing {
     fn signing_keys() -> Vec<StoredKey>;
-    fn first_signing_key(key: &StoredKey) -> Vec<StoredKey>;
+    fn enter_signing_key(key: &StoredKey) -> Vec<StoredKey>;
+    fn retire_signing_key(kid: &str) -> bool;
+}}
+
+through! { nightdesk_register::issuer::Sessions {
+    fn begin_session(
+        scope: TenantScope, agent: AgentId, session: &Session, refresh: Option<Digest>
+    ) -> bool;
+    fn end_session(scope: TenantScope, session: &Session) -> bool;
+    fn agent_of_session(scope: TenantScope, session: &Session) -> Option<AgentId>;
+    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> Refreshed;
 }}

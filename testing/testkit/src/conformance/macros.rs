@@ -188,6 +188,13 @@ macro_rules! register_store_conformance {
             a_refused_enrolment_uses_nothing_up,
             of_racing_enrolments_one_wins,
             nobody_is_invited_for_a_foreign_agent,
+            a_boot_gets_one_secret_for_all_its_platforms,
+            a_later_boot_gets_another_secret,
+            only_provisioned_secrets_go,
+            a_name_in_two_tenants_is_two_gateways,
+            a_name_that_cannot_be_had_is_not_provisioned,
+            of_racing_boots_all_get_one_secret,
+            a_gateway_says_where_it_is_woken,
             one_first_signing_key_stands,
             a_code_links_one_person,
             a_code_is_good_on_open_bots_alone,
@@ -197,6 +204,9 @@ macro_rules! register_store_conformance {
             a_bot_is_open_to_its_own_and_when_shared_to_all,
             a_deprovisioned_agent_has_nothing_left,
             a_tenant_says_what_its_gateways_may,
+            a_retired_key_stays_so,
+            a_session_is_one_agents,
+            a_refresh_token_is_traded_for_the_next,
         }
     };
 }
@@ -277,6 +287,9 @@ macro_rules! timed_store_conformance {
             an_old_secret_ends_with_the_overlap,
             a_revocation_lies_back,
             an_invitation_ends,
+            a_boots_secret_is_given_again_for_a_while,
+            a_pinned_secret_outlives_every_boot,
+            a_refresh_token_shown_late_ends_its_session,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,
             what_was_acked_is_forgotten,

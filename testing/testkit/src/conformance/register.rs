@@ -9,6 +9,8 @@ mod listing;
 mod managing;
 mod enrolment;
 mod issuer;
+mod provision;
+mod sessions;
 
 pub use bots::*;
 pub use enrolment::*;
@@ -18,3 +20,5 @@ pub use issuer::*;
 pub use linking::*;
 pub use listing::*;
 pub use managing::*;
+pub use provision::*;
+pub use sessions::*;

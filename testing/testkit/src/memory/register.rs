@@ -16,7 +16,9 @@ mod issuer;
 mod linking;
 mod listing;
 mod managing;
+mod provision;
 mod reaching;
+mod sessions;
 
 use bots::BotKeyRow;
 pub(super) use bots::BotRow;
@@ -24,6 +26,7 @@ pub(super) use capabilities::CapabilityRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 pub(super) use linking::CodeRow;
+pub(super) use sessions::SessionRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {

@@ -1,8 +1,10 @@
 //! Gateways and their secrets.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_register::provision::Front;
 use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
 use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
 
@@ -16,13 +18,25 @@ pub(in super::super) struct GatewayRow {
     pub(super) created_at: Timestamp,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) secrets: Vec<SecretRow>,
+    /// What it said it fronts, by platform.
+    pub(super) fronts: BTreeMap<String, Front>,
+    /// Where it said it can be woken.
+    pub(super) wake_url: Option<String>,
 }
 
 pub(super) struct SecretRow {
-    new: NewSecret,
+    pub(super) new: NewSecret,
     pub(super) created_at: Timestamp,
     /// None: until it is replaced.
     pub(super) expires_at: Option<Timestamp>,
+    /// Whether a boot asked for it.
+    pub(super) provisioned: bool,
+}
+
+impl SecretRow {
+    fn new(secret: &NewSecret, now: Timestamp) -> Self {
+        Self { new: secret.clone(), created_at: now, expires_at: None, provisioned: false }
+    }
 }
 
 impl GatewayRow {
@@ -40,7 +54,7 @@ impl GatewayRow {
         for old in &mut self.secrets {
             old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
         }
-        self.secrets.push(SecretRow { new: secret.clone(), created_at: now, expires_at: None });
+        self.secrets.push(SecretRow::new(secret, now));
     }
 }
 
@@ -66,11 +80,11 @@ impl State {
             return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
         }
         let row = self.new_gateway(scope, agent, name, now);
-        row.secrets.push(SecretRow { new: secret.clone(), created_at: now, expires_at: None });
+        row.secrets.push(SecretRow::new(secret, now));
         Ok(row.gateway.id)
     }
 
-    fn new_gateway(
+    pub(super) fn new_gateway(
         &mut self,
         scope: TenantScope,
         agent: AgentId,
@@ -84,10 +98,12 @@ impl State {
             created_at: now,
             revoked_at: None,
             secrets: Vec::new(),
+            fronts: BTreeMap::new(),
+            wake_url: None,
         })
     }
 
-    fn stored_secret(
+    pub(super) fn stored_secret(
         &self,
         row: &GatewayRow,
         secret: &SecretRow,
@@ -137,8 +153,15 @@ impl Gateways for Memory {
     async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let row = state.gateway_named(scope, name);
-        Ok(row.map(|row| row.revoked_at.get_or_insert(now)).is_some())
+        let Some(row) = state.gateway_named(scope, name) else { return Ok(false) };
+        row.revoked_at.get_or_insert(now);
+        let (agent, wake_url) = (row.gateway.agent, row.wake_url.take());
+        state
+            .wakers
+            .entry((scope, agent))
+            .or_default()
+            .retain(|url| Some(url) != wake_url.as_ref());
+        Ok(true)
     }
 
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {

@@ -38,9 +38,8 @@ impl State {
     fn redeemed(&mut self, bot: BotId, author: &str, code: &Digest, now: Timestamp) -> Redeemed {
         let by = (bot, author.to_owned());
         let found = self.link_codes.get(code.as_bytes());
-        if !found.is_some_and(|row| row.used_by.as_ref() == Some(&by))
-            && !self.link_try(bot, author, now)
-        {
+        let is_said_again = found.is_some_and(|row| row.used_by.as_ref() == Some(&by));
+        if !is_said_again && !self.link_try(bot, author, now) {
             return Redeemed::TooMany;
         }
         let Some(row) = self.link_codes.get(code.as_bytes()) else { return Redeemed::Unknown };
