@@ -74,7 +74,8 @@ pub(super) async fn run(
     pg: &Arc<Pg>,
     command: Issuer,
 ) -> anyhow::Result<Answer> {
-    let (own, now) = (issuers::own(config, pg, config.vault().await?), SystemClock::started().now());
+    let (own, now) =
+        (issuers::own(config, pg, config.vault().await?), SystemClock::started().now());
     let store = register.store();
     match command {
         Issuer::Keys => keys(&own, register, now).await,

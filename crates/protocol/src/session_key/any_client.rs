@@ -53,7 +53,7 @@ fn sharings() -> [Sharing; 3] {
 
 #[cfg(test)]
 mod tests {
-    use nightdesk_types::event::{ChatType, Draft, Message, Passthrough, Source};
+    use nightdesk_types::event::{ChatType, Draft, Passthrough, Source};
 
     use super::*;
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn both_generations_and_every_sharing_are_meant() {
-        let written = Content::Message(Box::new(Message::default()));
+        let written = Content::Message(Box::default());
 
         assert_eq!(
             keys(room("slack"), written),
