@@ -164,7 +164,9 @@ async fn a_foreign_tenant_is_told_nothing_and_changes_nothing() {
     let street = street().await;
     let before = street.state().await;
     let bearer = upgrade_token_at(&street.bob.name, &street.bob.secret, 300);
-    for (method, path, _) in ROUTES.into_iter().filter(|(_, path, _)| *path != "/manage/deprovision") {
+    for (method, path, _) in
+        ROUTES.into_iter().filter(|(_, path, _)| *path != "/manage/deprovision")
+    {
         let answer = street.ask((method, path), Some(&bearer)).await;
         let told = format!("{method} {path}: {}", answer.text);
         assert!(answer.status < 500, "{told}");
