@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{Notice, NoticeKind, State, Status, Wakers};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
@@ -54,15 +55,7 @@ impl Wakers for Pg {
                 )
                 .execute(&mut *connection)
                 .await?;
-                sqlx::query!(
-                    "update wakes set due_at = greatest(clock_timestamp(), rests_until)
-                     where tenant_id = $1 and agent_id = $2 and state = 'due'",
-                    tenant,
-                    agent
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
+                call_soon(connection, tenant, agent).await
             })
         })
         .await
@@ -192,4 +185,21 @@ impl Row {
             wake,
         }
     }
+}
+
+/// Has an agent that is needed called as soon as it may be: it can be called elsewhere now.
+pub(crate) async fn call_soon(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update wakes set due_at = greatest(clock_timestamp(), rests_until)
+         where tenant_id = $1 and agent_id = $2 and state = 'due'",
+        tenant,
+        agent
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
