@@ -87,6 +87,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("port", &["types", "vault"]),
     // whoever looks at a page is rung for; its tests make keys
     ("webchat", &["types", "port", "bus", "vault"]),
+    // the secret of its webhook is made of its key
+    ("telegram", &["types", "port", "vault"]),
     // throw-away servers, for `dev` and for tests
     ("servers", &[]),
     // testing

@@ -1,0 +1,109 @@
+//! Words: Telegram's updates in ours.
+
+mod press;
+mod shown;
+mod source;
+mod text;
+mod update;
+
+use nightdesk_port::{Bot, ReceiveError};
+use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
+
+use shown::shown;
+use text::Written;
+use update::{Message, Update};
+
+/// The bot itself, as Telegram knows it.
+#[derive(Clone, Copy, Debug)]
+struct Me<'b> {
+    id: Option<i64>,
+    handle: &'b str,
+}
+
+/// The event of an update. `None`: nobody said anything, or it is of a kind that we do not read.
+pub(crate) fn event(bot: &Bot, update: &[u8]) -> Result<Option<Draft>, ReceiveError> {
+    // What `serde` would say about it may quote the text, so it is not asked.
+    let update: Update = serde_json::from_slice(update).map_err(|_| ReceiveError::Unreadable)?;
+    let (me, platform) = (Me::of(bot), bot.platform.as_str());
+    if let Some(query) = &update.callback_query {
+        return press::event(&me, platform, query);
+    }
+    if let Some(message) = update.message.as_ref().or(update.channel_post.as_ref()) {
+        let said = said(&me, platform, message);
+        return Ok(said.map(|(source, said)| draft(key(message), source, said)));
+    }
+    let edited = update.edited_message.as_ref().or(update.edited_channel_post.as_ref());
+    Ok(edited.and_then(|message| {
+        let (source, said) = said(&me, platform, message)?;
+        let said = event::Message { is_edit: true, ..said };
+        Some(draft(edit_key(message, update.update_id), source, said))
+    }))
+}
+
+/// What tells a message from every other of its bot: its place in its chat, and when it was sent.
+///
+/// The number of an update does not. After a week without any, and when a bot moves to another
+/// server, Telegram begins anew anywhere: what bears an old number again would be lost as a
+/// repeat. And what is told a second time under another number would be two events.
+fn key(message: &Message) -> String {
+    format!("m:{}:{}:{}", message.chat.id, message.message_id, message.date)
+}
+
+/// The same for an edit. Times are in seconds, and two edits fit into one: here the number
+/// helps to tell them apart, beside what keeps an old number from counting.
+fn edit_key(message: &Message, update_id: i64) -> String {
+    format!("e:{}:{}:{}:{update_id}", message.chat.id, message.message_id, message.edit_date)
+}
+
+fn draft(key: String, source: Source, said: event::Message) -> Draft {
+    Draft { key, source, content: Content::Message(Box::new(said)) }
+}
+
+/// What a message says, if it says anything, and it is not the bot's own.
+fn said(me: &Me<'_>, platform: &str, message: &Message) -> Option<(Source, event::Message)> {
+    if message.from.as_ref().is_some_and(|from| me.is(from.id)) {
+        return None;
+    }
+    let (written, shown) = (Written::of(me, message), shown(message));
+    let text = if written.text.is_empty() { shown.words } else { written.text };
+    if text.is_empty() && shown.media.is_empty() {
+        return None;
+    }
+    let said = event::Message {
+        text,
+        kind: if written.is_command { MessageKind::Command } else { shown.kind },
+        message_id: Some(message.message_id.to_string()),
+        reply_to: reply_to(me, message),
+        media: shown.media,
+        mentions_bot: written.mentions_bot,
+        ..Default::default()
+    };
+    Some((source::of_message(platform, message), said))
+}
+
+/// What a message answers, with what the update tells of it.
+fn reply_to(me: &Me<'_>, message: &Message) -> Option<ReplyTo> {
+    let quote = message.quote.as_ref().map(|quote| quote.text.clone());
+    let Some(answered) = message.reply_to_message.as_ref().filter(|one| is_said(message, one))
+    else {
+        // It answers something of another chat.
+        let elsewhere = message.external_reply.is_some() || quote.is_some();
+        return elsewhere.then(|| ReplyTo { text: quote, ..ReplyTo::default() });
+    };
+    let source = source::of_message("", answered);
+    Some(ReplyTo {
+        message_id: source.message_id,
+        text: quote.or_else(|| answered.text.clone()).or_else(|| answered.caption.clone()),
+        author: source.user_name,
+        is_own: answered.from.as_ref().is_some_and(|from| me.is(from.id)),
+    })
+}
+
+/// Whether what is answered was said by somebody. In a topic, whatever answers nothing answers the
+/// opening of the topic, and the bot may have opened it.
+fn is_said(message: &Message, answered: &Message) -> bool {
+    answered.forum_topic_created.is_none() && source::topic(message) != Some(answered.message_id)
+}
+
+#[cfg(test)]
+mod tests;

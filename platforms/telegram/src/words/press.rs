@@ -1,0 +1,57 @@
+//! Press: a button that was pressed, and the word that goes round with it.
+
+use nightdesk_port::ReceiveError;
+use nightdesk_types::event::{self, Draft, PromptResponse};
+
+use super::update::{CallbackQuery, Message};
+use super::{Me, draft, source};
+
+/// What the word of a button begins with.
+const MARK: &str = "hp1";
+
+/// How long it may be; Telegram takes no more.
+const WORD_BYTES_MAX: usize = 64;
+
+/// The word that comes back when a button is pressed. `None`: its ids do not fit.
+pub(crate) fn word(prompt_id: &str, option_id: &str) -> Option<String> {
+    let word = format!("{MARK}:{prompt_id}:{option_id}");
+    let fits = is_plain(prompt_id) && is_plain(option_id) && word.len() <= WORD_BYTES_MAX;
+    fits.then_some(word)
+}
+
+/// A pressed button as an event. One of a message that nobody can show has no place: it is none.
+pub(super) fn event(
+    me: &Me<'_>,
+    platform: &str,
+    query: &CallbackQuery,
+) -> Result<Option<Draft>, ReceiveError> {
+    let Some(message) = &query.message else { return Ok(None) };
+    let response = response(me, message, query.data.as_deref().unwrap_or_default());
+    let response = response.ok_or(ReceiveError::Unreadable)?;
+    let said = event::Message {
+        text: response.label.clone().unwrap_or_default(),
+        prompt_response: Some(response),
+        ..Default::default()
+    };
+    let source = source::of_press(platform, message, &query.from);
+    Ok(Some(draft(format!("c:{}", query.id), source, said)))
+}
+
+/// Which button it was. Whoever has a client of their own can press what is not there, so only a
+/// button counts that our own message has.
+fn response(me: &Me<'_>, message: &Message, data: &str) -> Option<PromptResponse> {
+    message.from.as_ref().filter(|from| me.is(from.id))?;
+    let mut buttons = message.reply_markup.inline_keyboard.iter().flatten();
+    let button = buttons.find(|button| button.callback_data.as_deref() == Some(data))?;
+    let (prompt_id, option_id) = data.strip_prefix(MARK)?.strip_prefix(':')?.split_once(':')?;
+    Some(PromptResponse {
+        prompt_id: prompt_id.to_owned(),
+        option_id: option_id.to_owned(),
+        label: Some(button.text.clone()),
+        prompt_message_id: Some(message.message_id.to_string()),
+    })
+}
+
+fn is_plain(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+}

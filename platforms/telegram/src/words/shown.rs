@@ -1,0 +1,115 @@
+//! Shown: what a message has besides its text.
+
+use nightdesk_types::event::{Media, MessageKind};
+
+use super::update::{Contact, File, Location, Message, Poll, Venue};
+
+/// What the address of a file at Telegram begins with. Only the bot's key leads from there to the file.
+pub(crate) const FILE_SCHEME: &str = "telegram-file:";
+
+/// Answers of a poll that are told. Telegram has no more.
+const OPTIONS_MAX: usize = 12;
+
+/// What a message shows.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Shown {
+    /// What it is, if it is not a command.
+    pub(super) kind: MessageKind,
+    /// Its file.
+    pub(super) media: Vec<Media>,
+    /// What is said in place of a text.
+    pub(super) words: String,
+}
+
+/// What a message shows besides its text.
+pub(super) fn shown(message: &Message) -> Shown {
+    if let Some((kind, media)) = file(message) {
+        let emoji = message.sticker.as_ref().and_then(|sticker| sticker.emoji.clone());
+        return Shown { kind, media: vec![media], words: emoji.unwrap_or_default() };
+    }
+    let (kind, words) = said(message).unwrap_or_default();
+    Shown { kind, media: Vec::new(), words }
+}
+
+/// What a file is taken for, where it does not say so itself.
+#[derive(Clone, Copy)]
+struct Like(MessageKind, &'static str, &'static str);
+
+const PHOTO: Like = Like(MessageKind::Photo, "image", "image/jpeg");
+const FILM: Like = Like(MessageKind::Video, "video", "video/mp4");
+const VOICE: Like = Like(MessageKind::Voice, "voice", "audio/ogg");
+const AUDIO: Like = Like(MessageKind::Audio, "audio", "audio/mpeg");
+const DOCUMENT: Like = Like(MessageKind::Document, "document", "application/octet-stream");
+
+fn file(message: &Message) -> Option<(MessageKind, Media)> {
+    let files = [
+        (largest(&message.photo), PHOTO),
+        // It comes as a document, too.
+        (message.animation.as_ref(), FILM),
+        (message.video.as_ref(), FILM),
+        (message.video_note.as_ref(), FILM),
+        (message.voice.as_ref(), VOICE),
+        (message.audio.as_ref(), AUDIO),
+        (message.document.as_ref(), DOCUMENT),
+        (message.sticker.as_ref(), sticker(message)),
+    ];
+    let (file, like) = files.into_iter().find_map(|(file, like)| Some((file?, like)))?;
+    Some((like.0, media(file, like)))
+}
+
+fn media(file: &File, Like(_, kind, mime): Like) -> Media {
+    Media {
+        url: format!("{FILE_SCHEME}{}", file.file_id),
+        mime: Some(file.mime_type.clone().unwrap_or_else(|| mime.to_owned())),
+        kind: Some(kind.to_owned()),
+        size: file.file_size,
+        filename: file.file_name.clone(),
+        caption: None,
+    }
+}
+
+/// A photo comes in several sizes.
+fn largest(sizes: &[File]) -> Option<&File> {
+    sizes.iter().max_by_key(|size| u64::from(size.width) * u64::from(size.height))
+}
+
+fn sticker(message: &Message) -> Like {
+    let (kind, mime) = match &message.sticker {
+        Some(sticker) if sticker.is_video => ("video", "video/webm"),
+        Some(sticker) if sticker.is_animated => ("document", "application/x-tgsticker"),
+        Some(_) | None => ("image", "image/webp"),
+    };
+    Like(MessageKind::Sticker, kind, mime)
+}
+
+/// What a message says that has neither a text nor a file.
+fn said(message: &Message) -> Option<(MessageKind, String)> {
+    if let Some(location) = &message.location {
+        return Some((MessageKind::Location, place(location, message.venue.as_ref())));
+    }
+    let words = match (&message.contact, &message.poll, &message.dice) {
+        (Some(contact), _, _) => card(contact),
+        (None, Some(poll), _) => question(poll),
+        (None, None, Some(dice)) => format!("{} {}", dice.emoji, dice.value),
+        (None, None, None) => return None,
+    };
+    Some((MessageKind::Text, words))
+}
+
+fn place(location: &Location, venue: Option<&Venue>) -> String {
+    let Location { latitude, longitude } = location;
+    let venue = venue.map(|venue| format!("{}, {}: ", venue.title, venue.address));
+    format!("{}{latitude}, {longitude}", venue.unwrap_or_default())
+}
+
+fn card(contact: &Contact) -> String {
+    let Contact { phone_number, first_name, last_name } = contact;
+    let last_name = last_name.as_deref().unwrap_or_default();
+    format!("{} {phone_number}", format!("{first_name} {last_name}").trim())
+}
+
+fn question(poll: &Poll) -> String {
+    let options =
+        poll.options.iter().take(OPTIONS_MAX).map(|option| format!("\n- {}", option.text));
+    format!("{}{}", poll.question, options.collect::<String>())
+}

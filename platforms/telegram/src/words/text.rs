@@ -1,0 +1,98 @@
+//! Text: what was written, and whether it was said to the bot.
+
+use nightdesk_port::Bot;
+
+use super::Me;
+use super::update::{Entity, Message};
+
+/// Entities of one text that are looked at. Telegram has no more.
+const ENTITIES_MAX: usize = 100;
+
+/// What was written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    /// The text. A command does not say whose it is.
+    pub(super) text: String,
+    /// Whether it is a command, and ours.
+    pub(super) is_command: bool,
+    /// Whether it names the bot.
+    pub(super) mentions_bot: bool,
+}
+
+impl Written {
+    /// What is written in a message, or under what it shows.
+    pub(super) fn of(me: &Me<'_>, message: &Message) -> Self {
+        let (text, entities) = match (&message.text, &message.caption) {
+            (Some(text), _) => (text, &message.entities),
+            (None, Some(caption)) => (caption, &message.caption_entities),
+            (None, None) => return Self::default(),
+        };
+        let entities = &entities[..entities.len().min(ENTITIES_MAX)];
+        let mentions_bot = entities.iter().any(|entity| mentions(me, text, entity));
+        let (text, is_command) = command(me, text, entities).unwrap_or((text.clone(), false));
+        Self { text, is_command, mentions_bot }
+    }
+}
+
+fn mentions(me: &Me<'_>, text: &str, entity: &Entity) -> bool {
+    match entity.kind.as_str() {
+        "mention" => piece(text, entity)
+            .and_then(|name| name.strip_prefix('@'))
+            .is_some_and(|name| me.is_called(name)),
+        // Somebody without a name is mentioned by their id.
+        "text_mention" => entity.user.as_ref().is_some_and(|user| me.is(user.id)),
+        _ => false,
+    }
+}
+
+/// A text that begins with a command, and whether it is ours: in a group, `/do@other_bot` is not.
+fn command(me: &Me<'_>, text: &str, entities: &[Entity]) -> Option<(String, bool)> {
+    let first =
+        entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
+    let said = piece(text, first)?;
+    let Some((command, name)) = said.split_once('@') else { return Some((text.to_owned(), true)) };
+    if !me.is_called(name) {
+        return Some((text.to_owned(), false));
+    }
+    Some((format!("{command}{}", &text[said.len()..]), true))
+}
+
+/// The part of a text that an entity is about, if it is one.
+fn piece<'t>(text: &'t str, entity: &Entity) -> Option<&'t str> {
+    let begin = usize::try_from(entity.offset).ok()?;
+    let end = begin.checked_add(usize::try_from(entity.length).ok()?)?;
+    text.get(at_utf16(text, begin)?..at_utf16(text, end)?)
+}
+
+/// Where so many UTF-16 code units end. `None`: the text is shorter, or a character would be torn.
+fn at_utf16(text: &str, units: usize) -> Option<usize> {
+    let mut passed = 0;
+    for (at, c) in text.char_indices() {
+        if passed >= units {
+            return (passed == units).then_some(at);
+        }
+        passed += c.len_utf16();
+    }
+    (passed == units).then_some(text.len())
+}
+
+impl<'b> Me<'b> {
+    /// A bot as Telegram knows it. Its id stands before the colon of its key.
+    pub(super) fn of(bot: &'b Bot) -> Self {
+        let id = |key: &str| key.split_once(':').and_then(|(id, _)| id.parse().ok());
+        let handle = bot.handle.strip_prefix('@').unwrap_or(&bot.handle);
+        Self { id: bot.key.as_ref().and_then(|key| key.with(id)), handle }
+    }
+
+    /// Whether that is its id.
+    pub(super) fn is(&self, id: i64) -> bool {
+        self.id == Some(id)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        name.eq_ignore_ascii_case(self.handle)
+    }
+}
+
+#[cfg(test)]
+mod tests;

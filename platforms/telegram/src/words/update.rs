@@ -1,0 +1,190 @@
+//! Update: what Telegram sends, as far as we read it.
+//!
+//! What is not here is not read. Whose words are in a forward is not: the author is who sent it.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// Something that happened. Of kinds we do not know, only the number is read.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Update {
+    pub(crate) update_id: i64,
+    pub(crate) message: Option<Box<Message>>,
+    pub(crate) edited_message: Option<Box<Message>>,
+    pub(crate) channel_post: Option<Box<Message>>,
+    pub(crate) edited_channel_post: Option<Box<Message>>,
+    pub(crate) callback_query: Option<Box<CallbackQuery>>,
+}
+
+/// A message of any kind. One that is too old to be shown has a date of 0 and no content.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Message {
+    pub(crate) message_id: i64,
+    #[serde(default)]
+    pub(crate) date: i64,
+    #[serde(default)]
+    pub(crate) edit_date: i64,
+    pub(crate) chat: Chat,
+    pub(crate) from: Option<User>,
+    /// On whose behalf it was sent, if not on that of a person.
+    pub(crate) sender_chat: Option<Chat>,
+    pub(crate) message_thread_id: Option<i64>,
+    #[serde(default)]
+    pub(crate) is_topic_message: bool,
+    #[serde(default)]
+    pub(crate) is_automatic_forward: bool,
+    pub(crate) reply_to_message: Option<Box<Self>>,
+    pub(crate) external_reply: Option<IgnoredAny>,
+    pub(crate) quote: Option<Quote>,
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) entities: Vec<Entity>,
+    pub(crate) caption: Option<String>,
+    #[serde(default)]
+    pub(crate) caption_entities: Vec<Entity>,
+    #[serde(default)]
+    pub(crate) photo: Vec<File>,
+    pub(crate) animation: Option<File>,
+    pub(crate) audio: Option<File>,
+    pub(crate) document: Option<File>,
+    pub(crate) sticker: Option<File>,
+    pub(crate) video: Option<File>,
+    pub(crate) video_note: Option<File>,
+    pub(crate) voice: Option<File>,
+    pub(crate) location: Option<Location>,
+    pub(crate) venue: Option<Venue>,
+    pub(crate) contact: Option<Contact>,
+    pub(crate) poll: Option<Poll>,
+    pub(crate) dice: Option<Dice>,
+    pub(crate) forum_topic_created: Option<IgnoredAny>,
+    #[serde(default)]
+    pub(crate) reply_markup: Markup,
+}
+
+/// A chat of any kind.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Chat {
+    pub(crate) id: i64,
+    /// `private`, `group`, `supergroup` or `channel`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) title: Option<String>,
+    pub(crate) username: Option<String>,
+    pub(crate) first_name: Option<String>,
+    pub(crate) last_name: Option<String>,
+    #[serde(default)]
+    pub(crate) is_forum: bool,
+}
+
+/// A person or a program.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct User {
+    pub(crate) id: i64,
+    #[serde(default)]
+    pub(crate) is_bot: bool,
+    #[serde(default)]
+    pub(crate) first_name: String,
+    pub(crate) last_name: Option<String>,
+    pub(crate) username: Option<String>,
+}
+
+/// A part of a text that means something. Its place is counted in UTF-16 code units.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Entity {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) offset: i64,
+    pub(crate) length: i64,
+    pub(crate) user: Option<User>,
+}
+
+/// The part of a message that is answered.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Quote {
+    pub(crate) text: String,
+}
+
+/// A file, one size of a photo, or a sticker.
+#[derive(Debug, Deserialize)]
+pub(crate) struct File {
+    pub(crate) file_id: String,
+    pub(crate) file_size: Option<u64>,
+    pub(crate) file_name: Option<String>,
+    pub(crate) mime_type: Option<String>,
+    #[serde(default)]
+    pub(crate) width: u32,
+    #[serde(default)]
+    pub(crate) height: u32,
+    pub(crate) emoji: Option<String>,
+    #[serde(default)]
+    pub(crate) is_animated: bool,
+    #[serde(default)]
+    pub(crate) is_video: bool,
+}
+
+/// A place on earth.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Location {
+    pub(crate) latitude: f64,
+    pub(crate) longitude: f64,
+}
+
+/// A place with a name.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Venue {
+    pub(crate) title: String,
+    pub(crate) address: String,
+}
+
+/// Somebody's card.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Contact {
+    pub(crate) phone_number: String,
+    pub(crate) first_name: String,
+    pub(crate) last_name: Option<String>,
+}
+
+/// A question to all.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Poll {
+    pub(crate) question: String,
+    #[serde(default)]
+    pub(crate) options: Vec<PollOption>,
+}
+
+/// An answer that can be chosen.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PollOption {
+    pub(crate) text: String,
+}
+
+/// A throw of dice, or of something like it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dice {
+    pub(crate) emoji: String,
+    pub(crate) value: i64,
+}
+
+/// The buttons below a message.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Markup {
+    #[serde(default)]
+    pub(crate) inline_keyboard: Vec<Vec<Button>>,
+}
+
+/// A button.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Button {
+    pub(crate) text: String,
+    pub(crate) callback_data: Option<String>,
+}
+
+/// A button was pressed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CallbackQuery {
+    pub(crate) id: String,
+    pub(crate) from: User,
+    /// The message with the button. A message that was made inline has none.
+    pub(crate) message: Option<Message>,
+    pub(crate) data: Option<String>,
+}
