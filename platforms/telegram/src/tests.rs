@@ -6,6 +6,8 @@ use nightdesk_vault::Key;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::Telegram;
+
 /// The token of the bot: what stands before the colon is its id.
 pub(crate) const TOKEN: &str = "4242:canary-token-7f3a";
 
@@ -20,4 +22,9 @@ pub(crate) fn bot() -> Bot {
         key: Some(Key::new(TOKEN.to_owned())),
         former_keys: Vec::new(),
     }
+}
+
+/// An adapter that reaches nobody.
+pub(crate) fn telegram() -> Telegram {
+    Telegram::open("http://127.0.0.1:1").expect("an address")
 }

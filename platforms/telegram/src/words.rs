@@ -9,6 +9,11 @@ mod update;
 use nightdesk_port::{Bot, ReceiveError};
 use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
 
+pub(crate) use press::word as button_word;
+pub(crate) use shown::FILE_SCHEME;
+pub(crate) use source::{chat_name, chat_type};
+pub(crate) use update::Chat;
+
 use shown::shown;
 use text::Written;
 use update::{Message, Update};

@@ -4,10 +4,12 @@
 //! that a binary may be built with (feature `scripted`); all the rest is for tests alone
 //! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
 //! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
-//! promises mean.
+//! promises mean. [`telegram`] is a server that answers as Telegram does (feature `telegram`).
 
 pub mod scripted;
-#[cfg(feature = "stores")]
+#[cfg(feature = "telegram")]
+pub mod telegram;
+#[cfg(any(feature = "stores", feature = "telegram"))]
 mod clock;
 #[cfg(feature = "stores")]
 pub mod builders;
@@ -20,7 +22,7 @@ pub mod conformance;
 #[cfg(feature = "desk")]
 pub mod desk;
 
-#[cfg(feature = "stores")]
+#[cfg(any(feature = "stores", feature = "telegram"))]
 pub use clock::FakeClock;
 #[cfg(feature = "stores")]
 pub use memory::Memory;

@@ -2,7 +2,7 @@ use http::HeaderValue;
 use nightdesk_types::event::Draft;
 
 use super::*;
-use crate::tests::bot;
+use crate::tests::{bot, telegram};
 
 const UPDATE: &str = include_str!("../../fixtures/message_private.json");
 
@@ -19,7 +19,7 @@ fn received(
     for secret in shown {
         headers.append(SECRET_HEADER, HeaderValue::from_str(secret).unwrap());
     }
-    match Telegram.receive(bot, &SignedRequest { headers: &headers, body })? {
+    match telegram().receive(bot, &SignedRequest { headers: &headers, body })? {
         Received::Events(events) => Ok(events),
         Received::Bearing(..) | Received::Challenge(_) => panic!("Telegram only tells"),
     }

@@ -57,7 +57,8 @@ pub(super) fn topic(message: &Message) -> Option<i64> {
     message.message_thread_id.filter(|_| message.is_topic_message)
 }
 
-fn chat_type(chat: &Chat) -> ChatType {
+/// What kind of chat it is.
+pub(crate) fn chat_type(chat: &Chat) -> ChatType {
     match chat.kind.as_str() {
         "private" => ChatType::Dm,
         "channel" => ChatType::Channel,

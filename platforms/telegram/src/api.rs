@@ -1,0 +1,158 @@
+//! Api: one call to Telegram, and what its answer means.
+//!
+//! The bot's key is part of every address, so no address is in any error, and nothing Telegram
+//! says in words is kept: it may quote what it was sent.
+
+use std::error::Error;
+use std::time::Duration;
+
+use nightdesk_port::Bot;
+use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use reqwest::{Client, Response, StatusCode, Url, redirect};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+mod refusal;
+
+pub(crate) use refusal::{Reason, Refusal};
+
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+
+/// How much of an answer is read. What comes is not compressed, so it cannot become more.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+const _: () = assert!(
+    CONNECT_WAIT.as_secs() < ANSWER_WAIT.as_secs()
+        && ANSWER_WAIT.as_secs() < PLATFORM_CALL_WAIT.as_secs(),
+    "a call gives up by itself, and knows why",
+);
+
+/// Why a call did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("the bot has no key of Telegram's form")]
+    NoKey,
+    #[error("Telegram was not reached")]
+    NotSent(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Telegram's answer did not come back")]
+    Unanswered(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Telegram said no: {0}")]
+    Refused(Refusal),
+}
+
+/// The address of Telegram is none.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It must be one to which a path can be added.
+    #[error("the address of Telegram is not one of the form https://api.telegram.org")]
+    Address,
+    /// The client could not be made.
+    #[error("could not make a client for Telegram")]
+    Client(#[source] reqwest::Error),
+}
+
+/// Where Telegram is.
+#[derive(Debug)]
+pub(crate) struct Api {
+    client: Client,
+    base: Url,
+}
+
+impl Api {
+    /// Opens the one client that makes all calls.
+    pub(crate) fn open(base: &str) -> Result<Self, OpenError> {
+        let base = Url::parse(base).map_err(|_| OpenError::Address)?;
+        let is_plain = base.query().is_none() && base.fragment().is_none();
+        if !matches!(base.scheme(), "https" | "http") || !is_plain {
+            return Err(OpenError::Address);
+        }
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WAIT)
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .map_err(OpenError::Client)?;
+        Ok(Self { client, base })
+    }
+
+    /// Makes one call.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        bot: &Bot,
+        method: &str,
+        asked: &Value,
+    ) -> Result<T, CallError> {
+        self.call_within(ANSWER_WAIT, bot, method, asked).await
+    }
+
+    /// The same, with another time to answer.
+    pub(crate) async fn call_within<T: DeserializeOwned>(
+        &self,
+        wait: Duration,
+        bot: &Bot,
+        method: &str,
+        asked: &Value,
+    ) -> Result<T, CallError> {
+        let url = self.address(bot, method).ok_or(CallError::NoKey)?;
+        let request = self.client.post(url).timeout(wait).json(asked);
+        answer(request.send().await.map_err(unanswered)?).await
+    }
+
+    fn address(&self, bot: &Bot, method: &str) -> Option<Url> {
+        let base = self.base.as_str().trim_end_matches('/');
+        let key = bot.key.as_ref()?;
+        let address = key.with(|key| is_key(key).then(|| format!("{base}/bot{key}/{method}")))?;
+        Url::parse(&address).ok()
+    }
+}
+
+/// Whether a key is of Telegram's form, so that it cannot lead anywhere else.
+fn is_key(key: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    key.split_once(':').is_some_and(|(id, secret)| {
+        !id.is_empty()
+            && id.bytes().all(|b| b.is_ascii_digit())
+            && !secret.is_empty()
+            && secret.bytes().all(plain)
+    })
+}
+
+/// Nothing was done only if there was no connection to do it on.
+fn unanswered(error: reqwest::Error) -> CallError {
+    let not_sent = error.is_connect() || error.is_builder();
+    let source = error.without_url().into();
+    if not_sent { CallError::NotSent(source) } else { CallError::Unanswered(source) }
+}
+
+#[derive(Deserialize)]
+struct Answer<T> {
+    ok: bool,
+    result: Option<T>,
+}
+
+async fn answer<T: DeserializeOwned>(response: Response) -> Result<T, CallError> {
+    let status = response.status();
+    let body = body(response).await?;
+    if status != StatusCode::OK {
+        return Err(CallError::Refused(Refusal::read(status, &body)));
+    }
+    let answer = serde_json::from_slice(&body).ok();
+    let result = answer.filter(|answer: &Answer<T>| answer.ok).and_then(|answer| answer.result);
+    result.ok_or_else(|| CallError::Unanswered("it is not what was asked for".into()))
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
+        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            return Err(CallError::Unanswered("it is too long".into()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests;

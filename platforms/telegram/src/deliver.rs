@@ -1,0 +1,179 @@
+//! Deliver: what an agent says or does, as one call to Telegram.
+
+use async_trait::async_trait;
+use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, Receipt};
+use nightdesk_types::Send;
+use nightdesk_types::send::Op;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Telegram;
+use crate::api::{CallError, Reason, Refusal};
+use crate::markdown::render;
+use crate::words::{Chat, chat_name, chat_type};
+
+mod asked;
+
+use asked::{Asked, caption, keyboard, media, message_id};
+
+#[async_trait]
+impl Deliver for Telegram {
+    async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
+        let asked = Asked::of(send)?;
+        match &send.op {
+            Op::Send { content, reply_to } => {
+                self.say(bot, asked.replying(reply_to.as_deref()), content).await
+            }
+            Op::Prompt { content, prompt_id, options, reply_to, .. } => {
+                let asked = asked.replying(reply_to.as_deref());
+                let asked = asked.with("reply_markup", keyboard(prompt_id, options)?);
+                self.say(bot, asked, content).await
+            }
+            Op::SendMedia { media_kind, source_url, content, reply_to, .. } => {
+                let (method, field, file) = media(media_kind, source_url)?;
+                let asked = asked.replying(reply_to.as_deref()).with(field, file);
+                self.make(bot, method, asked, caption(content)?).await
+            }
+            Op::Edit { message_id: id, content } => {
+                let asked = asked.with("message_id", message_id(id)?);
+                let edited = self.written(bot, "editMessageText", asked, ("text", content)).await;
+                let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
+                match edited {
+                    // It says that already.
+                    Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(receipt),
+                    Err(error) => Err(failed(error)),
+                    Ok::<Value, _>(_) => Ok(receipt),
+                }
+            }
+            Op::Delete { message_id: id } => {
+                self.done(bot, "deleteMessage", asked.with("message_id", message_id(id)?)).await
+            }
+            Op::React { message_id: id, emoji, remove } => {
+                let shown = [json!({ "type": "emoji", "emoji": emoji })];
+                let reaction = if *remove { &[] } else { &shown[..] };
+                let asked = asked.with("message_id", message_id(id)?);
+                self.done(bot, "setMessageReaction", asked.with("reaction", reaction)).await
+            }
+            // It has no words for it, and clears it by itself.
+            Op::Typing { content: Some(content) } if content.is_empty() => Ok(Receipt::default()),
+            Op::Typing { .. } => {
+                self.done(bot, "sendChatAction", asked.with("action", "typing")).await
+            }
+            Op::ThreadCreate { thread_name } => self.open_topic(bot, asked, thread_name).await,
+            Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
+            Op::Draft { .. }
+            | Op::TaskCard { .. }
+            | Op::TaskCardStop { .. }
+            | Op::ThreadRename { .. }
+            | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
+        }
+    }
+}
+
+/// What is made by a call, of which only the number matters.
+#[derive(Deserialize)]
+struct Made {
+    message_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Topic {
+    message_thread_id: i64,
+}
+
+impl Telegram {
+    async fn say(&self, bot: &Bot, asked: Asked, content: &str) -> Result<Receipt, DeliverError> {
+        let text = content.replace('\0', "");
+        if text.trim().is_empty() {
+            return Err(refused("empty"));
+        }
+        self.make(bot, "sendMessage", asked, ("text", &text)).await
+    }
+
+    /// Makes a message.
+    async fn make(
+        &self,
+        bot: &Bot,
+        method: &str,
+        asked: Asked,
+        text: (&str, &str),
+    ) -> Result<Receipt, DeliverError> {
+        let Made { message_id } = self.written(bot, method, asked, text).await.map_err(failed)?;
+        // One that is sent later has no number yet.
+        let message_id = Some(message_id).filter(|id| *id != 0).map(|id| id.to_string());
+        Ok(Receipt { message_id, ..Receipt::default() })
+    }
+
+    /// Makes a call with a text: with its markup first, and plain if Telegram cannot read that. What it
+    /// could not read it has not done, so nothing is done twice.
+    async fn written<T: serde::de::DeserializeOwned>(
+        &self,
+        bot: &Bot,
+        method: &str,
+        asked: Asked,
+        (field, text): (&str, &str),
+    ) -> Result<T, CallError> {
+        let marked = asked.clone().with(field, render(text)).with("parse_mode", "MarkdownV2");
+        match self.api.call(bot, method, &marked.into_json()).await {
+            Err(CallError::Refused(no)) if no.is(Reason::Unparsable) || no.is(Reason::TooLong) => {
+                self.api.call(bot, method, &asked.with(field, text).into_json()).await
+            }
+            answered => answered,
+        }
+    }
+
+    /// Does something that leaves nothing to name.
+    async fn done(&self, bot: &Bot, method: &str, asked: Asked) -> Result<Receipt, DeliverError> {
+        let done: Result<bool, _> = self.api.call(bot, method, &asked.into_json()).await;
+        done.map(|_| Receipt::default()).map_err(failed)
+    }
+
+    async fn open_topic(
+        &self,
+        bot: &Bot,
+        asked: Asked,
+        name: &str,
+    ) -> Result<Receipt, DeliverError> {
+        let asked = asked.with("name", asked::topic_name(name)?).into_json();
+        let topic: Topic = self.api.call(bot, "createForumTopic", &asked).await.map_err(failed)?;
+        let thread_id = Some(topic.message_thread_id.to_string());
+        Ok(Receipt { thread_id, ..Receipt::default() })
+    }
+
+    async fn chat_info(&self, bot: &Bot, asked: Asked, id: &str) -> Result<Receipt, DeliverError> {
+        let chat: Chat = self.api.call(bot, "getChat", &asked.into_json()).await.map_err(failed)?;
+        let name = chat_name(&chat).unwrap_or_else(|| id.to_owned());
+        let info = ChatInfo { name, kind: chat_type(&chat).as_str().to_owned() };
+        Ok(Receipt { chat: Some(info), ..Receipt::default() })
+    }
+}
+
+fn refused(code: &str) -> DeliverError {
+    DeliverError::Refused { platform_code: code.to_owned() }
+}
+
+/// What a failed call means for a send.
+fn failed(error: CallError) -> DeliverError {
+    match error {
+        CallError::NoKey => DeliverError::KeyRejected,
+        CallError::NotSent(source) => DeliverError::Unavailable(source),
+        CallError::Unanswered(source) => DeliverError::Ambiguous(source),
+        CallError::Refused(refusal) => said_no(&refusal),
+    }
+}
+
+fn said_no(refusal: &Refusal) -> DeliverError {
+    match refusal.status {
+        StatusCode::TOO_MANY_REQUESTS => {
+            DeliverError::RateLimited { retry_after: refusal.retry_after }
+        }
+        // A bot that is not known is not found, whatever is asked of it.
+        StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => DeliverError::KeyRejected,
+        status if status.is_client_error() => refused(&refusal.code()),
+        status => DeliverError::Ambiguous(format!("Telegram answered {status}").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

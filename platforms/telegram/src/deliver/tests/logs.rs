@@ -1,0 +1,85 @@
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use nightdesk_port::{Receive, SignedRequest};
+
+use super::*;
+
+/// It is in the key of the bot, too.
+const CANARY: &str = "canary";
+
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let source = error.source().map(chain).unwrap_or_default();
+    format!("{error} {error:?} {source}")
+}
+
+/// Everything a canary could sing in: what was logged, and what errors say.
+async fn sung() -> String {
+    let mut errors = String::new();
+    let says_it_again = format!("Bad Request: you said {CANARY}");
+    let faults = [
+        Fault::refuse("sendMessage", 1, 400, &says_it_again),
+        Fault::refuse("sendMessage", 1, 403, &says_it_again),
+        Fault::refuse("sendMessage", 1, 404, &says_it_again),
+        Fault::refuse("sendMessage", 1, 429, &says_it_again),
+        Fault::refuse("sendMessage", 1, 500, &says_it_again),
+        Fault::at("sendMessage", 1, Kind::HangUp),
+        Fault::at("sendMessage", 1, Kind::DoAndHangUp),
+        Fault::at("sendMessage", 1, Kind::Garbage),
+    ];
+    for fault in faults {
+        let fake = fake().await;
+        fake.misbehave(fault);
+        errors += &chain(&deliver(&fake, &to(ANN, text(CANARY))).await.unwrap_err());
+    }
+    let nowhere = crate::tests::telegram();
+    errors += &chain(&nowhere.deliver(&bot(), &to(ANN, text(CANARY))).await.unwrap_err());
+    errors += &format!("{nowhere:?} {:?}", bot());
+    errors + &unread()
+}
+
+/// What is not taken says nothing either.
+fn unread() -> String {
+    let secret = crate::webhook_secret(&bot()).unwrap().with(str::to_owned);
+    let mut said = String::new();
+    for shown in [secret.as_str(), CANARY] {
+        let headers = [(crate::SECRET_HEADER.parse().unwrap(), shown.parse().unwrap())];
+        let headers = headers.into_iter().collect();
+        let body = format!(r#"{{"update_id": 1, "message": "{CANARY}"}}"#);
+        let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+        said += &format!("{:?}", crate::tests::telegram().receive(&bot(), &request));
+    }
+    said
+}
+
+#[tokio::test]
+async fn no_word_and_no_key_is_in_a_log_or_an_error() {
+    let logged = Logged::default();
+    let writer = logged.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
+
+    let errors = sung().await;
+    drop(guard);
+    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    assert!(!logs.contains(CANARY), "{logs}");
+    assert!(!errors.contains(CANARY), "{errors}");
+}

@@ -1,0 +1,197 @@
+use super::*;
+
+#[tokio::test]
+async fn a_text_is_said_with_its_markup() {
+    let fake = fake().await;
+
+    let receipt = deliver(&fake, &to(ANN, text("**Done.** See `a.rs`!"))).await.unwrap();
+    assert_eq!(last(&fake).asked["text"], json!(r"*Done\.* See `a.rs`\!"));
+    assert_eq!(made(&fake)["text"], json!("Done. See a.rs!"));
+    assert_eq!(receipt.message_id, Some(made(&fake)["message_id"].to_string()));
+}
+
+#[tokio::test]
+async fn what_telegram_cannot_read_is_said_plain_and_once() {
+    let fake = fake().await;
+    let no = "Bad Request: can't parse entities: Character '.' is reserved";
+    fake.misbehave(Fault::refuse("sendMessage", 1, 400, no));
+
+    deliver(&fake, &to(ANN, text("**so** be it."))).await.unwrap();
+    assert_eq!(made(&fake)["text"], json!("**so** be it."));
+    assert!(!last(&fake).asked.contains_key("parse_mode"));
+    let done = fake.calls().iter().filter(|call| call.answered.is_ok()).count();
+    assert_eq!(done, 1);
+}
+
+#[tokio::test]
+async fn a_reply_names_what_it_answers_and_is_said_also_if_that_is_gone() {
+    let fake = fake().await;
+    fake.says(TOKEN, ANN, "question");
+    for (answered, is_there) in [("101", true), ("99", false), ("not-a-number", false)] {
+        let op = Op::Send { content: "answer".to_owned(), reply_to: Some(answered.to_owned()) };
+        deliver(&fake, &to(ANN, op)).await.unwrap();
+        assert_eq!(made(&fake).get("reply_to_message").is_some(), is_there, "{answered}");
+    }
+}
+
+#[tokio::test]
+async fn a_topic_is_opened_and_written_in() {
+    let fake = fake().await;
+    let name = Op::ThreadCreate { thread_name: " Plans ".to_owned() };
+
+    let topic = deliver(&fake, &to(FORUM, name)).await.unwrap().thread_id.unwrap();
+    for (thread, want) in
+        [(json!(topic), json!(topic.parse::<i64>().unwrap())), (json!("1"), Value::Null)]
+    {
+        let mut send = to(FORUM, text("hi"));
+        send.metadata.insert("thread_id".to_owned(), thread);
+        deliver(&fake, &send).await.unwrap();
+        assert_eq!(made(&fake)["message_thread_id"], want);
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_edited_and_deleted() {
+    let fake = fake().await;
+    let id = deliver(&fake, &to(ANN, text("first"))).await.unwrap().message_id.unwrap();
+    let edit = |content: &str| {
+        let (message_id, content) = (id.clone(), content.to_owned());
+        to(ANN, Op::Edit { message_id, content })
+    };
+
+    assert_eq!(deliver(&fake, &edit("second")).await.unwrap().message_id, Some(id.clone()));
+    assert_eq!(made(&fake)["text"], json!("second"));
+    let again = deliver(&fake, &edit("second")).await.unwrap();
+    assert_eq!(again.message_id, Some(id.clone()), "it says that already");
+    let delete = to(ANN, Op::Delete { message_id: id.clone() });
+    deliver(&fake, &delete).await.unwrap();
+    let gone = deliver(&fake, &delete).await.unwrap_err();
+    assert!(
+        matches!(gone, DeliverError::Refused { platform_code } if platform_code == "message_not_found")
+    );
+}
+
+#[tokio::test]
+async fn a_message_is_reacted_to() {
+    let fake = fake().await;
+    fake.says(TOKEN, ANN, "look");
+    for (remove, want) in [(false, json!([{ "type": "emoji", "emoji": "👀" }])), (true, json!([]))]
+    {
+        let (message_id, emoji) = ("101".to_owned(), "👀".to_owned());
+        deliver(&fake, &to(ANN, Op::React { message_id, emoji, remove })).await.unwrap();
+        assert_eq!(last(&fake).asked["reaction"], want);
+    }
+}
+
+#[tokio::test]
+async fn typing_is_shown_and_cleared_by_itself() {
+    let fake = fake().await;
+    deliver(&fake, &to(ANN, Op::Typing { content: None })).await.unwrap();
+    deliver(&fake, &to(ANN, Op::Typing { content: Some("waking…".to_owned()) })).await.unwrap();
+    deliver(&fake, &to(ANN, Op::Typing { content: Some(String::new()) })).await.unwrap();
+
+    let actions: Vec<_> = fake.calls().iter().map(|call| call.asked["action"].clone()).collect();
+    assert_eq!(actions, [json!("typing"), json!("typing")]);
+}
+
+#[tokio::test]
+async fn a_question_has_buttons_that_come_back() {
+    let fake = fake().await;
+    let option =
+        |id: &str| PromptOption { id: id.to_owned(), label: id.to_uppercase(), style: None };
+    let prompt = |prompt_id: &str| Op::Prompt {
+        content: "May I?".to_owned(),
+        prompt_kind: "approval".to_owned(),
+        prompt_id: prompt_id.to_owned(),
+        options: vec![option("yes"), option("no")],
+        reply_to: None,
+        timeout_s: None,
+    };
+
+    deliver(&fake, &to(ANN, prompt("a1.b2"))).await.unwrap();
+    let keyboard = &made(&fake)["reply_markup"]["inline_keyboard"];
+    assert_eq!(
+        *keyboard,
+        json!([
+            [{ "text": "YES", "callback_data": "hp1:a1.b2:yes" }],
+            [{ "text": "NO", "callback_data": "hp1:a1.b2:no" }],
+        ])
+    );
+    let odd = deliver(&fake, &to(ANN, prompt("a:b"))).await;
+    assert!(matches!(odd, Err(DeliverError::Refused { .. })), "{odd:?}");
+}
+
+#[tokio::test]
+async fn a_file_is_sent_by_its_id_or_fetched_by_telegram() {
+    let fake = fake().await;
+    let cases = [
+        ("image", "telegram-file:large", "sendPhoto", "photo", "large"),
+        ("voice", "https://files.test/v.ogg", "sendVoice", "voice", "https://files.test/v.ogg"),
+        ("audio", "telegram-file:a", "sendAudio", "audio", "a"),
+        ("video", "telegram-file:v", "sendVideo", "video", "v"),
+        ("spreadsheet", "telegram-file:d", "sendDocument", "document", "d"),
+    ];
+    for (kind, url, method, field, file) in cases {
+        let send = to(ANN, file_of(kind, url, "*see*"));
+        assert!(deliver(&fake, &send).await.unwrap().message_id.is_some(), "{kind}");
+        let call = last(&fake);
+        assert_eq!((call.method.as_str(), &call.asked[field]), (method, &json!(file)), "{kind}");
+        assert_eq!(made(&fake)["caption"], json!("see"));
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_nowhere_else() {
+    let fake = fake().await;
+    let long = "x".repeat(1_025);
+    let cases = [
+        ("http://files.test/a", "", "file_not_taken"),
+        ("file:///etc/passwd", "", "file_not_taken"),
+        ("telegram-file:a", long.as_str(), "too_long"),
+        ("https://nowhere.test/a", "", "file_not_taken"),
+    ];
+    for (url, caption, code) in cases {
+        let got = deliver(&fake, &to(ANN, file_of("image", url, caption))).await;
+        let Err(DeliverError::Refused { platform_code }) = got else { panic!("{url}: {got:?}") };
+        assert_eq!(platform_code, code, "{url}");
+    }
+}
+
+fn file_of(kind: &str, url: &str, caption: &str) -> Op {
+    Op::SendMedia {
+        media_kind: kind.to_owned(),
+        source_url: url.to_owned(),
+        content: caption.to_owned(),
+        reply_to: None,
+        filename: None,
+    }
+}
+
+#[tokio::test]
+async fn a_chat_says_what_it_is() {
+    let fake = fake().await;
+    for (chat, name, kind) in [(ANN, "Ann Lee", "dm"), (FORUM, "Forum", "forum")] {
+        let info = deliver(&fake, &to(chat, Op::GetChatInfo)).await.unwrap().chat.unwrap();
+        assert_eq!((info.name.as_str(), info.kind.as_str()), (name, kind));
+    }
+}
+
+#[tokio::test]
+async fn what_it_says_it_can_do_it_does_and_nothing_else() {
+    let fake = fake().await;
+    let ops =
+        nightdesk_port::Platform::capabilities(&Telegram::open(&fake.url()).unwrap(), &bot()).ops;
+    let not_done = [
+        Op::Draft { draft_id: 1, content: String::new(), is_final: false },
+        Op::TaskCard { card_id: String::new(), chunks: Vec::new() },
+        Op::TaskCardStop { card_id: String::new() },
+        Op::ThreadRename { message_id: String::new(), thread_name: String::new() },
+        Op::FollowUp { session_key: String::new(), kind: String::new(), content: String::new() },
+    ];
+    for op in not_done {
+        assert!(!ops.contains(&op.name()), "{}", op.name());
+        let got = deliver(&fake, &to(ANN, op)).await;
+        assert!(matches!(got, Err(DeliverError::Unsupported)), "{got:?}");
+    }
+    assert_eq!(ops.len() + 5, 14, "every op is one or the other");
+}

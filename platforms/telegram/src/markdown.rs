@@ -1,0 +1,83 @@
+//! Markdown: what an agent writes, as Telegram's own.
+//!
+//! Agents write Markdown as everybody does, and Telegram's differs: it has no headings, lists or
+//! tables, refuses a text in which one full stop is not escaped, and has other signs for the
+//! same. So every text is read, and written anew.
+//!
+//! What it makes is always well-formed, and what it leaves out is only markup.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMergeStream};
+
+mod writer;
+
+use writer::{Mark, Writer};
+
+/// A text of an agent in Telegram's MarkdownV2.
+pub(crate) fn render(text: &str) -> String {
+    let mut writer = Writer::default();
+    for event in TextMergeStream::new(Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH)) {
+        write(&mut writer, event);
+    }
+    writer.finish()
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest is of extensions that are off; it has no words of its own"
+)]
+fn write(writer: &mut Writer, event: Event<'_>) {
+    match event {
+        Event::Text(text) => writer.text(&text),
+        Event::Html(raw) | Event::InlineHtml(raw) => writer.text(&raw),
+        Event::Code(code) => writer.code(&code),
+        Event::SoftBreak | Event::HardBreak => writer.line_end(),
+        Event::Rule => {
+            writer.text("———");
+            writer.blocks_end();
+        }
+        Event::Start(tag) => start(writer, tag),
+        Event::End(tag) => end(writer, tag),
+        _ => {}
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "as above")]
+fn start(writer: &mut Writer, tag: Tag<'_>) {
+    match tag {
+        Tag::Heading { .. } | Tag::Strong => writer.open(Mark::Bold),
+        Tag::Emphasis => writer.open(Mark::Italic),
+        Tag::Strikethrough => writer.open(Mark::Strike),
+        Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => writer.open_link(&dest_url),
+        Tag::CodeBlock(kind) => writer.open_block(match &kind {
+            CodeBlockKind::Fenced(language) => language,
+            CodeBlockKind::Indented => "",
+        }),
+        Tag::BlockQuote(_) => writer.open_quote(),
+        Tag::List(first) => writer.open_list(first),
+        Tag::Item => writer.open_item(),
+        _ => {}
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "as above")]
+fn end(writer: &mut Writer, tag: TagEnd) {
+    match tag {
+        TagEnd::Heading(_) => {
+            writer.close(Mark::Bold);
+            writer.blocks_end();
+        }
+        TagEnd::Strong => writer.close(Mark::Bold),
+        TagEnd::Emphasis => writer.close(Mark::Italic),
+        TagEnd::Strikethrough => writer.close(Mark::Strike),
+        TagEnd::Link | TagEnd::Image => writer.close_link(),
+        TagEnd::CodeBlock => writer.close_block(),
+        TagEnd::BlockQuote(_) => writer.close_quote(),
+        TagEnd::List(_) => writer.close_list(),
+        TagEnd::Item => writer.close_item(),
+        TagEnd::Paragraph | TagEnd::HtmlBlock => writer.blocks_end(),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Sent: messages of a bot, and what can be done to them.
+
+use serde_json::{Value, json};
+
+use super::{Answered, bad, begun, shown};
+use crate::telegram::request::Asked;
+use crate::telegram::world::World;
+
+const TEXT_UTF16_MAX: usize = 4_096;
+
+/// Some of the reactions there are.
+const REACTIONS: [&str; 8] = ["👍", "👎", "❤", "🔥", "🎉", "👀", "👌", "🤔"];
+
+pub(super) fn message(world: &mut World, token: &str, asked: &Asked) -> Answered {
+    let mut message = begun(world, token, asked)?;
+    let text = shown(asked, "text", TEXT_UTF16_MAX)?;
+    if text.is_empty() {
+        return Err(bad("message text is empty"));
+    }
+    message.insert("text".to_owned(), json!(text));
+    Ok(world.keep(Value::Object(message)))
+}
+
+/// The message that something is done to.
+fn found(world: &World, asked: &Asked, missing: &str) -> Answered {
+    let place = asked.number("chat_id").zip(asked.number("message_id"));
+    let message = place.and_then(|(chat, id)| world.message(chat, id));
+    message.cloned().ok_or_else(|| bad(missing))
+}
+
+pub(super) fn edit(world: &mut World, token: &str, asked: &Asked) -> Answered {
+    let mut message = found(world, asked, "message to edit not found")?;
+    if world.bot(token).is_none_or(|bot| message["from"]["id"] != json!(bot.id)) {
+        return Err(bad("message can't be edited"));
+    }
+    let text = shown(asked, "text", TEXT_UTF16_MAX)?;
+    if text.is_empty() {
+        return Err(bad("message text is empty"));
+    }
+    if message["text"] == json!(text) {
+        return Err(bad(
+            "message is not modified: specified new message content and reply markup are exactly the \
+             same as a current content and reply markup of the message",
+        ));
+    }
+    message["text"] = json!(text);
+    message["edit_date"] = message["date"].clone();
+    Ok(world.keep(message))
+}
+
+pub(super) fn delete(world: &mut World, asked: &Asked) -> Answered {
+    let place = asked.number("chat_id").zip(asked.number("message_id"));
+    if place.is_some_and(|(chat, id)| world.forget(chat, id)) {
+        return Ok(json!(true));
+    }
+    Err(bad("message to delete not found"))
+}
+
+pub(super) fn react(world: &World, asked: &Asked) -> Answered {
+    drop(found(world, asked, "message to react not found")?);
+    let reactions = asked.json("reaction").unwrap_or_default();
+    let is_known = |one: &Value| one["emoji"].as_str().is_some_and(|one| REACTIONS.contains(&one));
+    if reactions.as_array().is_some_and(|all| all.iter().all(is_known)) {
+        return Ok(json!(true));
+    }
+    Err(bad("REACTION_INVALID"))
+}
+
+pub(super) fn topic(world: &mut World, token: &str, asked: &Asked) -> Answered {
+    let mut message = begun(world, token, asked)?;
+    if message["chat"]["is_forum"] != json!(true) {
+        return Err(bad("the chat is not a forum"));
+    }
+    let name = asked.text("name").unwrap_or_default();
+    let opened = json!({ "name": name, "icon_color": 7_322_096 });
+    message.insert("forum_topic_created".to_owned(), opened.clone());
+    let message = world.keep(Value::Object(message));
+    let mut topic = opened;
+    topic["message_thread_id"] = message["message_id"].clone();
+    Ok(topic)
+}
