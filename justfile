@@ -46,6 +46,17 @@ hermes-line-planted: _desk-for-tests
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
+# Hold our fake Telegram to its word with a client of others, and our adapter with a fake of others.
+telegram-others:
+    cargo build --locked -p nightdesk-testkit --examples
+    testing/telegram/client.sh
+    testing/telegram/server.sh
+
+# Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.
+live-telegram:
+    cargo build --locked -p nightdesk-testkit --example telegram-echo
+    printenv TELEGRAM_TOKEN | target/debug/examples/telegram-echo https://api.telegram.org "$TELEGRAM_HANDLE"
+
 # Play 500 seeds of a simulated cell, or the one that is named. Budget: 4 minutes on two cores.
 sim *ARGS: _simulation
     {{ sim_target }}/sim/nightdesk-sim {{ ARGS }}

@@ -295,6 +295,24 @@ $$;
 
 ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) RETURNS TABLE(bot_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select b.bot_id from bots b
+    where b.adapter = any(p_adapters)
+      and b.settings ->> 'updates' is distinct from 'webhook'
+    order by b.bot_id
+    limit bots_max;
+end
+$$;
+
+ALTER FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -2774,6 +2792,8 @@ CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
 
 CREATE INDEX bot_keys_by_expiry ON public.bot_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX bots_by_adapter ON public.bots USING btree (adapter, tenant_id, bot_id);
 
 CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
 

@@ -91,6 +91,14 @@ impl Accounts {
         Ok(found)
     }
 
+    /// The adapters some of whose bots are listened for.
+    pub(crate) fn listening(&self) -> Vec<String> {
+        let listen = self.adapters.iter().filter(|(_, platform)| platform.listens());
+        let mut names: Vec<String> = listen.map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names
+    }
+
     fn account_of(&self, (bot, adapter): (Bot, String)) -> Option<Account> {
         let Some(platform) = self.adapters.get(&adapter) else {
             tracing::warn!(bot.id = %bot.id, adapter, "bot {} has an adapter this build lacks: {adapter}", bot.id);

@@ -5,7 +5,7 @@
 
 use nightdesk_egress::SendTurn;
 use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Sender, Tag};
-use nightdesk_inbox::{Bound, Put};
+use nightdesk_inbox::{Bound, Put, SourceMark};
 use nightdesk_line::Caller;
 use nightdesk_protocol::action::FollowUp;
 use nightdesk_protocol::outcome::Outcome;
@@ -18,9 +18,15 @@ use crate::Desk;
 use crate::accounts::store_error;
 
 /// Puts an event into inboxes, and with it what was lent for it.
-pub(crate) async fn put(desk: &Desk, event: &Admitted<Event>) -> Result<Put, StoreError> {
+pub(crate) async fn put(
+    desk: &Desk,
+    event: &Admitted<Event>,
+    mark: Option<&SourceMark>,
+) -> Result<Put, StoreError> {
     let verified = event.verified();
-    let Some(capability) = verified.capability() else { return desk.inbox.put(event, None).await };
+    let Some(capability) = verified.capability() else {
+        return desk.inbox.put(event, mark.cloned()).await;
+    };
     let sessions = session_key::of_any_client(verified.get());
     let at = Where { bot: verified.bot(), chat: &verified.get().source().chat_id };
     let mut bound = Vec::new();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Ask, Floor};
-use nightdesk_inbox::{Put, Quarantine, Stored, trail};
+use nightdesk_gate::{AdmitError, Ask, Floor};
+use nightdesk_inbox::{Put, Quarantine, SourceMark, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
@@ -68,7 +68,7 @@ pub async fn take(
             for event in events {
                 match event {
                     Ok(event) => {
-                        let placed = put(desk, &account, event, began).await?;
+                        let placed = put(desk, &account, (event, None), began).await?;
                         refused |= placed == Placed::Nowhere;
                     }
                     Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
@@ -81,16 +81,18 @@ pub async fn take(
 
 /// Where an event came to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placed {
+pub(crate) enum Placed {
     Stored,
     Nowhere,
+    /// Somebody else reads the source now. A webhook is none.
+    Fenced,
 }
 
-/// Puts a verified event into the inboxes of all who may see it.
-async fn put(
+/// Puts a verified event into the inboxes of all who may see it, and notes how far its source was read.
+pub(crate) async fn put(
     desk: &Arc<Desk>,
     account: &Account,
-    event: Verified<Event>,
+    (event, mark): (Verified<Event>, Option<&SourceMark>),
     began: Instant,
 ) -> Result<Placed, StoreError> {
     crash_point("K1");
@@ -111,7 +113,7 @@ async fn put(
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
-        match capabilities::put(desk, &event).await? {
+        match capabilities::put(desk, &event, mark).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
                 desk.refusals.passed_over(&event);
@@ -123,7 +125,7 @@ async fn put(
             }
             Put::Duplicate => return Ok(Placed::Stored),
             Put::Stale => admitted = desk.gate.admit_again(event, floor).await,
-            Put::Fenced => return Err(fenced(&event)),
+            Put::Fenced => return Ok(Placed::Fenced),
         }
     }
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
@@ -136,13 +138,11 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
     }
 }
 
-/// A webhook has no cursor, so nobody can have taken it over.
-fn fenced(event: &Admitted<Event>) -> StoreError {
-    let bot = event.verified().bot();
-    StoreError::broken("put an event", format!("bot {bot} has no source to be fenced"))
-}
-
-async fn quarantine(desk: &Desk, unreadable: Quarantined, body: &[u8]) -> Result<(), StoreError> {
+pub(crate) async fn quarantine(
+    desk: &Desk,
+    unreadable: Quarantined,
+    body: &[u8],
+) -> Result<(), StoreError> {
     let Quarantined { bot, operator, problem } = unreadable;
     tracing::warn!(bot.id = %bot, "quarantined an event of bot {bot}: {problem}");
     let quarantine = Quarantine { operator, bot, problem, body: body.to_vec() };

@@ -1,11 +1,13 @@
 //! Desk: the only crate that knows two stops at once.
 //!
-//! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`].
+//! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`]. [`listening`] is for
+//! platforms that must be asked.
 //! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
 //! agents that sleep and tells their people.
 
 pub mod explaining;
 pub mod inbound;
+pub mod listening;
 pub mod outbound;
 pub mod line;
 pub mod managing;

@@ -12,7 +12,7 @@ use nightdesk_types::limits::{
     GIVEN_UP_SENDS_MAX, OWNERLESS_BOTS_MAX, SEND_DONE_WITHIN, SEND_LOOKED_AT_EVERY,
     WAITING_SENDS_MAX,
 };
-use nightdesk_types::{AgentId, RequestId, StoreError};
+use nightdesk_types::{AgentId, BotId, RequestId, StoreError};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::Settled;
@@ -47,6 +47,12 @@ impl Egress {
                 None => sleep_until(next).await,
             }
         }
+    }
+
+    /// Whether this node owns a bot, and so may listen for it. It takes one that nobody owns.
+    pub async fn owns(&self, bot: BotId) -> Result<bool, StoreError> {
+        let owned = self.owners.of(Resource::Bot(bot)).await?;
+        Ok(matches!(owned, Owned::Here(_)) && self.owners.lease().is_held())
     }
 
     /// Makes a send if this node owns its bot, and rings for the owner if not.

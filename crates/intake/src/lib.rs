@@ -2,9 +2,9 @@
 //!
 //! # Promise
 //!
-//! A [`Verified`] event was signed by the platform its bot belongs to, and every client can
-//! take it. Nothing of an unsigned request is read.
+//! A [`Verified`] event was signed by the platform its bot belongs to, or told by it where we asked, and
+//! every client can take it. Nothing of an unsigned request is read.
 
 mod verified;
 
-pub use verified::{Intake, Quarantined, Verified, VerifyError, verify};
+pub use verified::{Intake, Quarantined, Told, Verified, VerifyError, listen, verify};

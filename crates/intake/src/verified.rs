@@ -1,11 +1,14 @@
 //! Verified: proof that a platform said this.
 
-use nightdesk_port::{Bot, Capability, Receive, ReceiveError, Received, SignedRequest};
+use nightdesk_port::{
+    Bot, Capability, Heard, Listen, ListenError, Receive, ReceiveError, Received, SignedRequest,
+};
 use nightdesk_types::event::Draft;
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
 use nightdesk_types::{BotId, Event, TenantScope};
 
-/// Proof that a platform's signature over these bytes checked out.
+/// Proof that a platform's signature over these bytes checked out, or that it told them where we
+/// asked for them with the bot's key.
 ///
 /// It names the bot and no tenant of its people: who may see the event is the gate's to say.
 #[derive(Clone, Debug)]
@@ -93,6 +96,31 @@ pub fn verify(
             Ok(Intake::Events(vec![Err(quarantined(bot, &error))]))
         }
     }
+}
+
+/// Something a platform told where it was asked.
+#[derive(Debug)]
+pub struct Told {
+    /// What it is. `None`: nobody said anything.
+    pub said: Result<Option<Verified<Event>>, Quarantined>,
+    /// As it came.
+    pub body: Vec<u8>,
+    /// Where the source goes on after it.
+    pub cursor: String,
+}
+
+/// Asks a platform what came after a cursor. Who was asked answers: that is the proof.
+pub async fn listen(
+    platform: &dyn Listen,
+    bot: &Bot,
+    cursor: Option<&str>,
+) -> Result<Vec<Told>, ListenError> {
+    let told = |Heard { said, body, cursor }| {
+        let said = said.map_err(|error| quarantined(bot, &error));
+        let proven = |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, None)).transpose();
+        Told { said: said.and_then(proven), body, cursor }
+    };
+    Ok(platform.listen(bot, cursor).await?.into_iter().map(told).collect())
 }
 
 fn proven(

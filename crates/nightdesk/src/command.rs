@@ -1,6 +1,7 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
 mod check;
+mod connect;
 mod dev;
 mod enter;
 mod explain;
@@ -251,6 +252,11 @@ pub(crate) enum Bot {
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
+    /// Enter a bot after its platform was asked about it, and tell the platform where to.
+    #[command(
+        after_help = "Example:\n  nightdesk bot connect --tenant acme --platform telegram --key-file bot.key"
+    )]
+    Connect(connect::Connect),
     /// Give a bot another key. What is signed with the one it had is believed for a while.
     #[command(
         name = "rotate-key",

@@ -5,9 +5,12 @@ mod issuers;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_outside::Rules;
+use nightdesk_telegram::Telegram;
+use nightdesk_types::SystemClock;
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
 use nightdesk_wake::ByCommand;
@@ -49,6 +52,9 @@ pub(crate) struct Config {
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
+    /// Where Telegram is.
+    #[serde(default)]
+    pub(crate) telegram: TelegramSection,
     /// How the desk signs its own tokens.
     #[serde(default)]
     pub(crate) issuer: Issuing,
@@ -200,6 +206,28 @@ impl Waking {
     }
 }
 
+/// Where Telegram is. Since 0.2.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TelegramSection {
+    /// The Bot API: Telegram's own, or a server of yours.
+    pub(crate) api_url: String,
+}
+
+impl Default for TelegramSection {
+    fn default() -> Self {
+        Self { api_url: nightdesk_telegram::API_URL.to_owned() }
+    }
+}
+
+impl TelegramSection {
+    /// Its adapter.
+    pub(crate) fn adapter(&self) -> anyhow::Result<Telegram> {
+        let telegram = Telegram::open(&self.api_url, Arc::new(SystemClock::started()));
+        telegram.with_context(|| format!("telegram.api_url is {}", self.api_url))
+    }
+}
+
 impl Config {
     /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
     pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
@@ -220,6 +248,7 @@ impl Config {
             traces: Traces::default(),
             wake: Waking::default(),
             outside: Rules::default(),
+            telegram: TelegramSection::default(),
             issuer: Issuing::default(),
             issuers: Vec::new(),
         }
@@ -251,6 +280,7 @@ impl Config {
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
         self.wake.by_command()?;
+        drop(self.telegram.adapter()?);
         keys::check(&self.vault)?;
         trusted(&self.issuers, &self.public_url())?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
@@ -322,6 +352,8 @@ mod tests {
         let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
         assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
         for key in [
+            "[telegram]\n",
+            "api_url = ",
             "key_file = ",
             "key_command = ",
             "[issuer]\n",

@@ -9,7 +9,7 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, listening, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -101,7 +101,8 @@ impl Running {
         let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
         let wake = Arc::new(wake(config, &pg, outside)?);
         let who = (register, Arc::new(issuers));
-        let desk = Arc::new(desk((&pg, wake), who, &lease, (&ringing, &webchat), &life)?);
+        let adapters = adapters(config, &webchat)?;
+        let desk = Arc::new(desk((&pg, wake), who, &lease, (&ringing, adapters), &life));
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -109,6 +110,9 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
+        // Until it gives its bots back: nobody else listens for them before.
+        let (rooms, leave) = (life.rooms.clone(), life.leave.clone());
+        life.rooms.spawn(listening::run(Arc::clone(&desk), rooms, leave));
         life.rooms.spawn(sweep::serve(
             Arc::clone(&desk),
             Arc::clone(&ringing.ears),
@@ -187,12 +191,12 @@ fn desk(
     (pg, wake): (&Arc<Pg>, Arc<Wake>),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
-    (ringing, webchat): (&Ringing, &Arc<Webchat>),
+    (ringing, adapters): (&Ringing, Adapters),
     life: &Lifecycle,
-) -> anyhow::Result<Desk> {
-    let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters(webchat)?));
+) -> Desk {
+    let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
-    Ok(Desk {
+    Desk {
         register,
         issuers,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
@@ -212,7 +216,7 @@ fn desk(
         waking: Waking::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
-    })
+    }
 }
 
 /// Begins this node's life.
@@ -277,13 +281,11 @@ fn webchat(config: &Config, pg: &Arc<Pg>, ringing: &Ringing) -> Webchat {
 }
 
 /// The platforms this build can speak to.
-#[cfg_attr(
-    not(feature = "scripted"),
-    expect(clippy::unnecessary_wraps, reason = "no platform of ours yet can fail to open")
-)]
-fn adapters(webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
+fn adapters(config: &Config, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
     adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
+    let telegram = Arc::new(config.telegram.adapter()?);
+    adapters.insert(nightdesk_telegram::NAME.to_owned(), telegram);
     #[cfg(feature = "scripted")]
     adapters.insert("scripted".to_owned(), Arc::new(nightdesk_testkit::scripted::Scripted::new()?));
     Ok(adapters)

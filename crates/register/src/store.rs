@@ -132,6 +132,10 @@ pub trait Bots: Send + Sync {
     /// The bot whose webhook has this path.
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError>;
 
+    /// Bots of these adapters that are to be listened for, over all tenants: all but those whose settings say
+    /// that their `updates` come by `webhook`.
+    async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError>;
+
     /// The bot of this id, for who has a send to it.
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError>;
 

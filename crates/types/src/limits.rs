@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 mod chat;
+mod listening;
 mod outside;
 mod tokens;
 mod vault;
 mod waking;
 
 pub use chat::*;
+pub use listening::*;
 pub use outside::*;
 pub use tokens::*;
 pub use vault::*;

@@ -1,11 +1,12 @@
 //! Port: what we ask of a platform.
 //!
-//! An adapter takes requests ([`Receive`]), makes calls ([`Deliver`]) and says what its
+//! An adapter takes requests ([`Receive`]) or asks for what was said ([`Listen`]), makes calls ([`Deliver`]) and says what its
 //! platform can do ([`Capabilities`]). It decides nothing: who may see an event is the
 //! gate's to say, and when a call is made is the lane's.
 
 mod bot;
 mod receive;
+mod listen;
 mod deliver;
 mod capabilities;
 mod capability;
@@ -16,6 +17,7 @@ pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
+pub use listen::{Heard, Listen, ListenError};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 
 /// A platform as the desk holds it.
@@ -26,6 +28,16 @@ pub trait Platform: Receive + Deliver {
     /// Where what people say comes in. By any other entrance the bot is not there.
     fn entrance(&self) -> Entrance {
         Entrance::Hook
+    }
+
+    /// Whether any of its bots is one to be asked for.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Whom to ask for what people say to this bot; nobody, if the platform tells it by itself.
+    fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+        None
     }
 
     /// Who can see what there; nobody's, where whoever is in a chat sees all of it.

@@ -6,8 +6,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use nightdesk_port::Bot;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use nightdesk_vault::Key;
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -80,30 +80,29 @@ impl Api {
     /// Makes one call.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
-        bot: &Bot,
+        key: Option<&Key>,
         method: &str,
         asked: &Value,
     ) -> Result<T, CallError> {
-        self.call_within(ANSWER_WAIT, bot, method, asked).await
+        self.call_within(ANSWER_WAIT, key, method, asked).await
     }
 
     /// The same, with another time to answer.
     pub(crate) async fn call_within<T: DeserializeOwned>(
         &self,
         wait: Duration,
-        bot: &Bot,
+        key: Option<&Key>,
         method: &str,
         asked: &Value,
     ) -> Result<T, CallError> {
-        let url = self.address(bot, method).ok_or(CallError::NoKey)?;
+        let url = self.address(key, method).ok_or(CallError::NoKey)?;
         let request = self.client.post(url).timeout(wait).json(asked);
         answer(request.send().await.map_err(unanswered)?).await
     }
 
-    fn address(&self, bot: &Bot, method: &str) -> Option<Url> {
+    fn address(&self, key: Option<&Key>, method: &str) -> Option<Url> {
         let base = self.base.as_str().trim_end_matches('/');
-        let key = bot.key.as_ref()?;
-        let address = key.with(|key| is_key(key).then(|| format!("{base}/bot{key}/{method}")))?;
+        let address = key?.with(|key| is_key(key).then(|| format!("{base}/bot{key}/{method}")))?;
         Url::parse(&address).ok()
     }
 }
@@ -128,18 +127,30 @@ fn unanswered(error: reqwest::Error) -> CallError {
 
 #[derive(Deserialize)]
 struct Answer<T> {
+    result: T,
+}
+
+#[derive(Deserialize)]
+struct Verdict {
     ok: bool,
-    result: Option<T>,
+    error_code: Option<u16>,
 }
 
 async fn answer<T: DeserializeOwned>(response: Response) -> Result<T, CallError> {
     let status = response.status();
     let body = body(response).await?;
+    // What is no text spoils what stands beside it as little as it can.
+    let body = String::from_utf8_lossy(&body);
+    let verdict: Option<Verdict> = serde_json::from_str(&body).ok();
+    // Some servers say no with a good status.
+    let no = verdict.as_ref().filter(|verdict| !verdict.ok).and_then(|verdict| verdict.error_code);
+    let status = no.and_then(|no| StatusCode::from_u16(no).ok()).unwrap_or(status);
     if status != StatusCode::OK {
-        return Err(CallError::Refused(Refusal::read(status, &body)));
+        return Err(CallError::Refused(Refusal::read(status, body.as_bytes())));
     }
-    let answer = serde_json::from_slice(&body).ok();
-    let result = answer.filter(|answer: &Answer<T>| answer.ok).and_then(|answer| answer.result);
+    let answer =
+        verdict.filter(|verdict| verdict.ok).and_then(|_| serde_json::from_str(&body).ok());
+    let result = answer.map(|answer: Answer<T>| answer.result);
     result.ok_or_else(|| CallError::Unanswered("it is not what was asked for".into()))
 }
 

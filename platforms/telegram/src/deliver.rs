@@ -115,9 +115,9 @@ impl Telegram {
         (field, text): (&str, &str),
     ) -> Result<T, CallError> {
         let marked = asked.clone().with(field, render(text)).with("parse_mode", "MarkdownV2");
-        match self.api.call(bot, method, &marked.into_json()).await {
-            Err(CallError::Refused(no)) if no.is(Reason::Unparsable) || no.is(Reason::TooLong) => {
-                self.api.call(bot, method, &asked.with(field, text).into_json()).await
+        match self.api.call(bot.key.as_ref(), method, &marked.into_json()).await {
+            Err(CallError::Refused(no)) if is_of_markup(&no) => {
+                self.api.call(bot.key.as_ref(), method, &asked.with(field, text).into_json()).await
             }
             answered => answered,
         }
@@ -125,7 +125,8 @@ impl Telegram {
 
     /// Does something that leaves nothing to name.
     async fn done(&self, bot: &Bot, method: &str, asked: Asked) -> Result<Receipt, DeliverError> {
-        let done: Result<bool, _> = self.api.call(bot, method, &asked.into_json()).await;
+        let done: Result<Value, _> =
+            self.api.call(bot.key.as_ref(), method, &asked.into_json()).await;
         done.map(|_| Receipt::default()).map_err(failed)
     }
 
@@ -136,17 +137,24 @@ impl Telegram {
         name: &str,
     ) -> Result<Receipt, DeliverError> {
         let asked = asked.with("name", asked::topic_name(name)?).into_json();
-        let topic: Topic = self.api.call(bot, "createForumTopic", &asked).await.map_err(failed)?;
+        let topic: Topic =
+            self.api.call(bot.key.as_ref(), "createForumTopic", &asked).await.map_err(failed)?;
         let thread_id = Some(topic.message_thread_id.to_string());
         Ok(Receipt { thread_id, ..Receipt::default() })
     }
 
     async fn chat_info(&self, bot: &Bot, asked: Asked, id: &str) -> Result<Receipt, DeliverError> {
-        let chat: Chat = self.api.call(bot, "getChat", &asked.into_json()).await.map_err(failed)?;
+        let chat: Chat =
+            self.api.call(bot.key.as_ref(), "getChat", &asked.into_json()).await.map_err(failed)?;
         let name = chat_name(&chat).unwrap_or_else(|| id.to_owned());
         let info = ChatInfo { name, kind: chat_type(&chat).as_str().to_owned() };
         Ok(Receipt { chat: Some(info), ..Receipt::default() })
     }
+}
+
+/// Whether it may be the markup alone that was refused.
+fn is_of_markup(no: &Refusal) -> bool {
+    [Reason::Unparsable, Reason::TooLong, Reason::Empty].iter().any(|reason| no.is(*reason))
 }
 
 fn refused(code: &str) -> DeliverError {

@@ -6,25 +6,32 @@
 //! event, is left out because nobody said anything, or is kept as unreadable: nothing of it can
 //! stop us. No key, text or name is in any log or error.
 //!
-//! Begin with [`Telegram`]. `words` says what an update is in our words, `deliver` what a send is in
+//! Begin with [`Telegram`]. Updates come by webhook (`receive`), or are asked for (`listen`). `words` says what an update is in our words, `deliver` what a send is in
 //! Telegram's, and `api` makes the calls.
 //!
 //! The shapes of the API are our own, and few: a library that knows all of them refuses an update in
 //! which one field is new, and we need a dozen calls.
 
 mod receive;
+mod listen;
 mod words;
 mod deliver;
 mod markdown;
+mod connect;
 mod api;
 mod capabilities;
 
 #[cfg(test)]
 mod tests;
 
-use nightdesk_port::{Bot, Capabilities, Platform};
+use std::fmt;
+use std::sync::Arc;
+
+use nightdesk_port::{Bot, Capabilities, Listen, Platform};
+use nightdesk_types::Clock;
 
 pub use api::OpenError;
+pub use connect::{ConnectError, Standing};
 pub use receive::{SECRET_HEADER, webhook_secret};
 
 use api::Api;
@@ -36,20 +43,35 @@ pub const NAME: &str = "telegram";
 pub const API_URL: &str = "https://api.telegram.org";
 
 /// The adapter of Telegram.
-#[derive(Debug)]
 pub struct Telegram {
     api: Api,
+    clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for Telegram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Telegram").field("api", &self.api).finish_non_exhaustive()
+    }
 }
 
 impl Telegram {
     /// Telegram at this address: [`API_URL`], or a server of the operator's own.
-    pub fn open(api_url: &str) -> Result<Self, OpenError> {
-        Ok(Self { api: Api::open(api_url)? })
+    pub fn open(api_url: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        Ok(Self { api: Api::open(api_url)?, clock })
     }
 }
 
 impl Platform for Telegram {
     fn capabilities(&self, _bot: &Bot) -> Capabilities {
         capabilities::capabilities()
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn ear(&self, bot: &Bot) -> Option<&dyn Listen> {
+        let by_webhook = bot.settings["updates"] == "webhook";
+        (!by_webhook).then_some(self)
     }
 }

@@ -12,7 +12,7 @@ mod writer;
 
 use writer::{Mark, Writer};
 
-/// A text of an agent in Telegram's MarkdownV2.
+/// A text of an agent in Telegram's `MarkdownV2`.
 pub(crate) fn render(text: &str) -> String {
     let mut writer = Writer::default();
     for event in TextMergeStream::new(Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH)) {

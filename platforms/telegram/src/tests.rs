@@ -1,6 +1,9 @@
 //! Who plays in the tests.
 
+use std::sync::Arc;
+
 use nightdesk_port::Bot;
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::{BotId, TenantId, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::json;
@@ -26,5 +29,10 @@ pub(crate) fn bot() -> Bot {
 
 /// An adapter that reaches nobody.
 pub(crate) fn telegram() -> Telegram {
-    Telegram::open("http://127.0.0.1:1").expect("an address")
+    telegram_at("http://127.0.0.1:1")
+}
+
+/// An adapter of what is found at this address.
+pub(crate) fn telegram_at(url: &str) -> Telegram {
+    Telegram::open(url, Arc::new(FakeClock::default())).expect("an address")
 }

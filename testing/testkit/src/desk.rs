@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, listening,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
@@ -126,6 +128,11 @@ pub enum PageAccess {
 impl TestDesk {
     /// Opens a desk on a free port.
     pub async fn open() -> Self {
+        Self::open_with(Adapters::new()).await
+    }
+
+    /// The same, with platforms besides those that every test desk has.
+    pub async fn open_with(platforms: Adapters) -> Self {
         let store = Memory::new(FakeClock::default());
         let key_file = Vault::new_key_file();
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
@@ -147,7 +154,7 @@ impl TestDesk {
         ));
         let calls = Arc::new(TestCalls::default());
         let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
-        let desk = Arc::new(rooms.desk(issuers, &webchat, &writers, &work));
+        let desk = Arc::new(rooms.desk(issuers, (&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
@@ -183,6 +190,12 @@ impl TestDesk {
             drain,
             room,
         }
+    }
+
+    /// Begins to ask platforms that tell nothing by themselves.
+    pub fn listen(&self) {
+        let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
+        self.street.spawn(listening::run(desk, self.street.clone(), drain));
     }
 
     /// Where it listens.
@@ -260,6 +273,15 @@ impl TestDesk {
             self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
         let name = gateway.to_owned();
         Household { scope, agent, bot, path, gateway: id, name, secret }
+    }
+
+    /// Enters another bot of a household, to which an author is bound. Answers the path of its webhook.
+    pub async fn bot(&self, household: &Household, bot: BotDraft, author: &str) -> (BotId, String) {
+        let Household { scope, agent, .. } = *household;
+        let (bot, path) = self.register.create_bot(scope, bot).await.expect("enter a bot");
+        let bound = self.register.store().bind(OnBot { scope, agent, bot }, author).await;
+        bound.expect("bind the author");
+        (bot, path)
     }
 
     /// Grants a chat of a bot to an agent, for anyone who writes there.
@@ -354,17 +376,17 @@ impl Rooms<'_> {
     fn desk(
         &self,
         issuers: Arc<Issuers>,
-        webchat: &Arc<Webchat>,
+        (webchat, platforms): (&Arc<Webchat>, Adapters),
         writers: &TaskTracker,
         work: &TaskTracker,
     ) -> Desk {
         let Rooms { store, register, ears, calls } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
-        let adapters: Adapters = [
+        let ours = [
             ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
             (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
-        ]
-        .into();
+        ];
+        let adapters: Adapters = ours.into_iter().chain(platforms).collect();
         let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
         let store = || Arc::new((*store).clone());
         let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);

@@ -1,11 +1,16 @@
 //! The fake Telegram: a server that answers as the Bot API does, as far as its documentation says.
 //!
 //! It has bots, chats and people, keeps what was sent, gives updates to who polls or posts them to a
-//! webhook, reads MarkdownV2 and refuses what is not, and misbehaves when told to ([`Fault`]). Clients that are
+//! webhook, reads `MarkdownV2` and refuses what is not, and misbehaves when told to ([`Fault`]). Clients that are
 //! not ours hold it to its word.
 //!
 //! What a test may do from inside, a program may do over HTTP, at `/control/{what}`: `bot`, `chat`, `says`,
 //! `press`, `fault`, `renumber`, `calls`.
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot set up should stop"
+)]
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -126,17 +131,5 @@ impl FakeTelegram {
     /// Updates of a bot that nobody has confirmed.
     pub fn pending(&self, token: &str) -> usize {
         self.shared.world().bot(token).map_or(0, |bot| bot.updates.len())
-    }
-
-    /// Waits until the calls it got are such.
-    pub async fn until(&self, is_so: impl Fn(&[Called]) -> bool) -> Vec<Called> {
-        let mut changed = self.shared.changed.subscribe();
-        loop {
-            let calls = self.calls();
-            if is_so(&calls) {
-                return calls;
-            }
-            changed.changed().await.expect("the fake is there");
-        }
     }
 }

@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, explain, gateway, inbox, issuer, keys, list,
-    names, reach, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, connect, explain, gateway, inbox, issuer, keys,
+    list, names, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -113,7 +113,8 @@ async fn notices(register: &Register, wakers: &dyn Wakers, tenant: &str) -> anyh
 async fn bots(config: &Config, register: &Register, command: Bot) -> anyhow::Result<Answer> {
     match command {
         Bot::Create(bot) => create_bot(config, register, bot).await,
-        Bot::RotateKey(rotated) => keys::rotate_bot(register, rotated).await,
+        Bot::Connect(connect) => connect::run(config, register, connect).await,
+        Bot::RotateKey(rotated) => keys::rotate_bot(config, register, rotated).await,
         Bot::List { tenant } => {
             let scope = names::tenant(register, &tenant).await?;
             let open = register.store().open_bots(scope).await?;

@@ -10,7 +10,7 @@ use nightdesk_types::limits::{BOT_KEY_OVERLAP_MAX, BOT_KEY_READ_WITHIN};
 use nightdesk_vault::{Key, Locksmith};
 use serde_json::json;
 
-use super::{enter, names};
+use super::{connect, enter, names};
 use crate::config::{Config, password};
 use crate::ui::Answer;
 use crate::wiring;
@@ -69,13 +69,18 @@ pub(super) async fn erase(
     Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
 }
 
-pub(super) async fn rotate_bot(register: &Register, rotated: Rotated) -> anyhow::Result<Answer> {
+pub(super) async fn rotate_bot(
+    config: &Config,
+    register: &Register,
+    rotated: Rotated,
+) -> anyhow::Result<Answer> {
     let Rotated { tenant, bot, key_file, overlap } = rotated;
     ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
     let (scope, id) = (names::tenant(register, &tenant).await?, enter::bot(&bot)?);
     let key = password(Some(&key_file))?.map(Key::new).context("the file holds no key")?;
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
     ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");
+    connect::told_again(config, register, id).await?;
     let within = BOT_KEY_READ_WITHIN.as_secs();
     Ok(Answer::One(
         json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within }),

@@ -10,6 +10,7 @@ mod nodes;
 mod reach;
 mod readme;
 mod redis;
+mod telegram;
 mod trace;
 mod waking;
 mod webchat;

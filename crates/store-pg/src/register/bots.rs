@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_register::{Bots, GreetedBot, NewSecret, StoredBot, StoredBotKey};
-use nightdesk_types::limits::BOT_KEYS_LIVE_MAX;
+use nightdesk_types::limits::{BOT_KEYS_LIVE_MAX, LISTENING_BOTS_MAX};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 use serde_json::Value;
@@ -17,6 +17,23 @@ use crate::Pg;
 impl Bots for Pg {
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError> {
         self.find_bot(Some(path.to_owned()), None).await
+    }
+
+    async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError> {
+        let adapters = adapters.to_vec();
+        self.single("find bots to listen for", move |connection| {
+            Box::pin(async move {
+                let bots = sqlx::query_scalar!(
+                    r#"select bot_id as "bot!" from door_listening_bots($1, $2)"#,
+                    &adapters[..],
+                    LISTENING_BOTS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(bots.into_iter().map(BotId::from_uuid).collect())
+            })
+        })
+        .await
     }
 
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {

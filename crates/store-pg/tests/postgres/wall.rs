@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 32] = [
+const DEFINERS: [(&str, &str); 33] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -20,6 +20,7 @@ const DEFINERS: [(&str, &str); 32] = [
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
     ("door_link", "nightdesk_doors"),
+    ("door_listening_bots", "nightdesk_doors"),
     ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),

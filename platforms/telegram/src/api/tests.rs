@@ -17,7 +17,7 @@ fn a_call_goes_below_the_address() {
         ("https://a.b", "https://a.b/bot4242:canary-token-7f3a/getMe"),
         ("https://a.b/c/", "https://a.b/c/bot4242:canary-token-7f3a/getMe"),
     ] {
-        let address = Api::open(base).unwrap().address(&bot, "getMe");
+        let address = Api::open(base).unwrap().address(bot.key.as_ref(), "getMe");
         assert_eq!(address.as_ref().map(Url::as_str), Some(want));
     }
 }

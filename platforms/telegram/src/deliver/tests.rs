@@ -7,7 +7,7 @@ use nightdesk_types::send::PromptOption;
 use serde_json::Map;
 
 use super::*;
-use crate::tests::{TOKEN, bot};
+use crate::tests::{TOKEN, bot, telegram_at};
 
 mod errors;
 mod logs;
@@ -25,7 +25,7 @@ pub(super) async fn fake() -> FakeTelegram {
 }
 
 pub(super) async fn deliver(fake: &FakeTelegram, send: &Send) -> Result<Receipt, DeliverError> {
-    Telegram::open(&fake.url()).unwrap().deliver(&bot(), send).await
+    telegram_at(&fake.url()).deliver(&bot(), send).await
 }
 
 pub(super) fn to(chat: i64, op: Op) -> Send {

@@ -220,7 +220,8 @@ impl Writer {
         self.begin();
         match self.lists.last_mut() {
             Some(Some(number)) => {
-                self.out.push_str(&format!("{number}\\. "));
+                self.out.push_str(&number.to_string());
+                self.out.push_str("\\. ");
                 *number = number.saturating_add(1);
             }
             Some(None) | None => self.out.push_str("• "),

@@ -1,6 +1,7 @@
 //! Update: what Telegram sends, as far as we read it.
 //!
 //! What is not here is not read. Whose words are in a forward is not: the author is who sent it.
+#![expect(clippy::struct_field_names, reason = "the names are Telegram's")]
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

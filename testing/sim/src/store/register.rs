@@ -68,6 +68,7 @@ through! { nightdesk_register::Gateways {
 
 through! { nightdesk_register::Bots {
     fn bot_at(path: &str) -> Option<StoredBot>;
+    fn listening_bots(adapters: &[String]) -> Vec<BotId>;
     fn bot(id: BotId) -> Option<StoredBot>;
     fn rotate_bot_key(scope: TenantScope, bot: BotId, key: &NewSecret, overlap: Duration) -> bool;
     fn bots_of(scope: TenantScope, agent: AgentId) -> Vec<GreetedBot>;

@@ -176,6 +176,7 @@ macro_rules! register_store_conformance {
             an_agent_has_one_gateway_for_tokens,
             a_bot_is_found_by_path_and_by_id,
             a_bot_is_entered_once,
+            a_bot_is_listened_for_unless_its_platform_tells_by_itself,
             a_rotated_bot_key_overlaps_with_the_new_one,
             an_agents_bots_are_those_it_is_known_on,
             a_tenant_is_found_by_name_or_id,

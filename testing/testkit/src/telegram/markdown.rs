@@ -1,9 +1,9 @@
-//! MarkdownV2, as Telegram reads it: a second opinion on what our adapter writes.
+//! `MarkdownV2`, as Telegram reads it: a second opinion on what our adapter writes.
 
 /// What must be escaped outside of code and addresses.
 const RESERVED: &str = "_*[]()~`>#+-=|{}.!";
 
-/// The text that a MarkdownV2 text shows, or what is wrong with it.
+/// The text that a `MarkdownV2` text shows, or what is wrong with it.
 pub fn plain(text: &str) -> Result<String, String> {
     let mut reader =
         Reader { rest: text, at: 0, out: String::new(), open: Vec::new(), is_new_line: true };

@@ -15,7 +15,7 @@ use super::world::Webhook;
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a webhook may take.
-const ANSWER_WAIT: Duration = Duration::from_secs(60);
+const ANSWER_WAIT: Duration = Duration::from_mins(1);
 
 /// How many are posted at a time.
 const AT_ONCE_MAX: usize = 40;

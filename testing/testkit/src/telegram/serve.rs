@@ -47,13 +47,21 @@ async fn answer(
     let (head, body) = request.into_parts();
     let body = Limited::new(body, REQUEST_BYTES_MAX).collect().await.map_err(|_| HungUp)?;
     let asked = Asked::read(&head.headers, head.uri.query().unwrap_or(""), &body.to_bytes());
-    let path: Vec<&str> = head.uri.path().trim_start_matches('/').split('/').collect();
+    let path = decoded(head.uri.path());
+    let path: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     match path.as_slice() {
         ["control", what] => Ok(written(control::answer(shared, what, &asked))),
         ["file", bot, _, id] if bot.starts_with("bot") => Ok(download(shared, &bot[3..], id)),
         [bot, method] if bot.starts_with("bot") => called(shared, &bot[3..], method, &asked).await,
         _ => Ok(written(Err(refused(404, "Not Found")))),
     }
+}
+
+/// Some clients escape the colon of a token.
+fn decoded(path: &str) -> String {
+    let escaped = path.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
+    let decoded = form_urlencoded::parse(escaped.as_bytes()).next();
+    decoded.map(|(path, _)| path.into_owned()).unwrap_or_default()
 }
 
 async fn called(

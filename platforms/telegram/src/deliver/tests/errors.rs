@@ -52,7 +52,7 @@ async fn a_rejected_key_is_told_from_a_refused_message() {
     for key in [None, Some(""), Some("4242"), Some(":x"), Some("42:a/../../b"), Some("x:y")] {
         let key = key.map(|key| nightdesk_vault::Key::new(key.to_owned()));
         let keyless = Bot { key, ..bot() };
-        let telegram = Telegram::open(&fake.url()).unwrap();
+        let telegram = telegram_at(&fake.url());
         let got = telegram.deliver(&keyless, &to(ANN, text("hello"))).await;
         assert!(matches!(got, Err(DeliverError::KeyRejected)), "{got:?}");
     }

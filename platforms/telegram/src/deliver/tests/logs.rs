@@ -49,22 +49,20 @@ async fn sung() -> String {
     }
     let nowhere = crate::tests::telegram();
     errors += &chain(&nowhere.deliver(&bot(), &to(ANN, text(CANARY))).await.unwrap_err());
-    errors += &format!("{nowhere:?} {:?}", bot());
-    errors + &unread()
+    [errors, format!("{nowhere:?} {:?}", bot()), unread()].concat()
 }
 
 /// What is not taken says nothing either.
 fn unread() -> String {
     let secret = crate::webhook_secret(&bot()).unwrap().with(str::to_owned);
-    let mut said = String::new();
-    for shown in [secret.as_str(), CANARY] {
+    let said = [secret.as_str(), CANARY].map(|shown| {
         let headers = [(crate::SECRET_HEADER.parse().unwrap(), shown.parse().unwrap())];
         let headers = headers.into_iter().collect();
         let body = format!(r#"{{"update_id": 1, "message": "{CANARY}"}}"#);
         let request = SignedRequest { headers: &headers, body: body.as_bytes() };
-        said += &format!("{:?}", crate::tests::telegram().receive(&bot(), &request));
-    }
-    said
+        format!("{:?}", crate::tests::telegram().receive(&bot(), &request))
+    });
+    said.concat()
 }
 
 #[tokio::test]

@@ -24,6 +24,14 @@ async fn what_telegram_cannot_read_is_said_plain_and_once() {
 }
 
 #[tokio::test]
+async fn what_is_nothing_but_markup_is_said_plain() {
+    let fake = fake().await;
+
+    deliver(&fake, &to(ANN, text("#"))).await.unwrap();
+    assert_eq!(made(&fake)["text"], json!("#"));
+}
+
+#[tokio::test]
 async fn a_reply_names_what_it_answers_and_is_said_also_if_that_is_gone() {
     let fake = fake().await;
     fake.says(TOKEN, ANN, "question");
@@ -179,8 +187,7 @@ async fn a_chat_says_what_it_is() {
 #[tokio::test]
 async fn what_it_says_it_can_do_it_does_and_nothing_else() {
     let fake = fake().await;
-    let ops =
-        nightdesk_port::Platform::capabilities(&Telegram::open(&fake.url()).unwrap(), &bot()).ops;
+    let ops = nightdesk_port::Platform::capabilities(&telegram_at(&fake.url()), &bot()).ops;
     let not_done = [
         Op::Draft { draft_id: 1, content: String::new(), is_final: false },
         Op::TaskCard { card_id: String::new(), chunks: Vec::new() },

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nightdesk_register::{GreetedBot, NewBot, StoredBot};
 use nightdesk_types::{BotId, DataKeyId, Principal};
 use nightdesk_vault::WrappedKey;
+use serde_json::json;
 
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, bot, id_of, new_bot, secret, tenant};
@@ -58,6 +59,29 @@ pub async fn a_bot_is_entered_once(harness: &impl Harness) {
     assert!(others.is_ok(), "another operator may have one of the same name");
     let keyless = register.bot_at("p2").await.expect("find a bot").expect("it was entered");
     assert_eq!(keyless.keys, [], "a bot need not have a key");
+}
+
+/// Bots of an adapter are found over all tenants, but for those that have a webhook.
+pub async fn a_bot_is_listened_for_unless_its_platform_tells_by_itself(harness: &impl Harness) {
+    let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
+    let register = harness.register();
+    let enter = async |scope, name: &str, adapter: &str, settings| {
+        let adapter = adapter.to_owned();
+        let new = NewBot { adapter, settings, ..new_bot(name) };
+        register.create_bot(scope, &new).await.expect("enter a bot")
+    };
+    let asked = enter(operator, "asked", "telegram", json!({})).await;
+    let told_so = enter(other, "told-so", "telegram", json!({ "updates": "poll" })).await;
+    enter(operator, "posted", "telegram", json!({ "updates": "webhook" })).await;
+    enter(operator, "another's", "elsewhere", json!({})).await;
+
+    let adapters = ["telegram".to_owned(), "nobody's".to_owned()];
+    let mut found = register.listening_bots(&adapters).await.expect("find bots");
+    found.sort_unstable();
+    let mut want = [asked, told_so];
+    want.sort_unstable();
+    assert_eq!(found, want);
+    assert_eq!(register.listening_bots(&[]).await.expect("find bots"), []);
 }
 
 /// A bot's new key is the one it uses; the one it had is still there for a while.

@@ -80,6 +80,17 @@ impl Bots for Memory {
         Ok(row.map(|row| state.stored(row, now)))
     }
 
+    async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError> {
+        let state = self.lock();
+        let listens = |row: &&BotRow| {
+            adapters.contains(&row.new.adapter) && row.new.settings["updates"] != "webhook"
+        };
+        let bots = state.bots.values().filter(listens).map(|row| BotId::from_uuid(row.new.id));
+        let mut bots: Vec<BotId> = bots.collect();
+        bots.sort_unstable();
+        Ok(bots)
+    }
+
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {
         let (now, state) = (self.now(), self.lock());
         Ok(state.bots.get(&id).map(|row| state.stored(row, now)))

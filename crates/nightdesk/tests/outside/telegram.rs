@@ -1,0 +1,92 @@
+//! The command of the page on Telegram, and what a person finds after it, on the fake Telegram.
+
+use nightdesk_testkit::telegram::FakeTelegram;
+use tokio::runtime::Runtime;
+
+use crate::desk::{Desk, value, wait_until};
+use crate::docs::{Variables, blocks, entered_on};
+
+const PAGE: &str = include_str!("../../../../docs/telegram.md");
+const TOKEN: &str = "4242:the-key";
+
+struct Stage {
+    fake: FakeTelegram,
+    desk: Desk,
+    entered: Variables,
+    /// The fake lives on it.
+    _runtime: Runtime,
+}
+
+fn stage() -> Stage {
+    let runtime = Runtime::new().expect("a runtime");
+    let fake = runtime.block_on(FakeTelegram::open());
+    fake.bot(TOKEN, "desk_bot");
+    let (desk, entered) = entered_on(&format!("\n[telegram]\napi_url = \"{}\"\n", fake.url()));
+    std::fs::write(desk.folder().join("bot.key"), TOKEN).expect("write the key");
+    Stage { fake, desk, entered, _runtime: runtime }
+}
+
+impl Stage {
+    /// Connects the bot as the page says, and binds a person to it.
+    fn connect(&mut self, more: &str) -> String {
+        let line = format!("{} {more}", blocks(PAGE, "sh")[0].trim());
+        let answer = self.entered.run(&self.desk, &line);
+        let bot = value(&answer, "bot_id");
+        let bind = format!(
+            "nightdesk binding create --tenant $TENANT --agent $AGENT --bot {bot} --author 900"
+        );
+        self.entered.run(&self.desk, &bind);
+        answer
+    }
+
+    /// What was said is confirmed to Telegram, and so it is stored.
+    fn hears(&self, text: &str) {
+        let entries = || self.desk.sql("select count(*) from inbox_entries").trim().to_owned();
+        let before: u32 = entries().parse().expect("a number");
+        self.fake.says(TOKEN, 900, text);
+        wait_until("Telegram is told that it was stored", || self.fake.pending(TOKEN) == 0);
+        assert_eq!(entries(), (before + 1).to_string());
+    }
+}
+
+#[test]
+fn a_person_is_heard_after_the_pages_command() {
+    let mut stage = stage();
+    let answer = stage.connect("");
+    assert_eq!(value(&answer, "handle"), "desk_bot");
+    stage.hears("canary-7f3a");
+
+    stage.desk.stop();
+    let log = stage.desk.log();
+    assert!(!log.contains("the-key") && !log.contains("canary"), "{log}");
+}
+
+#[test]
+fn a_person_is_heard_by_webhook_also_after_the_key_was_replaced() {
+    let mut stage = stage();
+    let answer = stage.connect("--webhook");
+    assert!(value(&answer, "updates").contains("/hooks/"), "{answer}");
+    stage.hears("hello");
+
+    let rotate = format!(
+        "nightdesk bot rotate-key --tenant $TENANT --bot {} --key-file bot.key",
+        value(&answer, "bot_id")
+    );
+    stage.entered.run(&stage.desk, &rotate);
+    stage.hears("hello again");
+    stage.desk.stop();
+}
+
+#[test]
+fn a_token_that_telegram_does_not_take_enters_nobody() {
+    let stage = stage();
+    std::fs::write(stage.desk.folder().join("bot.key"), "4242:another").expect("write the key");
+    let tenant = stage.entered.get("TENANT");
+    let connect =
+        format!("nightdesk bot connect --tenant {tenant} --platform telegram --key-file bot.key");
+
+    let said = stage.desk.fails(&connect);
+    assert!(said.contains("does not take this token") && !said.contains("another"), "{said}");
+    let bots = stage.desk.sql("select count(*) from bots where platform = 'telegram'");
+    assert_eq!(bots.trim(), "0");
+}

@@ -1,0 +1,53 @@
+//! Listen: what a platform says where we ask for it.
+
+use std::error::Error;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_types::event::Draft;
+
+use crate::{Bot, ReceiveError};
+
+/// Something a platform said.
+#[derive(Debug)]
+pub struct Heard {
+    /// What it is in our words. `None`: nobody said anything.
+    pub said: Result<Option<Draft>, ReceiveError>,
+    /// As it came, for who wants to look at what could not be read.
+    pub body: Vec<u8>,
+    /// Where the source goes on after it, in its own words.
+    pub cursor: String,
+}
+
+/// Why nothing was heard.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The platform tells somebody else.
+    #[error("the platform tells somebody else")]
+    Elsewhere,
+    /// It was asked too often.
+    #[error("rate limited by the platform")]
+    RateLimited {
+        /// Not before this has passed.
+        retry_after: Duration,
+    },
+    /// The account's key is not taken any more.
+    #[error("key rejected by the platform")]
+    KeyRejected,
+    /// It was not reached, or its answer was not understood.
+    #[error("platform unavailable")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// Asks a platform for what was said.
+#[async_trait]
+pub trait Listen: Send + Sync {
+    /// What the source is called: a bot may have several.
+    fn source(&self) -> &'static str;
+
+    /// What came after the cursor, in the platform's order. It waits a while for something to come,
+    /// and answers nothing if nothing did; it may be dropped at any time.
+    ///
+    /// To ask with a cursor says that all before it was stored: the platform forgets it.
+    async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
+}

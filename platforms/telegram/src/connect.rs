@@ -1,0 +1,112 @@
+//! Connect: what Telegram says of a bot, and where its updates go.
+
+use std::error::Error;
+
+use nightdesk_port::Bot;
+use nightdesk_vault::Key;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::CallError;
+use crate::listen::KINDS;
+use crate::{Telegram, webhook_secret};
+
+/// Posts of one bot that Telegram makes at a time.
+const POSTS_AT_ONCE: u32 = 40;
+
+/// What Telegram says of a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its username, by which people mention it.
+    pub username: String,
+    /// Whether it hears everything in groups, and not only what is said to it.
+    pub hears_all: bool,
+    /// Where its updates are posted, if they are.
+    pub webhook: Option<String>,
+    /// Updates that nobody has taken yet.
+    pub pending: u64,
+    /// What went wrong the last time one was posted, in Telegram's words.
+    pub last_error: Option<String>,
+}
+
+/// Why Telegram says nothing of a bot, or does not do as it was told.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The token is not one of a living bot.
+    #[error("Telegram does not take this token")]
+    KeyRejected,
+    /// It said no.
+    #[error("Telegram said no: {0}")]
+    Refused(String),
+    /// It was not reached, or did not answer.
+    #[error("Telegram did not answer")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+#[derive(Deserialize)]
+struct Me {
+    username: String,
+    #[serde(default)]
+    can_read_all_group_messages: bool,
+}
+
+#[derive(Deserialize)]
+struct WebhookInfo {
+    url: String,
+    #[serde(default)]
+    pending_update_count: u64,
+    last_error_message: Option<String>,
+}
+
+impl Telegram {
+    /// What Telegram says of the bot that has this key.
+    pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
+        let (key, nothing) = (Some(key), json!({}));
+        let me: Me = self.api.call(key, "getMe", &nothing).await.map_err(failed)?;
+        let info: WebhookInfo =
+            self.api.call(key, "getWebhookInfo", &nothing).await.map_err(failed)?;
+        Ok(Standing {
+            username: me.username,
+            hears_all: me.can_read_all_group_messages,
+            webhook: Some(info.url).filter(|url| !url.is_empty()),
+            pending: info.pending_update_count,
+            last_error: info.last_error_message,
+        })
+    }
+
+    /// Has a bot's updates posted to an address, with its secret.
+    pub async fn post_updates_to(&self, bot: &Bot, url: &str) -> Result<(), ConnectError> {
+        let secret = webhook_secret(bot).ok_or(ConnectError::KeyRejected)?;
+        let asked = json!({
+            "url": url, "secret_token": secret.with(str::to_owned), "allowed_updates": KINDS,
+            "max_connections": POSTS_AT_ONCE,
+        });
+        self.tell(bot, "setWebhook", &asked).await
+    }
+
+    /// Has a bot's updates kept until they are asked for. Those that wait go on to wait.
+    pub async fn keep_updates(&self, bot: &Bot) -> Result<(), ConnectError> {
+        self.tell(bot, "deleteWebhook", &json!({})).await
+    }
+
+    async fn tell(&self, bot: &Bot, method: &str, asked: &Value) -> Result<(), ConnectError> {
+        self.api.call::<Value>(bot.key.as_ref(), method, asked).await.map(drop).map_err(failed)
+    }
+}
+
+fn failed(error: CallError) -> ConnectError {
+    match error {
+        CallError::NoKey => ConnectError::KeyRejected,
+        CallError::NotSent(source) | CallError::Unanswered(source) => {
+            ConnectError::Unavailable(source)
+        }
+        CallError::Refused(no) => match no.status {
+            StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => ConnectError::KeyRejected,
+            _ => ConnectError::Refused(no.code()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

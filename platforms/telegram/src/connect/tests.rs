@@ -1,0 +1,52 @@
+use nightdesk_testkit::telegram::{FakeTelegram, Fault, Kind};
+
+use super::*;
+use crate::tests::{TOKEN, bot, telegram_at};
+
+fn key() -> Key {
+    Key::new(TOKEN.to_owned())
+}
+
+#[tokio::test]
+async fn updates_are_posted_or_kept_as_told() {
+    let fake = FakeTelegram::open().await;
+    fake.bot(TOKEN, "desk_bot");
+    let telegram = telegram_at(&fake.url());
+    let new = Standing {
+        username: "desk_bot".to_owned(),
+        hears_all: false,
+        webhook: None,
+        pending: 0,
+        last_error: None,
+    };
+    assert_eq!(telegram.standing(&key()).await.unwrap(), new);
+
+    let url = "http://127.0.0.1:1/hooks/x";
+    telegram.post_updates_to(&bot(), url).await.unwrap();
+    let secret = webhook_secret(&bot()).unwrap().with(str::to_owned);
+    assert_eq!(fake.calls().last().unwrap().asked["secret_token"], json!(secret));
+    assert_eq!(telegram.standing(&key()).await.unwrap().webhook.as_deref(), Some(url));
+    telegram.keep_updates(&bot()).await.unwrap();
+    assert_eq!(telegram.standing(&key()).await.unwrap(), new);
+}
+
+#[tokio::test]
+async fn a_bad_token_is_told_from_a_bad_day() {
+    let fake = FakeTelegram::open().await;
+    let telegram = telegram_at(&fake.url());
+    let strange = telegram.standing(&key()).await;
+    assert!(matches!(strange, Err(ConnectError::KeyRejected)), "{strange:?}");
+
+    fake.bot(TOKEN, "desk_bot");
+    fake.misbehave(Fault::at("getMe", 1, Kind::HangUp));
+    let away = telegram.standing(&key()).await;
+    assert!(matches!(away, Err(ConnectError::Unavailable(_))), "{away:?}");
+    fake.misbehave(Fault::refuse(
+        "setWebhook",
+        1,
+        400,
+        "Bad Request: bad webhook: HTTPS url must be provided",
+    ));
+    let refused = telegram.post_updates_to(&bot(), "http://a.b").await;
+    assert!(matches!(refused, Err(ConnectError::Refused(code)) if code == "400"));
+}

@@ -1,0 +1,140 @@
+//! Listen: asks Telegram for updates, and waits for them.
+//!
+//! A cursor is the number of the next update, and when the one before came. To ask for a number
+//! confirms all before it, so it is only ever one after what was stored.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_port::{Bot, Heard, Listen, ListenError};
+use nightdesk_types::Timestamp;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::Telegram;
+use crate::api::{CallError, Refusal};
+use crate::words::event;
+
+/// How long Telegram waits for something to come, ...
+const POLL_FOR: Duration = Duration::from_secs(25);
+
+/// ... and how long we wait for Telegram.
+const POLL_WAIT: Duration = Duration::from_secs(35);
+
+/// Updates that are told at a time.
+const UPDATES_MAX: usize = 50;
+
+/// The kinds of update that we read, and those that say how a bot stands.
+pub(crate) const KINDS: [&str; 6] = [
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "callback_query",
+    "my_chat_member",
+];
+
+/// How long a number is good. Telegram keeps nothing longer, so an older one confirms nothing; but after
+/// a quiet week numbers begin anew, and one that is by chance a little ahead of the new ones would confirm
+/// what nobody has read.
+const NUMBER_GOOD_FOR: Duration = Duration::from_hours(24);
+
+const _: () = assert!(POLL_FOR.as_secs() < POLL_WAIT.as_secs(), "Telegram gives up first");
+
+#[async_trait]
+impl Listen for Telegram {
+    fn source(&self) -> &'static str {
+        "updates"
+    }
+
+    async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError> {
+        let mut asked = json!({
+            "timeout": POLL_FOR.as_secs(), "limit": UPDATES_MAX, "allowed_updates": KINDS,
+        });
+        let cursor = cursor.and_then(Cursor::read);
+        if let Some(next) = cursor.and_then(|cursor| cursor.number_at(self.clock.now())) {
+            asked["offset"] = json!(next);
+        }
+        let told = self.api.call_within(POLL_WAIT, bot.key.as_ref(), "getUpdates", &asked).await;
+        let told: Vec<Box<RawValue>> = told.map_err(unheard)?;
+        heard(bot, &told, self.clock.now())
+    }
+}
+
+/// Where to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cursor {
+    next: i64,
+    since: Timestamp,
+}
+
+impl Cursor {
+    fn read(text: &str) -> Option<Self> {
+        let (next, since) = text.split_once('@')?;
+        let since = Timestamp::from_second(since.parse().ok()?).ok()?;
+        Some(Self { next: next.parse().ok()?, since })
+    }
+
+    fn write(self) -> String {
+        format!("{}@{}", self.next, self.since.as_second())
+    }
+
+    /// The number to ask for, as long as it is good.
+    fn number_at(self, now: Timestamp) -> Option<i64> {
+        let age = now.duration_since(self.since).unsigned_abs();
+        (age < NUMBER_GOOD_FOR).then_some(self.next)
+    }
+}
+
+#[derive(Deserialize)]
+struct Numbered {
+    update_id: i64,
+}
+
+/// Updates in our words. The cursor after each follows from its own number, also if that is lower than
+/// the one before: numbers may begin anew, and who looks for the highest would be told the same
+/// for ever.
+fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>, ListenError> {
+    let number = |update: &RawValue| {
+        let numbered: Option<Numbered> = serde_json::from_str(update.get()).ok();
+        numbered.map(|numbered| numbered.update_id)
+    };
+    let Some(mut last) = told.iter().find_map(|update| number(update)) else {
+        let is_quiet = told.is_empty();
+        let unnumbered = || ListenError::Unavailable("updates without numbers".into());
+        return if is_quiet { Ok(Vec::new()) } else { Err(unnumbered()) };
+    };
+    let hear = |update: &RawValue| {
+        last = number(update).unwrap_or(last);
+        let cursor = Cursor { next: last.saturating_add(1), since: now }.write();
+        let body = update.get().as_bytes();
+        Heard { said: event(bot, body), body: body.to_vec(), cursor }
+    };
+    Ok(told.iter().map(AsRef::as_ref).map(hear).collect())
+}
+
+fn unheard(error: CallError) -> ListenError {
+    match error {
+        CallError::NoKey => ListenError::KeyRejected,
+        CallError::NotSent(source) | CallError::Unanswered(source) => {
+            ListenError::Unavailable(source)
+        }
+        CallError::Refused(refusal) => said_no(refusal),
+    }
+}
+
+fn said_no(refusal: Refusal) -> ListenError {
+    match refusal.status {
+        StatusCode::CONFLICT => ListenError::Elsewhere,
+        StatusCode::TOO_MANY_REQUESTS => {
+            ListenError::RateLimited { retry_after: refusal.retry_after }
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => ListenError::KeyRejected,
+        _ => ListenError::Unavailable(CallError::Refused(refusal).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Has our adapter talk to a fake Telegram that is not ours. See README.md.
+#
+# The fake goes into a folder of its own, made once and used again.
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repo=$(cd "$here/../.." && pwd)
+version=4.2.1
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
+folder=$cache/telegram-test-api-$version
+
+mkdir -p "$folder"
+(
+    flock 9
+    [ -e "$folder/complete" ] || {
+        npm install --silent --no-fund --no-audit --prefix "$folder" "telegram-test-api@$version"
+        touch "$folder/complete"
+    }
+) 9>"$folder.lock"
+
+export TELEGRAM_ECHO_BIN=${TELEGRAM_ECHO_BIN:-$repo/target/debug/examples/telegram-echo}
+NODE_PATH=$folder/node_modules exec node "$here/server.js" "$@"

@@ -1,0 +1,167 @@
+//! Telegram on a whole desk: what is said on the fake comes to the agent, whatever goes wrong.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_desk::Adapters;
+use nightdesk_register::BotDraft;
+use nightdesk_telegram::Telegram;
+use nightdesk_testkit::desk::{Household, TestDesk};
+use nightdesk_testkit::telegram::{FakeTelegram, Fault, Kind};
+use nightdesk_types::{BotId, SystemClock};
+use nightdesk_vault::Key;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+const TOKEN: &str = "4242:the-key";
+const ANN: i64 = 900;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Stage {
+    fake: FakeTelegram,
+    desk: TestDesk,
+    household: Household,
+    bot: BotId,
+    path: String,
+}
+
+async fn stage(settings: Value) -> Stage {
+    let fake = FakeTelegram::open().await;
+    fake.bot(TOKEN, "desk_bot");
+    let clock = Arc::new(SystemClock::started());
+    let telegram = Telegram::open(&fake.url(), clock).expect("an address");
+    let platforms = Adapters::from([("telegram".to_owned(), Arc::new(telegram) as _)]);
+    let desk = TestDesk::open_with(platforms).await;
+    let household = desk.household("ann", "gw").await;
+    let draft = BotDraft {
+        platform: "telegram".to_owned(),
+        adapter: "telegram".to_owned(),
+        handle: "desk_bot".to_owned(),
+        settings,
+        key: Some(Key::new(TOKEN.to_owned())),
+    };
+    let (bot, path) = desk.bot(&household, draft, &ANN.to_string()).await;
+    Stage { fake, desk, household, bot, path }
+}
+
+impl Stage {
+    fn says(&self, texts: impl IntoIterator<Item = usize>) {
+        for text in texts {
+            self.fake.says(TOKEN, ANN, &text.to_string());
+        }
+    }
+
+    async fn entries(&self) -> i64 {
+        self.desk.head_of(&self.household).await.get()
+    }
+
+    /// Waits until the agent has so many entries, and Telegram nothing that is not confirmed.
+    async fn has(&self, entries: i64) {
+        let there = async {
+            while self.entries().await < entries || self.fake.pending(TOKEN) > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, there).await.expect("what was said comes in time");
+        assert_eq!(self.entries().await, entries, "nothing comes twice");
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_comes_to_the_agent_and_its_answer_back() {
+    let stage = stage(json!({})).await;
+    stage.desk.listen();
+    let mut gateway = stage.desk.dial(&stage.household).await;
+    gateway.hello("telegram").await;
+    stage.says([1]);
+
+    let entry = gateway.hear_frame("inbound").await;
+    assert_eq!(entry["event"]["text"], json!("1"));
+    assert_eq!(entry["event"]["source"]["platform"], json!("telegram"));
+    gateway.ack(&entry["bufferId"]).await;
+    let action =
+        json!({ "op": "send", "chat_id": "900", "content": "*so* it is.", "metadata": {} });
+    let answer = json!({
+        "type": "outbound", "requestId": "r1", "action": action, "platform": "telegram",
+    });
+    gateway.say(&answer).await;
+    let result = gateway.hear_frame("outbound_result").await;
+    assert_eq!(result["result"]["success"], json!(true), "{result}");
+    let calls = stage.fake.calls();
+    let sent = calls.iter().find(|call| call.method == "sendMessage").expect("it was sent");
+    assert_eq!(sent.answered.as_ref().expect("it was done")["text"], json!("so it is."));
+}
+
+// F41
+#[tokio::test]
+async fn nothing_is_lost_or_doubled_whatever_telegram_does() {
+    let stage = stage(json!({})).await;
+    stage.desk.listen();
+    stage.says(0..5);
+    stage.has(5).await;
+    for fault in [
+        Fault::refuse("getUpdates", 1, 409, "Conflict: terminated by other getUpdates request"),
+        Fault::too_many("getUpdates", 1, 1),
+        Fault::at("getUpdates", 2, Kind::DoAndHangUp),
+        Fault::at("getUpdates", 1, Kind::Garbage),
+        Fault::at("getUpdates", 2, Kind::Repeat),
+    ] {
+        stage.fake.misbehave(fault);
+    }
+    stage.says(5..10);
+    stage.has(10).await;
+    stage.fake.renumber(TOKEN, 1_000_000);
+    stage.says(10..15);
+    stage.has(15).await;
+    stage.fake.renumber(TOKEN, 2);
+    stage.says(15..20);
+    stage.has(20).await;
+}
+
+#[tokio::test]
+async fn who_was_replaced_lets_go_and_nothing_is_lost() {
+    let stage = stage(json!({})).await;
+    stage.desk.listen();
+    stage.says(0..3);
+    stage.has(3).await;
+
+    let store = stage.desk.desk.inbox.store();
+    let taken = store.take_source(stage.household.scope, stage.bot, "updates").await;
+    let (_, cursor) = taken.expect("take the source");
+    assert!(cursor.is_some_and(|cursor| cursor.starts_with("4@")), "it was committed");
+    stage.says(3..6);
+    stage.has(6).await;
+}
+
+#[tokio::test]
+async fn a_node_that_stops_does_not_wait_for_telegram() {
+    let stage = stage(json!({})).await;
+    stage.desk.listen();
+    stage.says(0..1);
+    stage.has(1).await;
+
+    let took = stage.desk.stop().await;
+    assert!(took < Duration::from_secs(5), "it took {took:?}");
+}
+
+// T05, F41: forty at a time, the last first, and some of them twice.
+#[tokio::test]
+async fn what_is_posted_comes_to_the_agent_once() {
+    let stage = stage(json!({ "updates": "webhook" })).await;
+    stage.desk.listen();
+    stage.says(0..50);
+    stage.fake.misbehave(Fault::at("push", 1, Kind::OutOfOrder));
+    stage.fake.misbehave(Fault::at("push", 5, Kind::Repeat));
+    let account = stage.desk.desk.accounts.of(stage.bot).await.expect("find the bot");
+    let account = account.expect("it was entered");
+    let secret = nightdesk_telegram::webhook_secret(&account.bot).expect("it has a key");
+    let url = format!("http://{}/hooks/{}", stage.desk.address(), stage.path);
+    let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let set = client.post(format!("{}/bot{TOKEN}/setWebhook", stage.fake.url())).json(&webhook);
+    assert!(set.send().await.expect("it answers").status().is_success());
+
+    stage.has(50).await;
+    assert!(stage.fake.calls().iter().all(|call| call.method != "getUpdates"), "it is not asked");
+}
