@@ -11,12 +11,15 @@ use nightdesk_types::{BotId, Node, NodeEpoch, OwnerEpoch, StoreError};
 pub enum Resource {
     /// A bot: its socket, its pace, and the order of what is said through it.
     Bot(BotId),
+    /// The second place where the heads of the audit log are written down.
+    AuditAnchor,
 }
 
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bot(bot) => write!(f, "bot/{bot}"),
+            Self::AuditAnchor => f.write_str("audit-anchor"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
+mod audit;
 mod check;
 mod dev;
 mod enter;
@@ -7,6 +8,7 @@ mod gateway;
 mod inbox;
 mod list;
 mod names;
+mod quota;
 mod run;
 mod verify;
 mod wake;
@@ -15,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use audit::Audit;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
 pub(crate) use run::run;
@@ -22,6 +25,7 @@ pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
 
 use names::Whose;
+use nightdesk_types::Quota;
 
 /// The desk that stays awake while your agents sleep.
 #[derive(Debug, Parser)]
@@ -90,6 +94,9 @@ pub(crate) enum Command {
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),
+    /// What was done, by whom and about what.
+    #[command(subcommand)]
+    Audit(Audit),
     /// Prove that something works, step by step, or say what to mend.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
     Verify(Verify),
@@ -131,6 +138,16 @@ pub(crate) enum Tenant {
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
     List(Page),
+    /// Say how much a tenant may have, or show it. It counts at once.
+    #[command(after_help = "Example:\n  nightdesk tenant quota --tenant acme agents=100")]
+    Quota {
+        /// Whose it is, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// What, and how much of it: `agents`, `grants`, `pending-entries`, `pending-bytes`.
+        #[arg(value_name = "QUOTA=NUMBER", value_parser = quota::parse)]
+        quotas: Vec<(Quota, i64)>,
+    },
 }
 
 /// Which page of a list.

@@ -39,6 +39,9 @@ pub(crate) struct Config {
     /// How agents are woken.
     #[serde(default)]
     pub(crate) wake: Waking,
+    /// How what was done is kept.
+    #[serde(default)]
+    pub(crate) audit: Audit,
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
@@ -179,6 +182,16 @@ impl Waking {
     }
 }
 
+/// How what was done is kept. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// The file to which the heads of the audit log are appended every hour, and with which
+    /// `nightdesk audit verify` compares. Keep it where who can write to the database cannot.
+    /// Without it, nowhere.
+    pub(crate) anchor_file: Option<PathBuf>,
+}
+
 impl Config {
     /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
     pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
@@ -198,6 +211,7 @@ impl Config {
             metrics: Metrics::default(),
             traces: Traces::default(),
             wake: Waking::default(),
+            audit: Audit::default(),
             outside: Rules::default(),
         }
     }
@@ -290,13 +304,13 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, metrics, traces, wake, outside, .. } = config;
+        let Config { listen, database, redis, metrics, traces, wake, audit, outside, .. } = config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
         assert!(redis.is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
-        assert!(!wake.command.is_empty());
+        assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
         assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
         assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());

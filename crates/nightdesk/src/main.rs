@@ -3,6 +3,7 @@
 //! `serve` runs a node; the other commands are an operator's. Begin with [`wiring`] for how
 //! the stops are put together.
 
+mod anchor;
 mod bell;
 mod command;
 mod config;

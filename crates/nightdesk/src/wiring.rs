@@ -26,6 +26,7 @@ use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::anchor::Anchoring;
 use crate::bell::Ringing;
 use crate::config::Config;
 use crate::lifecycle::{self, Lifecycle};
@@ -83,6 +84,7 @@ impl Running {
             life.leave.clone(),
         ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        anchor(config, &pg, &lease, &life);
         let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
         let street = Street {
             desk: Arc::clone(&desk),
@@ -217,6 +219,14 @@ pub(crate) fn wake(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Wake> {
 async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
     let round = || async { chats.forget().await.map(drop) };
     sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
+}
+
+/// Writes down elsewhere how far the audit log goes, if it is said where.
+fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
+    let Some(file) = config.audit.anchor_file.clone() else { return };
+    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
+    let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
+    life.street.spawn(anchoring.keep(life.drain.clone()));
 }
 
 /// Our own pages.

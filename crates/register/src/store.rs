@@ -10,10 +10,12 @@ use nightdesk_vault::WrappedKey;
 use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
+use crate::audit::Auditing;
 use crate::enrolment::Enrolling;
 use crate::gateway::Gateway;
 use crate::issuer::Issuing;
 use crate::listing::Listing;
+use crate::quota::Quotas;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -132,6 +134,12 @@ pub trait Bots: Send + Sync {
 }
 
 /// Everything the register asks.
-pub trait Store: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing {}
+pub trait Store:
+    Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Auditing + Quotas
+{
+}
 
-impl<T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing> Store for T {}
+impl<T> Store for T where
+    T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Auditing + Quotas
+{
+}

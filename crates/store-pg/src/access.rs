@@ -143,9 +143,14 @@ async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'s
 async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
     let mut transaction = pool.begin().await?;
     let tenants = tenants_text(&[scope.tenant().uuid()]);
-    sqlx::query_scalar!("select set_config('app.tenants', $1, true)", tenants)
-        .fetch_one(&mut *transaction)
-        .await?;
+    // Who acts is what the audit log says of every change in here.
+    sqlx::query_scalar!(
+        "select set_config('app.tenants', $1, true) || set_config('app.actor', $2, true)",
+        tenants,
+        scope.actor().to_string()
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
     Ok(transaction)
 }
 

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+mod audit;
 mod chat;
 mod outside;
 mod waking;
 
+pub use audit::*;
 pub use chat::*;
 pub use outside::*;
 pub use waking::*;
@@ -178,6 +180,15 @@ pub const WRITER_QUEUE_MAX: usize = 512;
 
 /// Entries an inbox holds unacknowledged; more are parked with a notice.
 pub const INBOX_ENTRIES_MAX: i64 = 10_000;
+
+/// Bytes of entries an inbox holds unacknowledged; more are parked.
+pub const INBOX_BYTES_MAX: i64 = 256 * 1024 * 1024;
+
+/// Agents of a tenant, if nobody allowed it more.
+pub const AGENTS_QUOTA: i64 = 50;
+
+/// Grants of a tenant, if nobody allowed it more.
+pub const GRANTS_QUOTA: i64 = 100;
 
 /// Agents one event may reach.
 pub const RECIPIENTS_MAX: usize = 64;

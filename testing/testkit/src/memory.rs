@@ -13,9 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nightdesk_gate::RefusalNote;
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
-    AgentId, BotId, ClientId, Clock, GatewayId, RequestId, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, BotId, ClientId, Clock, GatewayId, Quota, RequestId, Seq, StoreError, TenantScope,
+    Timestamp,
 };
 use nightdesk_wake::Notice;
 use uuid::Uuid;
@@ -33,6 +35,8 @@ mod gate;
 mod egress;
 mod lease;
 mod register;
+mod audit;
+mod quota;
 mod webchat;
 
 use agent::Agent;
@@ -108,6 +112,9 @@ struct State {
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
     signing_keys: Vec<StoredKey>,
+    quotas: BTreeMap<(TenantScope, Quota), i64>,
+    /// What was done, oldest first.
+    deeds: BTreeMap<TenantScope, Vec<Deed>>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,

@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, gateway, inbox, list,
-    names, wake,
+    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, audit, gateway, inbox,
+    list, names, quota, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -31,6 +31,9 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             let tenants = register.store().tenants(&page.after).await?;
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
+        Command::Tenant(Tenant::Quota { tenant, quotas }) => {
+            quota::run(&register, &tenant, &quotas).await
+        }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
         Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
         Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
@@ -39,6 +42,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
+        Command::Audit(audit) => audit::run(config, &register, audit).await,
         Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,
         Command::Serve
         | Command::Dev { .. }

@@ -5,7 +5,7 @@ use nightdesk_register::enrolment::{
     Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
 };
 use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
-use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -64,7 +64,7 @@ impl Enrolling for Pg {
                 let Some(row) = row else { return Ok(None) };
                 let secret = row.secret.try_into();
                 let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
-                let scope = TenantScope::of(TenantId::from_uuid(row.tenant));
+                let scope = TenantScope::of(TenantId::from_uuid(row.tenant)).by(Actor::Client(id));
                 let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
                 let secret = Digest::from_bytes(secret);
                 Ok(Some(StoredClient { client, secret, live: row.live }))

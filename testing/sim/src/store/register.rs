@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use nightdesk_register::audit::{Chain, Deed, Link};
 use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_register::{
     GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
+    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
     TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
@@ -67,6 +68,17 @@ through! { nightdesk_register::enrolment::Enrolling {
     fn client(id: ClientId) -> Option<StoredClient>;
     fn revoke_client(scope: TenantScope, id: ClientId) -> bool;
     fn enrol(client: &Client, enrol: &Enrol) -> Enrolled;
+}}
+
+through! { nightdesk_register::Quotas {
+    fn quotas(scope: TenantScope) -> Vec<(Quota, i64)>;
+    fn set_quota(scope: TenantScope, quota: Quota, allowed: i64) -> ();
+}}
+
+through! { nightdesk_register::audit::Auditing {
+    fn deeds(scope: TenantScope, after: i64, rows_max: i64) -> Vec<Deed>;
+    fn chain(scope: TenantScope) -> Chain;
+    fn heads(after: Option<TenantId>, lately: bool) -> Vec<(TenantId, Link)>;
 }}
 
 through! { nightdesk_register::issuer::Issuing {

@@ -186,6 +186,14 @@ macro_rules! register_store_conformance {
             of_racing_enrolments_one_wins,
             nobody_is_invited_for_a_foreign_agent,
             one_first_signing_key_stands,
+            a_tenant_enters_as_many_agents_as_it_may,
+            a_tenant_is_granted_as_much_as_it_may,
+            an_inbox_holds_what_its_tenant_may,
+            each_act_is_told_once,
+            each_act_by_hand_is_told_once,
+            an_enrolment_is_told_once,
+            an_act_that_failed_is_not_told,
+            what_was_done_is_a_chain_of_its_tenant,
         }
     };
 }

@@ -7,10 +7,14 @@ mod bots;
 mod listing;
 mod enrolment;
 mod issuer;
+mod audit;
+mod quota;
 
+pub use audit::*;
 pub use bots::*;
 pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
 pub use issuer::*;
 pub use listing::*;
+pub use quota::*;

@@ -1,9 +1,13 @@
 //! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{Entering, NewBot};
-use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{
+    Actor, AgentId, BotId, DataKeyId, Quota, StoreError, TenantId, TenantScope, Timestamp,
+};
 use nightdesk_vault::WrappedKey;
+use serde_json::json;
 
 use super::agent::Agent;
 use super::{Memory, State};
@@ -62,6 +66,7 @@ impl Entering for Memory {
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
         state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
+        self.tell(&mut state, scope.by(Actor::Operator), Kind::TenantCreated, &json!({}));
         Ok(())
     }
 
@@ -72,10 +77,12 @@ impl Entering for Memory {
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let mut of_tenant = state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
-        must_be_free("enter an agent", of_tenant.any(|(_, agent)| agent.name == name))?;
+        let of_tenant = || state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
+        must_be_free("enter an agent", of_tenant().any(|(_, agent)| agent.name == name))?;
+        state.keep_quota("enter an agent", scope, Quota::Agents, of_tenant().count())?;
         let id = AgentId::from_uuid(state.mint());
         state.agents.insert((scope, id), Agent::named(name, now));
+        self.tell(&mut state, scope, Kind::AgentCreated, &json!({ "agent_id": id }));
         Ok(id)
     }
 
@@ -85,6 +92,8 @@ impl Entering for Memory {
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
         state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        let about = json!({ "bot_id": id, "platform": bot.platform });
+        self.tell(&mut state, scope, Kind::BotCreated, &about);
         Ok(id)
     }
 }
