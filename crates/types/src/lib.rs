@@ -4,6 +4,7 @@
 //! out, and [`limits`] for every bound the desk keeps.
 
 pub mod id;
+pub mod pace;
 pub mod quota;
 pub mod scope;
 pub mod event;
