@@ -4,7 +4,7 @@
 //! "ok" when this returns, and not before.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmitError, Admitted, Floor, RefusalNote, Refused};
@@ -15,7 +15,7 @@ use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Account, Desk, waking};
+use crate::{Account, Desk, What, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -42,6 +42,9 @@ pub enum TakeError {
     /// It is not the platform's.
     #[error("not the platform's request")]
     Verify(#[from] VerifyError),
+    /// The bot has had its webhooks; the platform should come again after so long.
+    #[error("too many at once")]
+    TooFast(Duration),
     /// It could not be stored; the platform should come again.
     #[error("could not be stored")]
     Store(#[from] StoreError),
@@ -64,6 +67,9 @@ pub async fn take(
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
+            // Only what is the platform's counts: nobody else can use a bot's rate up.
+            let bot = account.bot.id.to_string();
+            desk.limits.allow(What::Webhook, &bot).map_err(TakeError::TooFast)?;
             let mut refused = false;
             for event in events {
                 match event {
@@ -99,7 +105,7 @@ async fn put(
     let sees =
         |person: &str| eyes.map_or(Sight::Sees, |eyes| eyes.sight(&account.bot, &source, person));
     let floor: Floor<'_> = eyes.is_some().then_some(&sees);
-    let mut admitted = desk.gate.admit(event, floor).await;
+    let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,

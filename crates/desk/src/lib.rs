@@ -10,6 +10,7 @@ pub mod line;
 pub mod sweep;
 pub mod waking;
 mod accounts;
+mod limits;
 mod notices;
 mod ready;
 mod refusals;
@@ -25,6 +26,7 @@ use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
+pub use limits::{Limits, Raised, What};
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;
@@ -40,6 +42,8 @@ pub struct Desk {
     pub gate: Gate,
     /// What the gate refused lately.
     pub refusals: Refusals,
+    /// How often what may be done.
+    pub limits: Limits,
     /// What waits for agents.
     pub inbox: Arc<Inbox>,
     /// The way out.

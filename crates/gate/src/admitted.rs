@@ -27,6 +27,20 @@ impl Admitted<Event> {
         &self.recipients
     }
 
+    /// The same for some of them. `Err`: for nobody, and whose agent came first.
+    #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
+    pub fn narrowed(
+        mut self,
+        keeps: impl FnMut(&Recipient) -> bool,
+    ) -> Result<Self, (Verified<Event>, TenantScope)> {
+        let first = self.recipients.first().map(|first| first.scope);
+        self.recipients.retain(keeps);
+        match first {
+            Some(scope) if self.recipients.is_empty() => Err((self.inner, scope)),
+            _ => Ok(self),
+        }
+    }
+
     /// The event, still with its proof.
     pub const fn verified(&self) -> &Verified<Event> {
         &self.inner

@@ -57,6 +57,9 @@ pub trait Store: Send + Sync {
     /// Ends every life whose lease ran out so long ago. Answers whose.
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
 
+    /// How many nodes live.
+    async fn living(&self) -> Result<u32, StoreError>;
+
     /// Who owns something; the node itself if no living node does. `None`: the node's own lease
     /// ran out, so it may not take anything.
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError>;

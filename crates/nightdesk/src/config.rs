@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use nightdesk_desk::Raised;
 use nightdesk_outside::Rules;
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
@@ -39,6 +40,9 @@ pub(crate) struct Config {
     /// How agents are woken.
     #[serde(default)]
     pub(crate) wake: Waking,
+    /// How often what may be done.
+    #[serde(default)]
+    pub(crate) limits: Raised,
     /// How what was done is kept.
     #[serde(default)]
     pub(crate) audit: Audit,
@@ -211,6 +215,7 @@ impl Config {
             metrics: Metrics::default(),
             traces: Traces::default(),
             wake: Waking::default(),
+            limits: Raised::default(),
             audit: Audit::default(),
             outside: Rules::default(),
         }
@@ -314,7 +319,16 @@ mod tests {
         assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
         assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
-        for key in ["[node]\n", "name = ", "[log]\n", "format = ", "filter = ", "per_hour = "] {
+        for key in [
+            "[node]\n",
+            "name = ",
+            "[log]\n",
+            "format = ",
+            "filter = ",
+            "per_hour = ",
+            "webhooks_per_second = ",
+            "author_per_minute = ",
+        ] {
             assert!(example().contains(key), "{key}");
         }
     }

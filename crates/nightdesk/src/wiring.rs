@@ -8,7 +8,9 @@ use anyhow::{Context, bail};
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Limits, Readiness, Refusals, Ringer, Waking, sweep,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
@@ -18,7 +20,7 @@ use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuer, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{LEASE_LASTS, UPKEEP_EVERY};
+use nightdesk_types::limits::{LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::Vault;
 use nightdesk_wake::Wake;
@@ -70,7 +72,10 @@ impl Running {
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
         let wake = Arc::new(wake(config, &pg)?);
-        let desk = Arc::new(desk((&pg, wake), register, &lease, (&ringing, &webchat), &life)?);
+        let limits = Limits::new(config.limits);
+        let stores = (&pg, wake, limits);
+        let desk = Arc::new(desk(stores, register, &lease, (&ringing, &webchat), &life)?);
+        life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
@@ -160,7 +165,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 }
 
 fn desk(
-    (pg, wake): (&Arc<Pg>, Arc<Wake>),
+    (pg, wake, limits): (&Arc<Pg>, Arc<Wake>, Limits),
     register: Arc<Register>,
     lease: &Arc<Lease>,
     (ringing, webchat): (&Ringing, &Arc<Webchat>),
@@ -172,6 +177,7 @@ fn desk(
         register,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
+        limits,
         inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
         egress: Arc::new(Egress::new(
             Arc::<Pg>::clone(pg),
@@ -227,6 +233,15 @@ fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
     life.street.spawn(anchoring.keep(life.drain.clone()));
+}
+
+/// Rates are shared by all nodes that live.
+async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
+    let round = || async {
+        desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
+        Ok(())
+    };
+    sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
 }
 
 /// Our own pages.

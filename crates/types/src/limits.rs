@@ -5,11 +5,13 @@ use std::time::Duration;
 mod audit;
 mod chat;
 mod outside;
+mod rates;
 mod waking;
 
 pub use audit::*;
 pub use chat::*;
 pub use outside::*;
+pub use rates::*;
 pub use waking::*;
 
 /// Entries an agent may hold unacknowledged on one line.

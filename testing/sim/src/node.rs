@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking, sweep};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Refusals, Ringer, Waking, sweep,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
@@ -110,6 +112,7 @@ impl Parts {
             register,
             gate: Gate::over(Arc::<SimStore>::clone(store)),
             refusals: Refusals::default(),
+            limits: Limits::new(Raised::UNBOUNDED),
             inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
             egress: Arc::new(Egress::new(
                 Arc::<SimStore>::clone(store),

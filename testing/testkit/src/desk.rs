@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{Accounts, Adapters, Desk, Readiness, Refusals, Ringer, Waking};
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Refusals, Ringer, Waking,
+};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
@@ -346,6 +348,7 @@ impl Rooms<'_> {
             register: Arc::clone(register),
             gate: Gate::over(store()),
             refusals: Refusals::default(),
+            limits: Limits::new(Raised::UNBOUNDED),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),

@@ -62,7 +62,8 @@ impl<S: Clone + Eq + Hash, T> Queue<S, T> {
     /// Takes out all of a kind.
     pub(super) fn take_out(&mut self, is_meant: impl Fn(&T) -> bool) -> Vec<T> {
         let mut out = Vec::new();
-        for own in self.waiting.values_mut() {
+        for own in &self.turns {
+            let Some(own) = self.waiting.get_mut(own) else { continue };
             let (meant, kept): (VecDeque<T>, VecDeque<T>) = own.drain(..).partition(&is_meant);
             out.extend(meant);
             *own = kept;

@@ -33,7 +33,7 @@ impl Quotas for Pg {
         &self,
         scope: TenantScope,
         quota: Quota,
-        allowed: i64,
+        most: i64,
     ) -> Result<(), StoreError> {
         self.scoped("set a quota", scope, move |connection| {
             Box::pin(async move {
@@ -43,7 +43,7 @@ impl Quotas for Pg {
                      set allowed = excluded.allowed, set_at = now()",
                     scope.tenant().uuid(),
                     quota.slug(),
-                    allowed
+                    most
                 )
                 .execute(connection)
                 .await?;

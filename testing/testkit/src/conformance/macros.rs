@@ -224,6 +224,7 @@ macro_rules! lease_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { lease, $harness;
             lives_are_counted,
+            the_living_are_counted,
             a_life_that_is_over_stays_over,
             one_node_owns_something,
             what_a_life_owned_ends_with_it,
