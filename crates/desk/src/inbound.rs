@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Floor, RefusalNote, Refused};
+use nightdesk_gate::{AdmitError, Floor};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
@@ -15,7 +15,8 @@ use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, Sight, StoreError};
 
-use crate::{Account, Desk, What, waking};
+use crate::refusals::note;
+use crate::{Account, Desk, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -68,8 +69,7 @@ pub async fn take(
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
             // Only what is the platform's counts: nobody else can use a bot's rate up.
-            let bot = account.bot.id.to_string();
-            desk.limits.allow(What::Webhook, &bot).map_err(TakeError::TooFast)?;
+            desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
             let mut refused = false;
             for event in events {
                 match event {
@@ -110,7 +110,7 @@ async fn put(
         let event = match admitted {
             Ok(event) => event,
             Err((event, AdmitError::Refused(refusal))) => {
-                desk.refusals.note(refused(&event, refusal));
+                desk.refusals.note(note(&event, refusal));
                 return Ok(Placed::Nowhere);
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
@@ -126,7 +126,8 @@ async fn put(
             }
             Put::Duplicate => return Ok(Placed::Stored),
             Put::Stale => admitted = desk.gate.admit_again(event, floor).await,
-            Put::Fenced => return Err(fenced(&event)),
+            // A webhook has no cursor, so nobody can have taken it over.
+            Put::Fenced => return Err(StoreError::broken("put an event", "it has no source")),
         }
     }
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
@@ -137,22 +138,6 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
         // Whether anybody heard is not asked: the store knows who was up.
         desk.bell.0.ring(Ring::Entry { agent, seq }).await;
     }
-}
-
-/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
-fn refused(event: &Verified<Event>, Refused { scope, refusal }: Refused) -> RefusalNote {
-    RefusalNote {
-        scope: scope.unwrap_or_else(|| event.operator()),
-        bot: event.bot(),
-        event_key: event.get().key().to_owned(),
-        refusal,
-    }
-}
-
-/// A webhook has no cursor, so nobody can have taken it over.
-fn fenced(event: &Admitted<Event>) -> StoreError {
-    let bot = event.verified().bot();
-    StoreError::broken("put an event", format!("bot {bot} has no source to be fenced"))
 }
 
 async fn quarantine(desk: &Desk, unreadable: Quarantined, body: &[u8]) -> Result<(), StoreError> {

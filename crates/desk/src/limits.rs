@@ -14,7 +14,7 @@ use nightdesk_types::limits::{
     WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
-use nightdesk_types::{Clock, Event, SystemClock};
+use nightdesk_types::{BotId, Clock, Event, SystemClock};
 use serde::Deserialize;
 
 /// What is counted.
@@ -108,6 +108,11 @@ impl Limits {
             self.paces.take((what, nth, key.to_owned()), rate.shared_by(nodes), now)?;
         }
         Ok(())
+    }
+
+    /// Counts a webhook of a bot, or says how long to wait.
+    pub(crate) fn webhook(&self, bot: BotId) -> Result<(), Duration> {
+        self.allow(What::Webhook, &bot.to_string())
     }
 
     /// The layer after the gate's: of the agents that may see an event, those whom its author does

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::RefusalNote;
+use nightdesk_gate::{RefusalNote, Refused};
+use nightdesk_intake::Verified;
+use nightdesk_types::Event;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -36,6 +38,16 @@ impl Refusals {
     /// Takes all that wait, and how many were only counted.
     pub fn take(&self) -> (Vec<RefusalNote>, u64) {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
+pub(crate) fn note(event: &Verified<Event>, Refused { scope, refusal }: Refused) -> RefusalNote {
+    RefusalNote {
+        scope: scope.unwrap_or_else(|| event.operator()),
+        bot: event.bot(),
+        event_key: event.get().key().to_owned(),
+        refusal,
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
 use nightdesk_register::{Named, Register};
 use nightdesk_types::limits::{AUDIT_KEPT_DAYS, AUDIT_PAGE_ROWS, LIST_ROWS_MAX};
-use nightdesk_types::{Actor, Clock, SystemClock, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{Clock, SystemClock, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
 use super::names;
@@ -112,7 +112,7 @@ async fn whole_chain(
     anchors: &[Anchor],
     kept_since: Timestamp,
 ) -> anyhow::Result<Result<i64, Fault>> {
-    let scope = TenantScope::of(tenant.id).by(Actor::Operator);
+    let scope = names::listed(tenant);
     match read_chain(register, scope, anchors, kept_since).await? {
         Err(_) => read_chain(register, scope, anchors, kept_since).await,
         whole => Ok(whole),

@@ -8,9 +8,10 @@ use nightdesk_types::{
 };
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::agent::Agent;
-use super::{Memory, State};
+use super::{AgentKey, Memory, State};
 
 mod bots;
 mod enrolment;
@@ -77,7 +78,9 @@ impl Entering for Memory {
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let of_tenant = || state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
+        let first = (scope, AgentId::from_uuid(Uuid::nil()));
+        let is_own = |((tenant, _), _): &(&AgentKey, &Agent)| *tenant == scope;
+        let of_tenant = || state.agents.range(first..).take_while(is_own);
         must_be_free("enter an agent", of_tenant().any(|(_, agent)| agent.name == name))?;
         state.keep_quota("enter an agent", scope, Quota::Agents, of_tenant().count())?;
         let id = AgentId::from_uuid(state.mint());
