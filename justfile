@@ -108,6 +108,15 @@ judge-rate *ARGS:
     cargo build --locked --release -p nightdesk-judge
     "$(dirname "$(just _built release)")/judge-rate" {{ ARGS }}
 
+# Replace every kind of key under load, and search for each of them. Budget: 4 minutes.
+secrets *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" {{ ARGS }}
+
+# The same with a bug planted in the desk: it must fail.
+secrets-planted: _world
+    ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" \
+        --tenants 2000 --planted X18
+
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \

@@ -1,19 +1,6 @@
 -- The schema after all migrations, without the partitions of single days.
 -- Made by `just gen`; do not edit.
 
-CREATE FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) RETURNS bytea
-    LANGUAGE sql IMMUTABLE
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    select convert_to(string_agg(octet_length(f.field) || ':' || f.field, '' order by f.nth), 'UTF8')
-    from unnest(array[
-        p_tenant::text, p_seq::text, (extract(epoch from p_at) * 1000000)::bigint::text, p_actor,
-        p_kind, p_about
-    ]) with ordinality as f (field, nth)
-$$;
-
-ALTER FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -120,7 +107,28 @@ $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
+CREATE FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) RETURNS TABLE(gateway_id uuid)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    delete from link_codes c where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    delete from relevance_policies r where r.tenant_id = p_tenant and r.agent_id = p_agent;
+    delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
+    delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
+    delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    update oauth_clients o set revoked_at = now()
+    where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
+    return query
+    update gateways g set revoked_at = now()
+    where g.tenant_id = p_tenant and g.agent_id = p_agent and g.revoked_at is null
+    returning g.gateway_id;
+end
+$$;
+
+ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -128,30 +136,19 @@ CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max 
 #variable_conflict use_column
 begin
     return query
-    select h.tenant_id, h.seq, h.hash from audit_heads h
-    where h.tenant_id > p_after and coalesce(h.at > now() - lately, true)
-    order by h.tenant_id limit rows_max;
+    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
+        k.sealed, t.wrapped, k.key_id
+    from bots b
+        left join bot_keys k on k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
+            and coalesce(k.expires_at > now(), true)
+        left join tenant_keys t on t.tenant_id = k.tenant_id and t.key_id = k.key_id
+    where b.path = p_path or b.bot_id = p_bot
+    order by k.created_at desc
+    limit keys_max;
 end
 $$;
 
-ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.door_bot(p_path text, p_bot uuid) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, sealed bytea, wrapped bytea, key_id bigint)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-begin
-    return query
-    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, b.sealed, k.wrapped,
-        b.key_id
-    from bots b left join tenant_keys k on k.tenant_id = b.tenant_id and k.key_id = b.key_id
-    where b.path = p_path or b.bot_id = p_bot;
-end
-$$;
-
-ALTER FUNCTION public.door_bot(p_path text, p_bot uuid) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(bot_id uuid, platform text, handle text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -248,6 +245,66 @@ end
 $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) RETURNS TABLE(outcome text, tenant_id uuid, agent_id uuid, agent text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+    v_bot  bots;
+    v_code link_codes;
+    v_said text;
+begin
+    select b.* into strict v_bot from bots b where b.bot_id = p_bot;
+    select c.* into v_code from link_codes c where c.code_sha256 = p_code for update;
+    if v_code.used_bot = p_bot and v_code.used_author = p_author then
+        v_said := 'linked';
+    elsif not link_try(v_bot.tenant_id, p_bot, p_author, tries_max) then
+        v_said := 'too-many';
+    elsif v_code.agent_id is null then
+        v_said := 'unknown';
+    elsif v_code.used_bot is not null then
+        v_said := 'used';
+    elsif v_code.expires_at <= now() then
+        v_said := 'expired';
+    elsif v_bot.tenant_id <> v_code.tenant_id and not v_bot.shared then
+        v_said := 'not-here';
+    else
+        update link_codes c set used_bot = p_bot, used_author = p_author
+        where c.tenant_id = v_code.tenant_id and c.code_sha256 = p_code;
+        insert into bindings (tenant_id, bot_id, author_id, agent_id)
+        values (v_code.tenant_id, p_bot, p_author, v_code.agent_id)
+        on conflict do nothing;
+        v_said := 'linked';
+    end if;
+    if v_said <> 'linked' then
+        return query select v_said, null::uuid, null::uuid, null::text;
+        return;
+    end if;
+    return query
+    select v_said, a.tenant_id, a.agent_id, a.name from agents a
+    where a.tenant_id = v_code.tenant_id and a.agent_id = v_code.agent_id;
+end
+$$;
+
+ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select b.bot_id, b.platform, b.handle, b.tenant_id = p_tenant from bots b
+    where b.tenant_id = p_tenant or b.shared
+    order by b.tenant_id <> p_tenant, b.created_at, b.bot_id
+    limit bots_max;
+end
+$$;
+
+ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -389,6 +446,29 @@ $$;
 
 ALTER FUNCTION public.door_revoked(p_since interval) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    rewrapped bigint;
+begin
+    with ordered as (
+        select r.* from unnest(p_tenant, p_key, p_was, p_wrapped) as r (tenant, key, was, wrapped)
+            join tenant_keys k on k.tenant_id = r.tenant and k.key_id = r.key
+        where k.wrapped = r.was
+        order by r.tenant, r.key
+        for update of k
+    )
+    update tenant_keys k set wrapped = ordered.wrapped from ordered
+    where k.tenant_id = ordered.tenant and k.key_id = ordered.key and k.wrapped = ordered.was;
+    get diagnostics rewrapped = row_count;
+    return rewrapped;
+end
+$$;
+
+ALTER FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -397,7 +477,7 @@ CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, 
 begin
     return query
     select t.tenant_id, t.name, t.created_at from tenants t
-    where t.name = p_called or t.tenant_id::text = lower(p_called);
+    where (t.name = p_called or t.tenant_id::text = lower(p_called)) and t.erased_at is null;
 end
 $$;
 
@@ -412,11 +492,33 @@ CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS T
 begin
     return query
     select t.tenant_id, t.name, t.created_at from tenants t
-    where t.name > p_after order by t.name limit tenants_max;
+    where t.name > p_after and t.erased_at is null order by t.name limit tenants_max;
 end
 $$;
 
 ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive found as (
+        (select vault_key(k.wrapped) as id from tenant_keys k order by 1 limit 1)
+        union all
+        select (
+            select vault_key(k.wrapped) from tenant_keys k
+            where vault_key(k.wrapped) > found.id order by 1 limit 1
+        ) from found where found.id is not null
+    )
+    select found.id from found where found.id is not null;
+end
+$$;
+
+ALTER FUNCTION public.door_vault_keys() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, asked_on text, asked_ago_ms bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -439,6 +541,22 @@ end
 $$;
 
 ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select k.tenant_id, k.key_id, k.wrapped from tenant_keys k
+    where vault_key(k.wrapped) = p_vault_key
+    limit rows_max;
+end
+$$;
+
+ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -497,36 +615,6 @@ $$;
 
 ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.forget_audit(kept interval, rows_max integer) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-declare
-    forgotten bigint;
-begin
-    with old as (
-        select a.tenant_id, a.seq from audit_log a where a.at < clock_timestamp() - kept
-        order by a.at, a.seq
-        limit rows_max
-    ), gone as (
-        delete from audit_log a using old
-        where a.tenant_id = old.tenant_id and a.seq = old.seq
-        returning a.tenant_id, a.seq, a.hash
-    ), noted as (
-        update audit_heads h set begins_seq = l.seq, begins_hash = l.hash
-        from (
-            select distinct on (gone.tenant_id) gone.* from gone
-            order by gone.tenant_id, gone.seq desc
-        ) as l
-        where h.tenant_id = l.tenant_id
-    )
-    select count(*) from gone into forgotten;
-    return forgotten;
-end
-$$;
-
-ALTER FUNCTION public.forget_audit(kept interval, rows_max integer) OWNER TO nightdesk_doors;
-
 CREATE FUNCTION public.forget_changes(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -581,6 +669,89 @@ end
 $$;
 
 ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    gone bigint;
+begin
+    delete from tenant_keys k
+    where (k.tenant_id, k.key_id) in (
+        select r.tenant_id, r.key_id from tenant_keys r
+        where r.replaced_at < now() - kept
+          and not exists (
+              select from gateway_secrets s where s.tenant_id = r.tenant_id and s.key_id = r.key_id)
+          and not exists (
+              select from bot_keys b where b.tenant_id = r.tenant_id and b.key_id = r.key_id)
+          and not exists (
+              select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id)
+        limit rows_max
+        for update skip locked
+    );
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
+ALTER FUNCTION public.forget_data_keys(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    keys bigint;
+    gone bigint;
+begin
+    delete from capabilities c
+    where (c.tenant_id, c.agent_id, c.session_sha256, c.kind) in (
+        select e.tenant_id, e.agent_id, e.session_sha256, e.kind from capabilities e
+        where e.expires_at <= now() order by e.expires_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics gone = row_count;
+    delete from bot_keys k
+    where (k.tenant_id, k.bot_id, k.bot_key_id) in (
+        select e.tenant_id, e.bot_id, e.bot_key_id from bot_keys e
+        where e.expires_at <= now() order by e.expires_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics keys = row_count;
+    return gone + keys + forget_data_keys(kept, rows_max);
+end
+$$;
+
+ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_codes bigint;
+    v_tries bigint;
+begin
+    with old as (
+        select c.code_sha256 from link_codes c where c.created_at < now() - kept
+        order by c.created_at limit rows_max
+    )
+    delete from link_codes c using old where c.code_sha256 = old.code_sha256;
+    get diagnostics v_codes = row_count;
+    with old as (
+        select t.bot_id, t.author_id from link_tries t where t.hour_began_at < now() - kept
+        order by t.hour_began_at limit rows_max
+    )
+    delete from link_tries t using old where t.bot_id = old.bot_id and t.author_id = old.author_id;
+    get diagnostics v_tries = row_count;
+    return v_codes + v_tries;
+end
+$$;
+
+ALTER FUNCTION public.forget_links(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -640,6 +811,45 @@ $$;
 
 ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    stored integer[];
+begin
+    stored := '{}';
+    for event, outcome, tenant, agent, seq, at, parked, presence in
+        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
+        from inbox_accept(
+            tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+        ) as a
+    loop
+        if outcome = 'stored' then
+            stored := stored || event;
+        end if;
+        return next;
+    end loop;
+
+    insert into capabilities as c
+        (tenant_id, agent_id, session_sha256, kind, bot_id, chat_id, sealed, key_id, expires_at)
+    -- The last of a batch counts: a platform lends anew what is about to end.
+    select distinct on (b.tenant, b.agent, b.session, b.kind)
+        b.tenant, b.agent, b.session, b.kind, e_bot[b.event], e_chat[b.event], b.sealed, b.key_id,
+        clock_timestamp() + make_interval(secs => b.secs)
+    from unnest(c_event, c_tenant, c_agent, c_session, c_kind, c_sealed, c_key_id, c_secs)
+        as b (event, tenant, agent, session, kind, sealed, key_id, secs)
+    where b.event = any (stored)
+    order by b.tenant, b.agent, b.session, b.kind, b.event desc
+    on conflict (tenant_id, agent_id, session_sha256, kind) do update
+    set bot_id = excluded.bot_id, chat_id = excluded.chat_id, sealed = excluded.sealed,
+        key_id = excluded.key_id, bound_at = now(), expires_at = excluded.expires_at;
+end
+$$;
+
+ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -694,41 +904,6 @@ $$;
 
 ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-declare
-    mine      inbox_cursors;
-    v_entries bigint;
-    v_bytes   bigint;
-begin
-    select c.* into mine from inbox_cursors c
-    where c.tenant_id = p_tenant and c.agent_id = p_agent;
-    select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'), entries_max),
-        coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
-            quota_default('pending-bytes'))
-    into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
-    if p_seq - mine.acked_seq > v_entries then
-        return true;
-    end if;
-    -- So few cannot be so much: no entry is longer than a frame.
-    if (p_seq - mine.acked_seq) * 524288 <= v_bytes then
-        return false;
-    end if;
-    return p_bytes - coalesce((
-        select e.bytes_before from inbox_entries e
-        where e.tenant_id = p_tenant and e.agent_id = p_agent
-          and e.at >= mine.acked_at and e.seq > mine.acked_seq
-        order by e.seq limit 1
-    ), p_bytes) > v_bytes;
-end
-$$;
-
-ALTER FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
     LANGUAGE plpgsql
     AS $$
@@ -753,17 +928,14 @@ declare
     mine inbox_heads;
 begin
     update inbox_heads h
-    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(p_body)
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into mine;
     if not found then
         return null;
     end if;
-    insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0,
-        mine.bytes - octet_length(p_body));
+    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0);
     perform wake_sleepers(array[p_tenant], array[p_agent]);
     return mine.next_seq - 1;
 end
@@ -787,14 +959,12 @@ begin
         return;
     end if;
     update inbox_heads h
-    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(aside.body)
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into strict mine;
-    insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
     values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
-        aside.body, aside.key_id, mine.bytes - octet_length(aside.body));
+        aside.body, aside.key_id);
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
@@ -873,34 +1043,30 @@ begin
         order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
-            row_number() over mine as nth, sum(octet_length(rc.body)) over mine as bytes
+            row_number() over (partition by rc.tenant, rc.agent order by rc.o, rc.n) as nth
         from fresh join rc on rc.o = fresh.o
-        window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (
-        select due.tenant, due.agent, count(*) as n, max(due.bytes) as bytes
-        from due group by 1, 2
+        select due.tenant, due.agent, count(*) as n from due group by 1, 2
     ), taken as (
         update inbox_heads h
-        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),
-            bytes = h.bytes + ordered.bytes
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
         from (select c.* from counted c order by c.tenant, c.agent) as ordered
         where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
         returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
-            h.reach_version, h.bytes - ordered.bytes as bytes_base
+            h.reach_version
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
-            taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
-            due.unsendable or inbox_is_full(
-                due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
-                entries_max
-            ) as aside
+            due.unsendable or taken.base + due.nth - 1 - (
+                select c.acked_seq from inbox_cursors c
+                where c.tenant_id = due.tenant and c.agent_id = due.agent
+            ) > entries_max as aside
         from due
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.bytes_before
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
@@ -1005,31 +1171,6 @@ end
 $$;
 
 ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.keep_quota() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_tenant  uuid;
-    v_allowed bigint;
-    v_more    boolean;
-begin
-    for v_tenant in select distinct n.tenant_id from entered n order by 1 loop
-        perform from tenants t where t.tenant_id = v_tenant for no key update;
-        v_allowed := quota_of(v_tenant, tg_argv[0]);
-        execute format(
-            'select count(*) > $2 from (select from %I where tenant_id = $1 limit $2 + 1) as enough',
-            tg_table_name
-        ) into v_more using v_tenant, v_allowed;
-        if v_more then
-            raise exception '%', tg_argv[0] using errcode = 'ND001', detail = v_allowed::text;
-        end if;
-    end loop;
-    return null;
-end
-$_$;
-
-ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text DEFAULT 'desk'::text, p_grace interval DEFAULT '00:00:35'::interval) RETURNS void
     LANGUAGE plpgsql
@@ -1150,6 +1291,21 @@ end
 $$;
 
 ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    insert into link_tries as t (tenant_id, bot_id, author_id, hour_began_at, tries)
+    values (p_operator, p_bot, p_author, now(), 1)
+    on conflict (tenant_id, bot_id, author_id) do update
+    set hour_began_at = case when t.hour_began_at > now() - interval '1 hour'
+            then t.hour_began_at else now() end,
+        tries = case when t.hour_began_at > now() - interval '1 hour'
+            then t.tries + 1 else 1 end
+    returning t.tries <= tries_max
+$$;
+
+ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -1366,27 +1522,6 @@ $$;
 
 ALTER FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select case p_quota when 'agents' then 50 when 'grants' then 100
-        when 'pending-entries' then 10000 when 'pending-bytes' then 268435456 end
-$$;
-
-ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.quota_of(p_tenant uuid, p_quota text) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    AS $$
-begin
-    return coalesce((
-        select q.allowed from quotas q where q.tenant_id = p_tenant and q.quota = p_quota
-    ), quota_default(p_quota));
-end
-$$;
-
-ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1465,93 +1600,65 @@ $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql
     AS $$
+begin
+    perform from tenants t where t.tenant_id = p_tenant for update;
+    delete from capabilities where tenant_id = p_tenant;
+    delete from bindings where tenant_id = p_tenant;
+    delete from scope_grants where tenant_id = p_tenant;
+    delete from listed_authors where tenant_id = p_tenant;
+    delete from enrolments where tenant_id = p_tenant;
+    delete from link_codes where tenant_id = p_tenant;
+    delete from oauth_clients where tenant_id = p_tenant;
+    update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
+    delete from gateway_secrets where tenant_id = p_tenant;
+    delete from bot_keys where tenant_id = p_tenant;
+    delete from bots where tenant_id = p_tenant;
+    delete from tenant_keys where tenant_id = p_tenant;
+    update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
+    where tenant_id = p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.tenant_erase(p_tenant uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
 declare
-    v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');
-    v_about text := jsonb_strip_nulls(p_about)::text;
-    v_told  text := concat_ws(' ', p_tenant, p_kind, v_about);
-    v_head  audit_heads;
+    written text;
+    step    bigint;
+    gone    bigint := 0;
 begin
-    if current_setting('app.told', true) is not distinct from v_told then
-        return;
-    end if;
-    perform set_config('app.told', v_told, true);
-    insert into audit_heads as h (tenant_id, seq, hash, at)
-    values (p_tenant, 0, decode(repeat('00', 32), 'hex'), clock_timestamp())
-    on conflict (tenant_id) do nothing;
-    select h.* into v_head from audit_heads h where h.tenant_id = p_tenant for update;
-    v_head.seq := v_head.seq + 1;
-    -- It rises with the number, whatever the clock does.
-    v_head.at := greatest(v_head.at, clock_timestamp());
-    v_head.hash := sha256(v_head.hash
-        || audit_bytes(p_tenant, v_head.seq, v_head.at, v_actor, p_kind, v_about));
-    insert into audit_log (tenant_id, seq, at, actor, kind, about, hash)
-    values (p_tenant, v_head.seq, v_head.at, v_actor, p_kind, v_about, v_head.hash);
-    update audit_heads h set seq = v_head.seq, hash = v_head.hash, at = v_head.at
-    where h.tenant_id = p_tenant;
+    foreach written in array array[
+        'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
+        'notices', 'webchat_messages', 'webchat_chats'
+    ]
+    loop
+        execute format(
+            'delete from %I where (tableoid, ctid) in (
+                 select tableoid, ctid from %1$I where tenant_id = $1 limit $2
+             ) and tenant_id = $1', written
+        ) using p_tenant, rows_max;
+        get diagnostics step = row_count;
+        gone := gone + step;
+    end loop;
+    return gone;
 end
-$$;
+$_$;
 
-ALTER FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-begin
-    if array_position(current_setting('app.tenants')::uuid[], p_tenant) is null then
-        raise exception 'not an act of this tenant';
-    end if;
-    perform tell(p_tenant, p_kind, p_about);
-end
+    select case when length(sealed) > 9 and get_byte(sealed, 0) = 2
+        then substring(sealed from 2 for 8) else ''::bytea end
 $$;
 
-ALTER FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.tell_gateway() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-    -- Apart: a gateway has no such column.
-    if tg_table_name = 'gateway_secrets' then
-        if not exists (
-            select from gateway_secrets s
-            where s.tenant_id = new.tenant_id and s.gateway_id = new.gateway_id
-              and s.secret_id <> new.secret_id
-        ) then
-            return null;
-        end if;
-    end if;
-    perform tell(new.tenant_id, case
-        when current_setting('app.actor', true) like 'client:%' then 'gateway-enrolled'
-        when tg_table_name = 'gateways' then 'gateway-created'
-        else 'gateway-rotated'
-    end, jsonb_build_object('gateway_id', new.gateway_id));
-    return null;
-end
-$$;
-
-ALTER FUNCTION public.tell_gateway() OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.tell_row() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-declare
-    was jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-begin
-    perform tell((was ->> 'tenant_id')::uuid, tg_argv[0], coalesce((
-        select jsonb_object_agg(c.name, was -> c.name) from unnest(tg_argv[1:]) as c (name)
-    ), '{}'));
-    return null;
-end
-$$;
-
-ALTER FUNCTION public.tell_row() OWNER TO nightdesk_doors;
+ALTER FUNCTION public.vault_key(sealed bytea) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) RETURNS void
     LANGUAGE plpgsql
@@ -1832,6 +1939,17 @@ $$;
 
 ALTER FUNCTION public.wall_off(walled text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.works_for(p_tenant uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', array[p_tenant]::text, true);
+    return p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.works_for(p_tenant uuid) OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1844,35 +1962,6 @@ CREATE TABLE public.agents (
 ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.agents OWNER TO nightdesk_owner;
-
-CREATE TABLE public.audit_heads (
-    tenant_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    hash bytea NOT NULL,
-    at timestamp with time zone NOT NULL,
-    begins_seq bigint DEFAULT 0 NOT NULL,
-    begins_hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.audit_heads FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.audit_heads OWNER TO nightdesk_owner;
-
-CREATE TABLE public.audit_log (
-    tenant_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    at timestamp with time zone NOT NULL,
-    actor text NOT NULL,
-    kind text NOT NULL,
-    about text NOT NULL,
-    hash bytea NOT NULL,
-    CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'agent-created'::text, 'bot-created'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'capability-used'::text])))
-);
-
-ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.audit_log OWNER TO nightdesk_owner;
 
 CREATE TABLE public.bindings (
     tenant_id uuid NOT NULL,
@@ -1887,6 +1976,33 @@ ALTER TABLE ONLY public.bindings FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings OWNER TO nightdesk_owner;
 
+CREATE TABLE public.bootstrap_sessions (
+    tenant_id uuid NOT NULL,
+    issuer text NOT NULL,
+    session text NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.bootstrap_sessions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bootstrap_sessions OWNER TO nightdesk_owner;
+
+CREATE TABLE public.bot_keys (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    bot_key_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    key_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.bot_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bot_keys OWNER TO nightdesk_owner;
+
 CREATE TABLE public.bots (
     tenant_id uuid NOT NULL,
     bot_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1895,15 +2011,31 @@ CREATE TABLE public.bots (
     handle text NOT NULL,
     path text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    sealed bytea,
-    key_id bigint,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT bots_sealed_with_its_key CHECK (((sealed IS NULL) = (key_id IS NULL)))
+    shared boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.bots FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bots OWNER TO nightdesk_owner;
+
+CREATE TABLE public.capabilities (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    session_sha256 bytea NOT NULL,
+    kind text NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    sealed bytea NOT NULL,
+    key_id bigint NOT NULL,
+    bound_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT capabilities_whole_digest CHECK ((octet_length(session_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.capabilities FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capabilities OWNER TO nightdesk_owner;
 
 CREATE TABLE public.dedupe_keys (
     tenant_id uuid NOT NULL,
@@ -1915,6 +2047,15 @@ PARTITION BY RANGE (day);
 ALTER TABLE ONLY public.dedupe_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys OWNER TO nightdesk_owner;
+
+CREATE TABLE public.desk_secrets (
+    secret_id uuid NOT NULL,
+    name text NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.desk_secrets OWNER TO nightdesk_owner;
 
 CREATE TABLE public.enrolments (
     tenant_id uuid NOT NULL,
@@ -1933,6 +2074,20 @@ ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments OWNER TO nightdesk_owner;
 
+CREATE TABLE public.gateway_platforms (
+    tenant_id uuid NOT NULL,
+    gateway_id uuid NOT NULL,
+    platform text NOT NULL,
+    bot_handle text NOT NULL,
+    route_keys text[] NOT NULL,
+    instance text,
+    provisioned_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.gateway_platforms FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_platforms OWNER TO nightdesk_owner;
+
 CREATE TABLE public.gateway_secrets (
     tenant_id uuid NOT NULL,
     gateway_id uuid NOT NULL,
@@ -1940,7 +2095,8 @@ CREATE TABLE public.gateway_secrets (
     sealed bytea NOT NULL,
     key_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    provisioned boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.gateway_secrets FORCE ROW LEVEL SECURITY;
@@ -2000,8 +2156,7 @@ CREATE TABLE public.inbox_entries (
     bot_id uuid NOT NULL,
     chat_id text NOT NULL,
     body bytea NOT NULL,
-    key_id bigint NOT NULL,
-    bytes_before bigint DEFAULT 0 NOT NULL
+    key_id bigint NOT NULL
 )
 PARTITION BY RANGE (at);
 
@@ -2014,8 +2169,7 @@ CREATE TABLE public.inbox_heads (
     agent_id uuid NOT NULL,
     next_seq bigint DEFAULT 1 NOT NULL,
     last_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    reach_version bigint DEFAULT 0 NOT NULL,
-    bytes bigint DEFAULT 0 NOT NULL
+    reach_version bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -2061,6 +2215,33 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.lines FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines OWNER TO nightdesk_owner;
+
+CREATE TABLE public.link_codes (
+    tenant_id uuid NOT NULL,
+    code_sha256 bytea NOT NULL,
+    agent_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_bot uuid,
+    used_author text,
+    CONSTRAINT link_codes_used_by_somebody CHECK (((used_bot IS NULL) = (used_author IS NULL)))
+);
+
+ALTER TABLE ONLY public.link_codes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_codes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.link_tries (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    author_id text NOT NULL,
+    hour_began_at timestamp with time zone NOT NULL,
+    tries integer NOT NULL
+);
+
+ALTER TABLE ONLY public.link_tries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries OWNER TO nightdesk_owner;
 
 CREATE TABLE public.listed_authors (
     tenant_id uuid NOT NULL,
@@ -2158,19 +2339,6 @@ ALTER TABLE ONLY public.quarantined FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined OWNER TO nightdesk_owner;
 
-CREATE TABLE public.quotas (
-    tenant_id uuid NOT NULL,
-    quota text NOT NULL,
-    allowed bigint NOT NULL,
-    set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text]))),
-    CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
-);
-
-ALTER TABLE ONLY public.quotas FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.quotas OWNER TO nightdesk_owner;
-
 CREATE TABLE public.reach_changes (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -2210,6 +2378,19 @@ ALTER TABLE ONLY public.reached FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reached OWNER TO nightdesk_owner;
 
+CREATE TABLE public.refresh_tokens (
+    tenant_id uuid NOT NULL,
+    session text NOT NULL,
+    token_sha256 bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    traded_at timestamp with time zone,
+    CONSTRAINT refresh_tokens_whole_digest CHECK ((octet_length(token_sha256) = 32))
+);
+
+ALTER TABLE ONLY public.refresh_tokens FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refresh_tokens OWNER TO nightdesk_owner;
+
 CREATE TABLE public.refusal_heads (
     tenant_id uuid NOT NULL,
     next_number bigint DEFAULT 0 NOT NULL
@@ -2226,7 +2407,8 @@ CREATE TABLE public.refusals (
     at timestamp with time zone DEFAULT now() NOT NULL,
     bot_id uuid NOT NULL,
     event_key text NOT NULL,
-    reason text NOT NULL
+    reason text NOT NULL,
+    agent_id uuid
 );
 
 ALTER TABLE ONLY public.refusals FORCE ROW LEVEL SECURITY;
@@ -2293,7 +2475,9 @@ CREATE TABLE public.signing_keys (
     sealed bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     used_from timestamp with time zone NOT NULL,
-    retired_at timestamp with time zone
+    retired_at timestamp with time zone,
+    algorithm text DEFAULT 'ES256'::text NOT NULL,
+    CONSTRAINT signing_keys_known_algorithm CHECK ((algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text])))
 );
 
 ALTER TABLE public.signing_keys OWNER TO nightdesk_owner;
@@ -2315,7 +2499,8 @@ CREATE TABLE public.tenant_keys (
     tenant_id uuid NOT NULL,
     key_id bigint NOT NULL,
     wrapped bytea NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    replaced_at timestamp with time zone
 );
 
 ALTER TABLE ONLY public.tenant_keys FORCE ROW LEVEL SECURITY;
@@ -2325,7 +2510,9 @@ ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
 CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    erased_at timestamp with time zone,
+    gateways_may_widen boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
@@ -2337,7 +2524,8 @@ CREATE TABLE public.wakers (
     agent_id uuid NOT NULL,
     "position" integer NOT NULL,
     url text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    gateway_id uuid
 );
 
 ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
@@ -2414,14 +2602,14 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.agents
     ADD CONSTRAINT agents_pkey PRIMARY KEY (tenant_id, agent_id);
 
-ALTER TABLE ONLY public.audit_heads
-    ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
-
-ALTER TABLE ONLY public.audit_log
-    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
-
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_pkey PRIMARY KEY (tenant_id, bot_id, author_id, agent_id);
+
+ALTER TABLE ONLY public.bootstrap_sessions
+    ADD CONSTRAINT bootstrap_sessions_pkey PRIMARY KEY (tenant_id, issuer, session);
+
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_pkey PRIMARY KEY (tenant_id, bot_id, bot_key_id);
 
 ALTER TABLE ONLY public.bots
     ADD CONSTRAINT bots_one_per_handle UNIQUE (tenant_id, platform, handle);
@@ -2435,11 +2623,23 @@ ALTER TABLE ONLY public.bots
 ALTER TABLE ONLY public.bots
     ADD CONSTRAINT bots_pkey PRIMARY KEY (tenant_id, bot_id);
 
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_pkey PRIMARY KEY (tenant_id, agent_id, session_sha256, kind);
+
 ALTER TABLE ONLY public.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
 
+ALTER TABLE ONLY public.desk_secrets
+    ADD CONSTRAINT desk_secrets_one_per_name UNIQUE (name);
+
+ALTER TABLE ONLY public.desk_secrets
+    ADD CONSTRAINT desk_secrets_pkey PRIMARY KEY (secret_id);
+
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (tenant_id, token_sha256);
+
+ALTER TABLE ONLY public.gateway_platforms
+    ADD CONSTRAINT gateway_platforms_pkey PRIMARY KEY (tenant_id, gateway_id, platform);
 
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_pkey PRIMARY KEY (tenant_id, gateway_id, secret_id);
@@ -2468,6 +2668,12 @@ ALTER TABLE ONLY public.inbox_parked
 ALTER TABLE ONLY public.lines
     ADD CONSTRAINT lines_pkey PRIMARY KEY (tenant_id, agent_id);
 
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_pkey PRIMARY KEY (tenant_id, code_sha256);
+
+ALTER TABLE ONLY public.link_tries
+    ADD CONSTRAINT link_tries_pkey PRIMARY KEY (tenant_id, bot_id, author_id);
+
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, author_id);
 
@@ -2495,9 +2701,6 @@ ALTER TABLE ONLY public.quarantine_heads
 ALTER TABLE ONLY public.quarantined
     ADD CONSTRAINT quarantined_pkey PRIMARY KEY (tenant_id, bot_id, slot);
 
-ALTER TABLE ONLY public.quotas
-    ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, quota);
-
 ALTER TABLE ONLY public.reach_changes
     ADD CONSTRAINT reach_changes_pkey PRIMARY KEY (tenant_id, bot_id, version);
 
@@ -2506,6 +2709,9 @@ ALTER TABLE ONLY public.reach_heads
 
 ALTER TABLE ONLY public.reached
     ADD CONSTRAINT reached_pkey PRIMARY KEY (tenant_id, agent_id, chat_id, bot_id);
+
+ALTER TABLE ONLY public.refresh_tokens
+    ADD CONSTRAINT refresh_tokens_pkey PRIMARY KEY (tenant_id, session, token_sha256);
 
 ALTER TABLE ONLY public.refusal_heads
     ADD CONSTRAINT refusal_heads_pkey PRIMARY KEY (tenant_id);
@@ -2558,11 +2764,15 @@ ALTER TABLE ONLY public.webchat_messages
 ALTER TABLE ONLY public.webchat_messages
     ADD CONSTRAINT webchat_messages_pkey PRIMARY KEY (tenant_id, bot_id, visitor, message_id);
 
-CREATE INDEX audit_log_by_age ON public.audit_log USING btree (at);
-
 CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_id);
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
+
+CREATE INDEX bot_keys_by_expiry ON public.bot_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
+
+CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
 
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
@@ -2570,11 +2780,21 @@ CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) 
 
 CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
+CREATE INDEX link_codes_by_age ON public.link_codes USING btree (created_at);
+
+CREATE INDEX link_codes_by_agent ON public.link_codes USING btree (tenant_id, agent_id, created_at);
+
+CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_sha256);
+
+CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
+
 CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
 CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bot_id, version);
 
 CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
+
+CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
 
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
@@ -2584,17 +2804,19 @@ CREATE UNIQUE INDEX scope_grants_one_agent_per_scope ON public.scope_grants USIN
 
 CREATE INDEX sends_by_age ON public.sends USING btree (asked_at);
 
+CREATE INDEX sends_by_chat ON public.sends USING btree (tenant_id, agent_id, bot_id, chat_id, asked_at);
+
 CREATE INDEX sends_left_over ON public.sends USING btree (asked_at) WHERE (state = ANY (ARRAY['asked'::text, 'calling'::text]));
+
+CREATE INDEX tenant_keys_by_vault_key ON public.tenant_keys USING btree (public.vault_key(wrapped));
+
+CREATE INDEX tenant_keys_replaced ON public.tenant_keys USING btree (replaced_at) WHERE (replaced_at IS NOT NULL);
 
 CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
 CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
-
-CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('agents');
-
-CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
 
@@ -2604,58 +2826,32 @@ CREATE TRIGGER note_listed AFTER INSERT OR DELETE ON public.listed_authors FOR E
 
 CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevance_policies FOR EACH ROW EXECUTE FUNCTION public.note_relevance();
 
-CREATE CONSTRAINT TRIGGER tell_agent AFTER INSERT ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('agent-created', 'agent_id');
-
-CREATE CONSTRAINT TRIGGER tell_bot AFTER INSERT ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-created', 'bot_id', 'platform');
-
-CREATE CONSTRAINT TRIGGER tell_bound AFTER INSERT ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bound', 'agent_id', 'bot_id', 'author_id');
-
-CREATE CONSTRAINT TRIGGER tell_client AFTER UPDATE OF revoked_at ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('client-revoked', 'client_id');
-
-CREATE CONSTRAINT TRIGGER tell_gateway AFTER INSERT ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_gateway();
-
-CREATE CONSTRAINT TRIGGER tell_granted AFTER INSERT ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id', 'principal');
-
-CREATE CONSTRAINT TRIGGER tell_invited AFTER INSERT ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-invited', 'agent_id', 'client_id');
-
-CREATE CONSTRAINT TRIGGER tell_keys AFTER INSERT ON public.tenant_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.key_id > 1)) EXECUTE FUNCTION public.tell_row('keys-rotated', 'key_id');
-
-CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
-
-CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
-
-CREATE CONSTRAINT TRIGGER tell_principal AFTER UPDATE OF principal ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('principal-opened', 'agent_id', 'principal');
-
-CREATE CONSTRAINT TRIGGER tell_quota AFTER INSERT OR UPDATE ON public.quotas DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('quota-set', 'quota', 'allowed');
-
-CREATE CONSTRAINT TRIGGER tell_released AFTER DELETE ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('released', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
-
-CREATE CONSTRAINT TRIGGER tell_relevance AFTER INSERT OR UPDATE ON public.relevance_policies DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('relevance-declared', 'agent_id', 'platform');
-
-CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
-
-CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
-
-CREATE CONSTRAINT TRIGGER tell_revoked AFTER UPDATE OF revoked_at ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('gateway-revoked', 'gateway_id');
-
-CREATE CONSTRAINT TRIGGER tell_secret AFTER INSERT ON public.gateway_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_gateway();
-
-CREATE CONSTRAINT TRIGGER tell_set_aside AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason = 'operator'::text)) EXECUTE FUNCTION public.tell_row('entry-set-aside', 'agent_id', 'seq');
-
-CREATE CONSTRAINT TRIGGER tell_tenant AFTER INSERT ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('tenant-created');
-
-CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
-
-CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
-
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.bootstrap_sessions
+    ADD CONSTRAINT bootstrap_sessions_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_tenant_id_bot_id_fkey FOREIGN KEY (tenant_id, bot_id) REFERENCES public.bots(tenant_id, bot_id);
+
+ALTER TABLE ONLY public.bot_keys
+    ADD CONSTRAINT bot_keys_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
+
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.capabilities
+    ADD CONSTRAINT capabilities_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
+ALTER TABLE ONLY public.gateway_platforms
+    ADD CONSTRAINT gateway_platforms_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
 
 ALTER TABLE ONLY public.gateway_secrets
     ADD CONSTRAINT gateway_secrets_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
@@ -2665,6 +2861,9 @@ ALTER TABLE ONLY public.gateway_secrets
 
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.link_codes
+    ADD CONSTRAINT link_codes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -2681,19 +2880,26 @@ ALTER TABLE ONLY public.scope_grants
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.wakers
+    ADD CONSTRAINT wakers_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
+
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.bootstrap_sessions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bot_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gateway_platforms ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateway_secrets ENABLE ROW LEVEL SECURITY;
 
@@ -2711,6 +2917,10 @@ ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.link_codes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.link_tries ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.listed_authors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
@@ -2721,17 +2931,21 @@ ALTER TABLE public.oauth_clients ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.audit_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
-
-CREATE POLICY own_tenants ON public.audit_log USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
-
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.bootstrap_sessions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.bot_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.capabilities USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.enrolments USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.gateway_platforms USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2749,6 +2963,10 @@ CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.link_codes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.link_tries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.listed_authors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.notice_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -2761,13 +2979,13 @@ CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SE
 
 CREATE POLICY own_tenants ON public.quarantined USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.quotas USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
-
 CREATE POLICY own_tenants ON public.reach_changes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.reach_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.reached USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.refresh_tokens USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.refusal_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -2797,13 +3015,13 @@ ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE public.quotas ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE public.reach_changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reach_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reached ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refresh_tokens ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.refusal_heads ENABLE ROW LEVEL SECURITY;
 
@@ -2833,30 +3051,36 @@ GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
 
-GRANT SELECT ON TABLE public.audit_heads TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audit_heads TO nightdesk_doors;
-
-GRANT SELECT ON TABLE public.audit_log TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE ON TABLE public.audit_log TO nightdesk_doors;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.desk_secrets TO nightdesk_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.enrolments TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_platforms TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_platforms TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_doors;
@@ -2882,6 +3106,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_codes TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_doors;
 
@@ -2906,9 +3136,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_doors;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quotas TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quotas TO nightdesk_doors;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_doors;
 
@@ -2917,6 +3144,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_heads TO nightdesk_doors
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reached TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refresh_tokens TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refresh_tokens TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusal_heads TO nightdesk_doors;
@@ -2934,6 +3164,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 
 GRANT SELECT,INSERT ON TABLE public.signing_keys TO nightdesk_app;
+
+GRANT UPDATE(sealed) ON TABLE public.signing_keys TO nightdesk_app;
+
+GRANT UPDATE(retired_at) ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;

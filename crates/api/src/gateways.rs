@@ -5,32 +5,37 @@ use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
 use nightdesk_line::Failures;
 use nightdesk_line::upgrade::bearer;
-use nightdesk_protocol::http::ErrorBody;
-use nightdesk_register::Issuer;
-use nightdesk_register::enrolment::Client;
+use nightdesk_protocol::Bearer;
+use nightdesk_register::enrolment::Identity;
+use nightdesk_register::{Called, Caller, Issuer};
 use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use nightdesk_types::{Clock, Timestamp};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
+use crate::problem::{self, Problem};
+
 /// What those routes stand in front of.
 pub(crate) struct Gateways {
     pub(crate) desk: Arc<Desk>,
-    pub(crate) issuer: Arc<Issuer>,
     clock: Arc<dyn Clock>,
     failures: Failures,
 }
 
 impl Gateways {
-    pub(crate) fn new(desk: Arc<Desk>, issuer: Arc<Issuer>, clock: Arc<dyn Clock>) -> Self {
-        Self { desk, issuer, clock, failures: Failures::default() }
+    pub(crate) fn new(desk: Arc<Desk>, clock: Arc<dyn Clock>) -> Self {
+        Self { desk, clock, failures: Failures::default() }
+    }
+
+    /// The desk's own issuer.
+    pub(crate) fn issuer(&self) -> &Issuer {
+        self.desk.issuers.own()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -43,24 +48,47 @@ impl Gateways {
         self.failures.count(address, self.clock.moment())
     }
 
-    /// The machine identity that asks, by its access token.
-    pub(crate) async fn client(
+    /// For whom a machine asks, by its access token.
+    pub(crate) async fn identity(
         &self,
         headers: &HeaderMap,
         from: SocketAddr,
-    ) -> Result<Client, Response> {
+    ) -> Result<Identity, Response> {
         let identified = match bearer(headers) {
-            Some(token) => self.issuer.identify(token, self.now()).await,
+            Some(token) => self.desk.issuers.identify(token, self.now()).await,
             None => Ok(None),
         };
         match identified {
-            Ok(Some(client)) => Ok(client),
+            Ok(Some(identity)) => Ok(identity),
             Ok(None) => Err(self.unauthorized(
                 from,
-                "show an access token of this desk: ask its /oauth/token for one, with the client \
-                 id and secret that `nightdesk gateway token` printed",
+                "show an access token of this desk, from its /oauth/token, with what `nightdesk gateway \
+                 token` or `nightdesk issuer session` printed; or one of an issuer that it trusts",
             )),
             Err(error) => Err(try_later(&error, "a client could not be identified")),
+        }
+    }
+
+    /// Who asks: an agent, by a token of an issuer for it or by its gateway's own. Neither is
+    /// tried as the other.
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<Caller, Response> {
+        let (now, Desk { register, issuers, .. }) = (self.now(), &*self.desk);
+        let found = match bearer(headers).and_then(|text| Bearer::read(text, now)) {
+            Some(shown) => register.caller(issuers, &shown, now).await,
+            None => Ok(None),
+        };
+        match found {
+            Ok(Some(Called::Known(caller))) => Ok(caller),
+            Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
+                from,
+                "show an upgrade token signed with a live gateway's secret, or a token of a trusted \
+                 issuer for agent:{id}",
+            )),
+            Err(error) => Err(try_later(&error, "a caller could not be identified")),
         }
     }
 
@@ -68,7 +96,7 @@ impl Gateways {
     pub(crate) fn unauthorized(&self, from: SocketAddr, what_to_do: &str) -> Response {
         if self.may_fail(from.ip()) {
             let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
-            return (StatusCode::UNAUTHORIZED, bearer, said(what_to_do)).into_response();
+            return (bearer, problem::UNAUTHORIZED.said(what_to_do)).into_response();
         }
         too_many()
     }
@@ -77,8 +105,8 @@ impl Gateways {
 /// What who failed too often is told, whatever they show that is not good.
 pub(crate) fn too_many() -> Response {
     let later = [(header::RETRY_AFTER, "60")];
-    let why = said("too many bad tokens from this address; wait a minute");
-    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
+    let why = problem::TOO_MANY.said("too many bad tokens from this address; wait a minute");
+    (later, why).into_response()
 }
 
 /// Reads a body within its bounds.
@@ -99,17 +127,13 @@ pub(crate) async fn read_json<T: DeserializeOwned>(body: Body, wants: &str) -> R
 
 /// An answer that says what to do next.
 pub(crate) fn refuse(status: StatusCode, what_to_do: &str) -> Response {
-    (status, said(what_to_do)).into_response()
-}
-
-fn said(text: &str) -> Json<ErrorBody> {
-    Json(ErrorBody { error: text.to_owned() })
+    Problem::of(status).said(what_to_do)
 }
 
 /// Something of ours failed; the same call may succeed later.
 pub(crate) fn try_later(error: &(dyn Error + 'static), what: &str) -> Response {
     tracing::warn!(error, "{what}");
     let later = [(header::RETRY_AFTER, "2")];
-    let why = said("the desk cannot answer just now, and nothing was changed; try again");
-    (StatusCode::SERVICE_UNAVAILABLE, later, why).into_response()
+    let why = "the desk cannot answer just now, and nothing was changed; try again";
+    (later, problem::UNAVAILABLE.said(why)).into_response()
 }

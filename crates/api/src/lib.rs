@@ -3,21 +3,24 @@
 //! [`serve`] is the listener with its bounds; [`routes`] is what it serves.
 
 mod chat;
+mod events;
 mod health;
 mod hooks;
 mod gateways;
+mod manage;
 mod oauth;
 mod relay;
 mod listen;
 mod metrics;
+mod problem;
 
 use std::sync::Arc;
 
 pub use axum::Router;
+use axum::routing::get;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
-use nightdesk_register::Issuer;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
@@ -33,8 +36,6 @@ pub struct Street {
     pub desk: Arc<Desk>,
     /// What every line of this node shares.
     pub room: Arc<Room>,
-    /// Who vouches for machines.
-    pub issuer: Arc<Issuer>,
     /// Our own pages.
     pub webchat: Arc<Webchat>,
     /// Who owns the lines' tasks.
@@ -43,16 +44,19 @@ pub struct Street {
 
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
-    let Street { desk, room, issuer, webchat, lines } = street;
+    let Street { desk, room, webchat, lines } = street;
     let clock = Arc::clone(&room.clock);
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), issuer, clock));
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), clock));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     Router::new()
         .merge(health::route(Arc::clone(&desk)))
         .merge(hooks::route(desk))
         .merge(oauth::route(Arc::clone(&gateways)))
+        .merge(manage::route(Arc::clone(&gateways)))
+        .merge(events::route(Arc::clone(&gateways)))
         .merge(relay::route(gateways))
+        .route("/problems/{slug}", get(problem::page))
         .merge(chats)
         .merge(upgrade::route(room, lines))
 }

@@ -1,4 +1,6 @@
 //! The built-in issuer, as others see it: `POST /oauth/token`, its keys, and where they are.
+//!
+//! The stock client asks for a refresh under `/api`, whatever it is told.
 
 mod discovery;
 mod token;
@@ -13,6 +15,7 @@ use crate::gateways::Gateways;
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
     Router::new()
         .route("/oauth/token", post(token::token))
+        .route("/api/oauth/token", post(token::token))
         .route("/oauth/jwks.json", get(discovery::jwks))
         .route("/.well-known/openid-configuration", get(discovery::metadata))
         .route("/.well-known/oauth-authorization-server", get(discovery::metadata))

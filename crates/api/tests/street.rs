@@ -5,12 +5,22 @@
 mod stopping;
 #[path = "street/door.rs"]
 mod door;
+#[path = "street/callers.rs"]
+mod callers;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/linking.rs"]
+mod linking;
+#[path = "street/managing.rs"]
+mod managing;
+#[path = "street/explaining.rs"]
+mod explaining;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]
 mod sends;
+#[path = "street/follow_up.rs"]
+mod follow_up;
 #[path = "street/waking.rs"]
 mod waking;
 #[path = "street/hooks.rs"]
@@ -19,6 +29,10 @@ mod hooks;
 mod oauth;
 #[path = "street/enrol.rs"]
 mod enrol;
+#[path = "street/provision.rs"]
+mod provision;
+#[path = "street/sessions.rs"]
+mod sessions;
 #[path = "street/canary.rs"]
 mod canary;
 #[path = "street/chat.rs"]

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
+use nightdesk_egress::Lent;
 use nightdesk_port::{Bot, Platform};
-use nightdesk_register::{Register, RegisterError};
+use nightdesk_register::{Lessee, Register, RegisterError, SessionDigest, Where};
+use nightdesk_types::event::Source;
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
-use nightdesk_types::{BotId, StoreError};
+use nightdesk_types::{BotId, Sight, StoreError};
+use nightdesk_vault::Key;
 use tokio::time::Instant;
 
 /// The adapters this desk has, by name.
@@ -26,6 +29,13 @@ pub struct Account {
 impl std::fmt::Debug for Account {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Account({})", self.bot.id)
+    }
+}
+
+impl Account {
+    /// Whether a person can see where something was written, as far as the platform knows.
+    pub(crate) fn sight(&self, source: &Source, person: &str) -> Sight {
+        self.platform.eyes().map_or(Sight::Unknown, |eyes| eyes.sight(&self.bot, source, person))
     }
 }
 
@@ -99,12 +109,19 @@ impl nightdesk_egress::Accounts for Accounts {
             nightdesk_egress::Account { bot, platform, capabilities }
         }))
     }
+
+    async fn capability(&self, asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
+        let Lent { scope, agent, bot, chat, session_key, kind } = *asked;
+        let lessee = Lessee { scope, agent, session: SessionDigest::of(session_key), kind };
+        self.register.lent(&lessee, Where { bot, chat }).await.map_err(store_error)
+    }
 }
 
 /// A register's error as a store's: what cannot be opened will not open later either.
 pub(crate) fn store_error(error: RegisterError) -> StoreError {
     match error {
         RegisterError::Store(error) => error,
+        other @ RegisterError::NoIssuerKeys => StoreError::unavailable("judge a token", other),
         other @ (RegisterError::Sealed(_) | RegisterError::NoSigningKey) => {
             StoreError::broken("open what is sealed", other)
         }

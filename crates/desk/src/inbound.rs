@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Floor};
+use nightdesk_gate::{AdmitError, Ask, Floor};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
-use nightdesk_types::{Event, Sight, StoreError};
+use nightdesk_types::{Event, StoreError};
 
-use crate::refusals::note;
-use crate::{Account, Desk, waking};
+use crate::{Account, Desk, capabilities, linking, waking};
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -100,24 +99,27 @@ async fn put(
     began: Instant,
 ) -> Result<Placed, StoreError> {
     crash_point("K1");
+    if let Some(ask) = Ask::of(&event) {
+        linking::link(desk, &ask).await?;
+        return Ok(Placed::Stored);
+    }
     let source = event.get().source().clone();
-    let eyes = account.platform.eyes();
-    let sees =
-        |person: &str| eyes.map_or(Sight::Sees, |eyes| eyes.sight(&account.bot, &source, person));
-    let floor: Floor<'_> = eyes.is_some().then_some(&sees);
+    let sees = |person: &str| account.sight(&source, person);
+    let floor: Floor<'_> = account.platform.eyes().is_some().then_some(&sees);
     let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
             Err((event, AdmitError::Refused(refusal))) => {
-                desk.refusals.note(note(&event, refusal));
+                desk.refusals.refused(&event, refusal);
                 return Ok(Placed::Nowhere);
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
-        match desk.inbox.put(&event, None).await? {
+        match capabilities::put(desk, &event).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
+                desk.refusals.passed_over(&event);
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;

@@ -4,13 +4,17 @@
 //! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
 //! agents that sleep and tells their people.
 
+pub mod explaining;
 pub mod inbound;
 pub mod outbound;
 pub mod line;
+pub mod managing;
 pub mod sweep;
 pub mod waking;
 mod accounts;
+mod capabilities;
 mod limits;
+mod linking;
 mod notices;
 mod ready;
 mod refusals;
@@ -21,12 +25,13 @@ use nightdesk_bus::Bell;
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
-use nightdesk_register::Register;
+use nightdesk_register::{Issuers, Register};
 use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
 pub use limits::{Limits, Raised, What};
+pub use explaining::Records;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;
@@ -36,6 +41,8 @@ pub use waking::Waking;
 pub struct Desk {
     /// Who is who.
     pub register: Arc<Register>,
+    /// Who vouches for machines.
+    pub issuers: Arc<Issuers>,
     /// Our bots and who speaks for them.
     pub accounts: Arc<Accounts>,
     /// Who may reach whom.
@@ -50,6 +57,8 @@ pub struct Desk {
     pub egress: Arc<Egress>,
     /// The bell.
     pub bell: Ringer,
+    /// What is written down about events.
+    pub records: Record,
     /// Calls agents that sleep.
     pub wake: Arc<Wake>,
     /// Who was told lately that their agent is being woken.
@@ -58,6 +67,16 @@ pub struct Desk {
     pub tasks: TaskTracker,
     /// Whether this node should be given work.
     pub readiness: Readiness,
+}
+
+/// What is written down about events, as anything that can be read.
+#[derive(Clone)]
+pub struct Record(pub Arc<dyn Records>);
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Record")
+    }
 }
 
 /// The bell, as anything that can be rung.

@@ -12,15 +12,15 @@ use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
 use nightdesk_port::{Capabilities, LengthUnit};
+use nightdesk_protocol::Bearer;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_protocol::upgrade_token::AtTheDoor;
 use nightdesk_register::{Gateway, GreetedBot, Proof};
-use nightdesk_types::{AgentId, BotId, StoreError};
+use nightdesk_types::{AgentId, BotId, StoreError, Timestamp};
 use tokio::sync::oneshot;
 
 use crate::accounts::store_error;
@@ -32,8 +32,9 @@ pub struct Counter(pub Arc<crate::Desk>);
 
 #[async_trait]
 impl Desk for Counter {
-    async fn identify(&self, token: &AtTheDoor) -> Result<Greeting, StoreError> {
-        Ok(match self.0.register.identify(token).await.map_err(store_error)? {
+    async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError> {
+        let crate::Desk { register, issuers, .. } = &*self.0;
+        Ok(match register.dials(issuers, shown, now).await.map_err(store_error)? {
             Some(Proof::Valid(gateway)) => Greeting::Welcome(caller(gateway)),
             Some(Proof::Revoked(_)) => Greeting::Revoked,
             None => Greeting::Unknown,

@@ -1,7 +1,7 @@
 //! The way out, from what an agent asks to what its platform answered.
 
 use nightdesk_egress::{Fleeting, SendTurn, Settled};
-use nightdesk_gate::{AdmitError, Sender, Tag};
+use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
 use nightdesk_line::Caller;
 use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
@@ -9,7 +9,7 @@ use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_types::BotId;
 
-use crate::Desk;
+use crate::{Desk, capabilities};
 
 /// Does what an agent asks on a platform when its turn has come, and says what came of it.
 pub async fn send(
@@ -23,8 +23,13 @@ pub async fn send(
     let Outbound { request_id, action, platform, bot_handle } = outbound;
     let send = match action {
         Action::Send(send) => send,
-        // Nothing binds capabilities yet, so none is ever there to be used.
-        Action::FollowUp(_) => return Outcome::failed("capability absent or expired"),
+        Action::FollowUp(follow_up) => {
+            let asked = (request_id, follow_up);
+            return match capabilities::follow_up(desk, caller, greeted, asked).await {
+                Ok((admitted, turn)) => deliver(desk, &admitted, in_time(turn).await).await,
+                Err(refused) => refused,
+            };
+        }
         Action::Unknown { op } => return Outcome::unknown_op(&op),
         Action::Malformed { op, missing } => {
             return Outcome::failed(format!("{op} has no usable {missing}"));
@@ -43,8 +48,12 @@ pub async fn send(
     if let Some(fleeting) = Fleeting::of(&admitted) {
         return told(desk.egress.show(&fleeting).await);
     }
+    deliver(desk, &admitted, turn).await
+}
+
+async fn deliver(desk: &Desk, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
     let Some(turn) = turn else { return told(Settled::no_turn()) };
-    match desk.egress.deliver(&admitted, &turn).await {
+    match desk.egress.deliver(admitted, &turn).await {
         Ok(settled) => told(settled),
         // It may be written down, and then it will be done.
         Err(_) => Outcome::ambiguous(),

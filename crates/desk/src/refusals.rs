@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::{RefusalNote, Refused};
+use nightdesk_gate::{Admitted, RefusalNote, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::Event;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
@@ -24,8 +24,19 @@ impl Refusals {
         registry.register("refused", "Events the gate refused, by reason", self.refused.clone());
     }
 
-    /// Notes one.
-    pub fn note(&self, note: RefusalNote) {
+    /// Notes an event that nobody receives.
+    pub fn refused(&self, event: &Verified<Event>, refused: Refused) {
+        self.note(note(event, refused));
+    }
+
+    /// Notes who was thought of and does not receive an event that others do.
+    pub fn passed_over(&self, event: &Admitted<Event>) {
+        for refused in event.passed_over() {
+            self.note(note(event.verified(), *refused));
+        }
+    }
+
+    fn note(&self, note: RefusalNote) {
         self.refused.get_or_create(&[("reason", note.refusal.slug())]).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() < REFUSAL_QUEUE_MAX {
@@ -42,11 +53,12 @@ impl Refusals {
 }
 
 /// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
-pub(crate) fn note(event: &Verified<Event>, Refused { scope, refusal }: Refused) -> RefusalNote {
+fn note(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
     RefusalNote {
-        scope: scope.unwrap_or_else(|| event.operator()),
+        scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
         bot: event.bot(),
         event_key: event.get().key().to_owned(),
+        agent: agent.map(|(_, agent)| agent),
         refusal,
     }
 }
@@ -66,6 +78,7 @@ mod tests {
             scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
             bot: BotId::from_uuid(Uuid::nil()),
             event_key: "k".to_owned(),
+            agent: None,
             refusal: Refusal::UnboundAuthor,
         };
         (0..REFUSAL_QUEUE_MAX + 2).for_each(|_| refusals.note(note.clone()));

@@ -2,12 +2,13 @@
 //!
 //! # Promise
 //!
-//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second;
-//! whatever comes between is answered as if it had been. It uses what sends leave of the bot's
+//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second, but for
+//! answers of the desk itself; whatever comes between is answered as if it had been. It uses what sends leave of the bot's
 //! pace, and is left out where a chat has none left.
 
-use nightdesk_gate::{Admitted, AdmittedSend};
+use nightdesk_gate::{Admitted, AdmittedSend, Ask};
 use nightdesk_port::{DeliverError, Receipt};
+use nightdesk_types::event::Source;
 use nightdesk_types::limits::{TYPING_CALL_WAIT, TYPING_EVERY};
 use nightdesk_types::send::Op;
 use nightdesk_types::{BotId, Event, Send};
@@ -34,11 +35,20 @@ impl Fleeting {
     /// A word of the desk's own to where an event came from.
     pub fn to_sender_of(event: &Admitted<Event>, status: &str) -> Self {
         let (bot, source) = (event.verified().bot(), event.verified().get().source());
+        Self::there(bot, source, Op::Typing { content: Some(status.to_owned()) })
+    }
+
+    /// What the desk answers who asked it something. Who does not get it asks again.
+    pub fn answer(ask: &Ask<'_>, text: &str) -> Self {
+        let op = Op::Send { content: text.to_owned(), reply_to: None };
+        Self::there(ask.bot(), ask.source(), op)
+    }
+
+    fn there(bot: BotId, source: &Source, op: Op) -> Self {
         let place = [("thread_id", &source.thread_id), ("scope_id", &source.scope_id)];
         let known =
             |(key, id): (&str, &Option<String>)| Some((key.to_owned(), Value::from(id.clone()?)));
         let metadata: Map<String, Value> = place.into_iter().filter_map(known).collect();
-        let op = Op::Typing { content: Some(status.to_owned()) };
         Self { bot, send: Send { chat_id: source.chat_id.clone(), op, metadata } }
     }
 }
@@ -68,8 +78,10 @@ impl Egress {
     fn has_room(&self, account: &Account, send: &Send) -> bool {
         let (bot, can) = (account.bot.id, &account.capabilities);
         let typing = PaceKey::Typing(bot, send.chat_id.clone());
+        // Who asks is answered each time; the register bounds how often they may ask.
+        let is_answer = matches!(send.op, Op::Send { .. });
         self.paces.is_free(&PaceKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
-            && self.paces.once_in(&typing, TYPING_EVERY)
+            && (is_answer || self.paces.once_in(&typing, TYPING_EVERY))
             && self.paces.take_spare(&PaceKey::Bot(bot), can.bot_pace)
     }
 }

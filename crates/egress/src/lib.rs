@@ -20,13 +20,15 @@ mod stop;
 mod owner;
 mod in_hand;
 mod fleeting;
+mod said;
 mod store;
 
 pub use fleeting::Fleeting;
 pub use lane::{Lanes, Turn};
 pub use metrics::Metrics;
 pub use pace::Paces;
+pub use said::{Said, Sayings, Where};
 pub use settled::{Parts, Settled};
 pub use split::split;
-pub use stop::{Account, Accounts, Egress, SendLanes, SendTurn};
+pub use stop::{Account, Accounts, Egress, Lent, SendLanes, SendTurn};
 pub use store::{Asked, GivenUp, SendKey, Store, Waiting};

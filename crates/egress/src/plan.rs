@@ -42,6 +42,7 @@ pub(crate) fn plan(send: &Send, can: &Capabilities) -> Result<Vec<Send>, Unsayab
     let length = Length { max: max.max(MESSAGE_LENGTH_MIN), unit: can.length_unit };
     match &send.op {
         Op::Send { content, reply_to } => parts(send, content, reply_to.as_deref(), length),
+        Op::FollowUp { content, .. } => parts(send, content, None, length),
         Op::Edit { content, .. } | Op::Draft { content, .. } | Op::Prompt { content, .. }
             if !length.fits(content) =>
         {
@@ -82,11 +83,20 @@ fn parts(
             .map(|(at, content)| {
                 // The whole answers one message; the parts after the first follow it by themselves.
                 let reply_to = reply_to.filter(|_| at == 0).map(str::to_owned);
-                Send { op: Op::Send { content, reply_to }, ..send.clone() }
+                Send { op: part(&send.op, content, reply_to), ..send.clone() }
             })
             .collect()),
         _ => Err(Unsayable::TooManyParts(max)),
     }
+}
+
+/// A part of a text, said as the whole was to be.
+fn part(whole: &Op, content: String, reply_to: Option<String>) -> Op {
+    if let Op::FollowUp { session_key, kind, .. } = whole {
+        let (session_key, kind) = (session_key.clone(), kind.clone());
+        return Op::FollowUp { session_key, kind, content };
+    }
+    Op::Send { content, reply_to }
 }
 
 #[cfg(test)]

@@ -44,6 +44,11 @@ impl Settled {
         Self::Failed("network busy behind the desk; nothing was sent".to_owned())
     }
 
+    /// Nothing is lent for that session, or not any more, and nothing was done.
+    pub fn nothing_lent() -> Self {
+        Self::Failed("capability absent or expired".to_owned())
+    }
+
     /// Everything was said.
     pub(crate) fn said(mut said: Vec<Receipt>) -> Self {
         match said.pop() {

@@ -10,7 +10,9 @@ use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
-use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError};
+use nightdesk_types::send::Op;
+use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError, TenantScope};
+use nightdesk_vault::Key;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -36,6 +38,29 @@ pub struct Account {
 pub trait Accounts: std::marker::Send + Sync {
     /// The account of a bot. `None`: there is no such bot any more.
     async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError>;
+
+    /// What a platform lent for one session of the agent that asked for a send. `None`: nothing is
+    /// bound for that very session, or it has ended.
+    async fn capability(&self, _asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
+        Ok(None)
+    }
+}
+
+/// A capability, as a send asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Lent<'a> {
+    /// For whom the send is made.
+    pub scope: TenantScope,
+    /// Which agent asked for it.
+    pub agent: AgentId,
+    /// Through which bot it goes, ...
+    pub bot: BotId,
+    /// ... and to which chat.
+    pub chat: &'a str,
+    /// In which session, as its client calls it.
+    pub session_key: &'a str,
+    /// Which capability.
+    pub kind: &'a str,
 }
 
 /// The lanes of sends: one for each agent and chat.
@@ -180,18 +205,37 @@ impl Egress {
             return Ok(None);
         }
         let settled = match ready {
-            Ok(()) => self.say(errand).await,
+            Ok(()) => match self.lent(key, errand).await {
+                Ok(lent) => self.say(errand, lent.as_ref()).await,
+                Err(nothing) => nothing,
+            },
             Err(error) => Settled::from(Err(error)),
         };
         self.note(key, &settled).await;
         Ok(Some(settled))
     }
 
+    /// The capability a follow-up needs, right before it is used: it may have ended meanwhile.
+    async fn lent(&self, key: &SendKey, errand: &Errand) -> Result<Option<Key>, Settled> {
+        let Some(Op::FollowUp { session_key, kind, .. }) =
+            errand.calls.first().map(|call| &call.op)
+        else {
+            return Ok(None);
+        };
+        let SendKey { scope, agent, .. } = *key;
+        let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
+        match self.accounts.capability(&Lent { scope, agent, bot, chat, session_key, kind }).await {
+            Ok(Some(lent)) => Ok(Some(lent)),
+            Ok(None) => Err(Settled::nothing_lent()),
+            Err(error) => Err(Settled::from(Err(DeliverError::Unavailable(error.into())))),
+        }
+    }
+
     /// Says all parts, in order, up to the first that fails.
-    async fn say(&self, errand: &Errand) -> Settled {
+    async fn say(&self, errand: &Errand, lent: Option<&Key>) -> Settled {
         let mut said = Vec::new();
         for call in &errand.calls {
-            match self.call(errand, call, said.is_empty()).await {
+            match self.call(errand, (call, lent), said.is_empty()).await {
                 Ok(receipt) => said.push(receipt),
                 Err(error) => return Settled::broken_off(said, errand.calls.len(), error),
             }
@@ -203,7 +247,7 @@ impl Egress {
     async fn call(
         &self,
         errand: &Errand,
-        send: &Send,
+        (send, lent): (&Send, Option<&Key>),
         mut is_paced: bool,
     ) -> Result<Receipt, DeliverError> {
         loop {
@@ -214,7 +258,7 @@ impl Egress {
             if !self.owners.lease().is_held() {
                 return Err(DeliverError::Unavailable(LeaseLost.into()));
             }
-            match called(errand, send).await {
+            match called(errand, send, lent).await {
                 Err(DeliverError::RateLimited { retry_after }) => {
                     self.metrics.rate_limited();
                     self.hold(&errand.account, &errand.chat, retry_after);
@@ -268,10 +312,14 @@ const fn out_of_time() -> DeliverError {
     DeliverError::RateLimited { retry_after: Duration::ZERO }
 }
 
-async fn called(errand: &Errand, send: &Send) -> Result<Receipt, DeliverError> {
+async fn called(errand: &Errand, send: &Send, lent: Option<&Key>) -> Result<Receipt, DeliverError> {
     let Errand { account, until, .. } = errand;
     let until = (Instant::now() + PLATFORM_CALL_WAIT).min(*until);
-    match timeout_at(until, account.platform.deliver(&account.bot, send)).await {
+    let call = match lent {
+        Some(lent) => account.platform.follow_up(&account.bot, send, lent),
+        None => account.platform.deliver(&account.bot, send),
+    };
+    match timeout_at(until, call).await {
         Ok(delivered) => delivered,
         Err(late) => Err(DeliverError::Ambiguous(late.into())),
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use nightdesk_intake::Verified;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
 
-use crate::admitted::{Admitted, AdmittedSend};
+use crate::admitted::{Admitted, AdmittedSend, Recipient};
 use crate::decide::{Decision, Refusal, Refused, SendRefusal, Tag, decide_send};
 use crate::facts::Facts;
 use crate::kept::Kept;
 use crate::known::Floor;
-use crate::store::{RefusalNote, Store};
+use crate::store::{KeptRefusal, RefusalNote, Store};
 
 /// Why something was not let through.
 #[derive(Debug, thiserror::Error)]
@@ -52,10 +52,10 @@ impl Gate {
     ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
         let decided = match Facts::of(event.get()) {
             Some(facts) => self.decide(event.bot(), &facts, floor).await,
-            None => Err(AdmitError::Refused(Refused { scope: None, refusal: Refusal::NoAuthor })),
+            None => Err(AdmitError::Refused(Refused { agent: None, refusal: Refusal::NoAuthor })),
         };
         match decided {
-            Ok(recipients) => Ok(Admitted { recipients, inner: event }),
+            Ok((recipients, passed_over)) => Ok(Admitted { recipients, passed_over, inner: event }),
             Err(error) => Err((event, error)),
         }
     }
@@ -77,9 +77,10 @@ impl Gate {
         bot: BotId,
         facts: &Facts<'_>,
         floor: Floor<'_>,
-    ) -> Result<Vec<crate::Recipient>, AdmitError<Refused>> {
+    ) -> Result<(Vec<Recipient>, Vec<Refused>), AdmitError<Refused>> {
         let decision = self.explain(bot, facts, floor).await?;
-        decision.recipients().map_err(AdmitError::Refused)
+        let recipients = decision.recipients().map_err(AdmitError::Refused)?;
+        Ok((recipients, decision.passed_over().collect()))
     }
 
     /// Says of each agent that is thought of whether it would receive an event, and why not.
@@ -100,6 +101,15 @@ impl Gate {
     /// Looks whether anything changed that nobody rang for.
     pub async fn look_at_all(&self) -> Result<(), StoreError> {
         self.kept.look_at_all().await
+    }
+
+    /// The refusals that are kept of an event for a tenant, newest first.
+    pub async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        self.store.refusals(scope, event_key).await
     }
 
     /// Writes refusals down.

@@ -3,6 +3,8 @@
 use nightdesk_intake::Verified;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
+use crate::Refused;
+
 /// An agent that may receive an event, and what that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recipient {
@@ -18,6 +20,7 @@ pub struct Recipient {
 #[derive(Clone, Debug)]
 pub struct Admitted<T> {
     pub(crate) recipients: Vec<Recipient>,
+    pub(crate) passed_over: Vec<Refused>,
     pub(crate) inner: Verified<T>,
 }
 
@@ -32,13 +35,18 @@ impl Admitted<Event> {
     pub fn narrowed(
         mut self,
         keeps: impl FnMut(&Recipient) -> bool,
-    ) -> Result<Self, (Verified<Event>, TenantScope)> {
-        let first = self.recipients.first().map(|first| first.scope);
+    ) -> Result<Self, (Verified<Event>, Option<(TenantScope, AgentId)>)> {
+        let first = self.recipients.first().map(|first| (first.scope, first.agent));
         self.recipients.retain(keeps);
-        match first {
-            Some(scope) if self.recipients.is_empty() => Err((self.inner, scope)),
-            _ => Ok(self),
+        if first.is_some() && self.recipients.is_empty() {
+            return Err((self.inner, first));
         }
+        Ok(self)
+    }
+
+    /// Who else was thought of, and why they do not receive it.
+    pub fn passed_over(&self) -> &[Refused] {
+        &self.passed_over
     }
 
     /// The event, still with its proof.

@@ -8,7 +8,7 @@ mod send;
 
 pub use send::{Reach, SendRefusal, Tag, decide_send};
 
-use nightdesk_types::{Principal, Relevance, Sight, TenantScope};
+use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};
 
 use crate::Recipient;
 use crate::facts::{Facts, Place};
@@ -133,6 +133,11 @@ impl Refusal {
         }
     }
 
+    /// The one of this name.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.slug() == slug)
+    }
+
     /// Which layer says it.
     pub const fn layer(self) -> Layer {
         match self {
@@ -175,8 +180,8 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{refusal}")]
 pub struct Refused {
-    /// Whose, if any agent was thought of.
-    pub scope: Option<TenantScope>,
+    /// Whose, and which, if any agent was thought of.
+    pub agent: Option<(TenantScope, AgentId)>,
     /// The last no.
     pub refusal: Refusal,
 }
@@ -189,12 +194,17 @@ impl Decision {
         if recipients.is_empty() { Err(self.refused()) } else { Ok(recipients) }
     }
 
+    /// Every agent that was thought of and does not receive it.
+    pub fn passed_over(&self) -> impl Iterator<Item = Refused> {
+        self.verdicts.iter().filter_map(|verdict| {
+            let Recipient { scope, agent, .. } = verdict.recipient;
+            Some(Refused { agent: Some((scope, agent)), refusal: verdict.refusal? })
+        })
+    }
+
     fn refused(&self) -> Refused {
-        let refused = self.verdicts.iter().filter_map(|verdict| {
-            Some(Refused { scope: Some(verdict.recipient.scope), refusal: verdict.refusal? })
-        });
-        let stranger = Refused { scope: None, refusal: Refusal::UnboundAuthor };
-        refused.max_by_key(|refused| refused.refusal.layer()).unwrap_or(stranger)
+        let stranger = Refused { agent: None, refusal: Refusal::UnboundAuthor };
+        self.passed_over().max_by_key(|refused| refused.refusal.layer()).unwrap_or(stranger)
     }
 }
 

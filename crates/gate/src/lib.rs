@@ -14,11 +14,13 @@ pub mod known;
 mod kept;
 mod admit;
 mod admitted;
+mod ask;
 mod store;
 
 pub use admit::{AdmitError, Gate, Sender};
 pub use admitted::{Admitted, AdmittedSend, Recipient};
+pub use ask::Ask;
 pub use decide::{Decision, Reach, Refusal, Refused, SendRefusal, Tag};
 pub use facts::{Facts, Place};
 pub use known::{Change, Floor};
-pub use store::{RefusalNote, Store};
+pub use store::{KeptRefusal, RefusalNote, Store};

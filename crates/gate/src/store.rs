@@ -1,7 +1,7 @@
 //! What the gate asks of a store.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
 
 use crate::known::Change;
 use crate::{Reach, Refusal};
@@ -15,8 +15,19 @@ pub struct RefusalNote {
     pub bot: BotId,
     /// The platform's key of the event.
     pub event_key: String,
+    /// The agent that came closest.
+    pub agent: Option<AgentId>,
     /// Which layer said no.
     pub refusal: Refusal,
+}
+
+/// A refusal that is kept, and since when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptRefusal {
+    /// When it was written down.
+    pub at: Timestamp,
+    /// What was refused.
+    pub note: RefusalNote,
 }
 
 /// What is known about who may reach whom.
@@ -38,6 +49,13 @@ pub trait Store: Send + Sync {
         agent: AgentId,
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError>;
+
+    /// The refusals that are kept of an event in a tenant's ring, newest first.
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError>;
 
     /// Writes refusals into their tenants' rings; the oldest fall out.
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError>;

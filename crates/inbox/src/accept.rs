@@ -1,11 +1,12 @@
 //! Accept: an admitted event, ready to be written.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use nightdesk_gate::{Admitted, Recipient};
 use nightdesk_protocol::{EntryJson, event};
-use nightdesk_types::{BotId, Event, NodeEpoch, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, Event, NodeEpoch, TenantScope};
 
 /// What tells an event from every other of its bot, in a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +41,23 @@ pub struct SourceMark {
     pub cursor: String,
 }
 
+/// What a platform lent for a session of a recipient, sealed: it is written with the event.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// For which recipient.
+    pub agent: (TenantScope, AgentId),
+    /// For which of its sessions, by the digest of its name.
+    pub session: [u8; 32],
+    /// Which capability.
+    pub kind: String,
+    /// The sealed capability.
+    pub sealed: Vec<u8>,
+    /// Which of the tenant's data keys sealed it.
+    pub key: DataKeyId,
+    /// For how long it is good.
+    pub good_for: Duration,
+}
+
 /// An admitted event in the form it is written.
 #[derive(Clone, Debug)]
 pub struct Accept {
@@ -50,6 +68,7 @@ pub struct Accept {
     pub(crate) json: Result<Arc<EntryJson>, Vec<u8>>,
     pub(crate) recipients: Vec<Recipient>,
     pub(crate) mark: Option<SourceMark>,
+    pub(crate) bound: Vec<Bound>,
 }
 
 impl Accept {
@@ -65,7 +84,14 @@ impl Accept {
             json: json.map_err(|_| verified.get().to_json()),
             recipients: event.recipients().to_vec(),
             mark,
+            bound: Vec::new(),
         }
+    }
+
+    /// The same, with what was lent for it.
+    #[must_use]
+    pub fn bearing(self, bound: Vec<Bound>) -> Self {
+        Self { bound, ..self }
     }
 
     /// The bot that heard it.
@@ -104,6 +130,11 @@ impl Accept {
     /// Who receives it.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
+    }
+
+    /// What was lent for it.
+    pub fn bound(&self) -> &[Bound] {
+        &self.bound
     }
 
     /// How far its source has been read with it.

@@ -21,7 +21,7 @@ mod test_entry;
 pub mod trail;
 mod upkeep;
 
-pub use accept::{Accept, DedupeKey, SourceMark};
+pub use accept::{Accept, Bound, DedupeKey, SourceMark};
 pub use aside::{Aside, Listed, Overview, Parked, Shown, State};
 pub use entry::{Entry, LineClaim, ParkReason, Presence, Stored};
 pub use metrics::Metrics;

@@ -16,7 +16,7 @@ use crate::gather::{Batch, Gather};
 use crate::metrics::Metrics;
 use crate::recent::Recent;
 use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
-use crate::{Accept, DedupeKey, SourceMark, trail};
+use crate::{Accept, Bound, DedupeKey, SourceMark, trail};
 
 /// Holds what was admitted, and gives it to the agent's line.
 pub struct Inbox {
@@ -79,8 +79,20 @@ impl Inbox {
         event: &Admitted<Event>,
         mark: Option<SourceMark>,
     ) -> Result<Put, StoreError> {
+        self.put_accept(Accept::of(event, mark)).await
+    }
+
+    /// The same for one that bears something lent: both are stored, or none.
+    pub async fn put_bearing(
+        &self,
+        event: &Admitted<Event>,
+        bound: Vec<Bound>,
+    ) -> Result<Put, StoreError> {
+        self.put_accept(Accept::of(event, None).bearing(bound)).await
+    }
+
+    async fn put_accept(&self, accept: Accept) -> Result<Put, StoreError> {
         let began = Instant::now();
-        let accept = Accept::of(event, mark);
         if is_planted(Bug::AckBeforeCommit) {
             return Ok(answered_too_early(Arc::clone(&self.store), accept));
         }

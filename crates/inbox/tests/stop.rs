@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_gate::Recipient;
-use nightdesk_gate::{Admitted, Change, Gate, Reach, RefusalNote};
+use nightdesk_gate::{Admitted, Change, Gate, KeptRefusal, Reach, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
     Store, Waiting,
@@ -37,6 +37,10 @@ impl nightdesk_gate::Store for Silent {
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
+        unreachable!("nobody asks")
     }
 
     async fn note_refusals(&self, _: &[RefusalNote]) -> Result<(), StoreError> {

@@ -1,6 +1,8 @@
 //! Verified: proof that a platform said this.
 
-use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest};
+use nightdesk_port::{Bot, Capability, Receive, ReceiveError, Received, SignedRequest};
+use nightdesk_types::event::Draft;
+use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
 use nightdesk_types::{BotId, Event, TenantScope};
 
 /// Proof that a platform's signature over these bytes checked out.
@@ -11,6 +13,7 @@ pub struct Verified<T> {
     bot: BotId,
     operator: TenantScope,
     handle: String,
+    capability: Option<Capability>,
     inner: T,
 }
 
@@ -28,6 +31,11 @@ impl<T> Verified<T> {
     /// What the platform calls the bot.
     pub fn handle(&self) -> &str {
         &self.handle
+    }
+
+    /// What the platform lent us to answer it with.
+    pub const fn capability(&self) -> Option<&Capability> {
+        self.capability.as_ref()
     }
 
     /// What was said.
@@ -72,10 +80,13 @@ pub fn verify(
         Ok(Received::Events(drafts)) => {
             let take = |draft: Result<_, ReceiveError>| {
                 let draft = draft.map_err(|error| quarantined(bot, &error))?;
-                let event = Event::normalise(draft).map_err(|error| quarantined(bot, &error))?;
-                Ok(proven(bot, event))
+                proven(bot, draft, None)
             };
             Ok(Intake::Events(drafts.into_iter().map(take).collect()))
+        }
+        Ok(Received::Bearing(draft, capability)) => {
+            let capability = Some(capability).filter(is_fit);
+            Ok(Intake::Events(vec![proven(bot, *draft, capability)]))
         }
         Err(ReceiveError::BadSignature) => Err(VerifyError),
         Err(error @ ReceiveError::Unreadable) => {
@@ -84,8 +95,22 @@ pub fn verify(
     }
 }
 
-fn proven(bot: &Bot, event: Event) -> Verified<Event> {
-    Verified { bot: bot.id, operator: bot.operator, handle: bot.handle.clone(), inner: event }
+fn proven(
+    bot: &Bot,
+    draft: Draft,
+    capability: Option<Capability>,
+) -> Result<Verified<Event>, Quarantined> {
+    let inner = Event::normalise(draft).map_err(|error| quarantined(bot, &error))?;
+    let handle = bot.handle.clone();
+    Ok(Verified { bot: bot.id, operator: bot.operator, handle, capability, inner })
+}
+
+/// Whether a capability may be kept: what is out of all bounds is none, and its event comes alone.
+fn is_fit(capability: &Capability) -> bool {
+    let Capability { kind, secret, .. } = capability;
+    (1..=CAPABILITY_KIND_BYTES_MAX).contains(&kind.len())
+        && !kind.chars().any(char::is_control)
+        && secret.with(|secret| (1..=CAPABILITY_BYTES_MAX).contains(&secret.len()))
 }
 
 fn quarantined(bot: &Bot, problem: &dyn std::error::Error) -> Quarantined {

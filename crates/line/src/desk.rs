@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use nightdesk_inbox::LineClaim;
+use nightdesk_protocol::Bearer;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_protocol::upgrade_token::AtTheDoor;
-use nightdesk_types::{BotId, StoreError};
+use nightdesk_types::{BotId, StoreError, Timestamp};
 
 use crate::session::Greeted;
 use crate::store::Caller;
@@ -17,9 +17,9 @@ use crate::store::Caller;
 pub enum Greeting {
     /// It is this gateway.
     Welcome(Caller),
-    /// It was one, and was revoked: its own secret proves it.
+    /// It was one, and was revoked: what it shows proves it.
     Revoked,
-    /// No gateway's secret signed its token.
+    /// Neither a gateway's secret nor a trusted issuer stands behind what it shows.
     Unknown,
 }
 
@@ -27,7 +27,7 @@ pub enum Greeting {
 #[async_trait]
 pub trait Desk: Send + Sync {
     /// Says which gateway a dial is.
-    async fn identify(&self, token: &AtTheDoor) -> Result<Greeting, StoreError>;
+    async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError>;
 
     /// Answers a hello: what the platform can do, and as which bots the line may speak.
     async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError>;

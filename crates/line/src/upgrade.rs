@@ -1,8 +1,8 @@
 //! Upgrade: the door of the line.
 //!
 //! A bad token is answered 401 and a store that is down 503: the stock client comes again
-//! after both. Only a gateway whose own secret proves that it was revoked gets its upgrade
-//! and then 4401, which for that client is final.
+//! after both. Only a gateway that was revoked, as its own secret or a token for its agent
+//! proves, gets its upgrade and then 4401, which for that client is final.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use nightdesk_protocol::Bearer;
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::upgrade_token::{AtTheDoor, UpgradeToken};
 use nightdesk_types::Moment;
 use nightdesk_types::limits::REVOKED_HELLO_WAIT;
 use nightdesk_types::planted::{Bug, is_planted};
@@ -59,11 +59,12 @@ async fn dial(
     mut request: Request,
 ) -> Response {
     let arrived = door.room.clock.moment();
-    let Some(token) = bearer(request.headers()).and_then(|token| door.at_the_door(token)) else {
+    let now = door.room.clock.now();
+    let Some(shown) = bearer(request.headers()).and_then(|text| Bearer::read(text, now)) else {
         return door.refused(from.ip());
     };
     let Room { desk, dials, .. } = &*door.room;
-    let greeting = match dials.in_turn(desk.identify(&token)).await {
+    let greeting = match dials.in_turn(desk.identify(&shown, now)).await {
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
         Err(_) if is_planted(Bug::RevokedOnStoreError) => Greeting::Revoked,
@@ -96,10 +97,6 @@ async fn dial(
 }
 
 impl Door {
-    fn at_the_door(&self, token: &str) -> Option<AtTheDoor> {
-        UpgradeToken::peek(token)?.at_the_door(self.room.clock.now()).ok()
-    }
-
     /// Waits until a dial may become a line, or answers that it should come again.
     async fn admitted(&self, arrived: Moment) -> bool {
         match self.room.dials.place(arrived, self.room.clock.moment()) {
@@ -130,7 +127,7 @@ impl Door {
     fn refused(&self, address: IpAddr) -> Response {
         self.room.metrics.dialled(Dial::Unknown);
         if self.failures.count(address, self.room.clock.moment()) {
-            (StatusCode::UNAUTHORIZED, "no gateway's secret signed this token").into_response()
+            (StatusCode::UNAUTHORIZED, "nobody this desk trusts signed this token").into_response()
         } else {
             let later = [(header::RETRY_AFTER, "60")];
             (StatusCode::TOO_MANY_REQUESTS, later, "too many bad tokens").into_response()

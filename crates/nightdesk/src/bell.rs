@@ -6,7 +6,6 @@ use anyhow::Context;
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_bus_redis::{RedisBell, Settings};
 use nightdesk_types::SystemClock;
-use nightdesk_vault::Vault;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -25,13 +24,13 @@ pub(crate) struct Ringing {
 
 impl Ringing {
     /// Begins to ring. Nobody waits for Redis: without it the desk is slower, and no less.
-    pub(crate) fn start(config: &Config, vault: &Vault) -> anyhow::Result<Self> {
+    pub(crate) fn start(config: &Config, secret: &[u8; 32]) -> anyhow::Result<Self> {
         let ears = Arc::new(Ears::of_node(&config.node.name));
         let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
         let Some(redis) = &config.redis else {
             return Ok(Self { ears, between: None, runs, stop });
         };
-        let bell = Arc::new(between(config, redis, vault, &ears)?);
+        let bell = Arc::new(between(config, redis, secret, &ears)?);
         let (running, until) = (Arc::clone(&bell), stop.clone());
         runs.spawn(async move { running.run(&until).await });
         Ok(Self { ears, between: Some(bell), runs, stop })
@@ -57,7 +56,7 @@ impl Ringing {
 pub(crate) fn between(
     config: &Config,
     redis: &Redis,
-    vault: &Vault,
+    secret: &[u8; 32],
     ears: &Arc<Ears>,
 ) -> anyhow::Result<RedisBell> {
     let password = password(redis.password_file.as_deref())?;
@@ -65,7 +64,7 @@ pub(crate) fn between(
         url: &redis.url,
         password: password.as_deref(),
         node: &config.node.name,
-        secret: &vault.derive("bus"),
+        secret,
     };
     RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::started()))
         .context("redis.url is not a URL of Redis")

@@ -4,11 +4,15 @@ mod audit;
 mod check;
 mod dev;
 mod enter;
+mod explain;
 mod gateway;
 mod inbox;
+mod issuer;
+mod keys;
 mod list;
 mod names;
 mod quota;
+mod reach;
 mod run;
 mod verify;
 mod wake;
@@ -18,8 +22,11 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use audit::Audit;
+pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
+pub(crate) use issuer::Issuer;
+pub(crate) use reach::{Binding, Grant, Link};
 pub(crate) use run::run;
 pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
@@ -76,6 +83,9 @@ pub(crate) enum Command {
     /// Accounts of ours on platforms.
     #[command(subcommand)]
     Bot(Bot),
+    /// Codes by which people say which agent is theirs.
+    #[command(subcommand)]
+    Link(Link),
     /// Who on a platform is whose.
     #[command(subcommand)]
     Binding(Binding),
@@ -85,6 +95,9 @@ pub(crate) enum Command {
     /// What agents dial in with.
     #[command(subcommand)]
     Gateway(Gateway),
+    /// Who vouches for machines.
+    #[command(subcommand)]
+    Issuer(Issuer),
     /// What waits for an agent, and what was set aside.
     #[command(subcommand)]
     Inbox(Inbox),
@@ -97,6 +110,11 @@ pub(crate) enum Command {
     /// What was done, by whom and about what.
     #[command(subcommand)]
     Audit(Audit),
+    /// Say what became of an event and why, or what would.
+    #[command(
+        after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
+    )]
+    Explain(Explain),
     /// Prove that something works, step by step, or say what to mend.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
     Verify(Verify),
@@ -125,6 +143,9 @@ pub(crate) enum Key {
     /// Put out a new key for the vault's key file.
     #[command(after_help = "Example:\n  nightdesk key new > vault.key && chmod 400 vault.key")]
     New,
+    /// Wrap everything with the vault's newest key, so that the older ones are not needed any more.
+    #[command(after_help = "Example:\n  nightdesk key rotate --config desk.toml")]
+    Rotate,
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,6 +168,34 @@ pub(crate) enum Tenant {
         /// What, and how much of it: `agents`, `grants`, `pending-entries`, `pending-bytes`.
         #[arg(value_name = "QUOTA=NUMBER", value_parser = quota::parse)]
         quotas: Vec<(Quota, i64)>,
+    },
+    /// Give a tenant another data key, and seal its secrets with it.
+    #[command(name = "rotate-key", after_help = "Example:\n  nightdesk tenant rotate-key acme")]
+    RotateKey {
+        /// Which one, by name or id.
+        name: String,
+    },
+    /// Erase a tenant for good: its keys, its bots, its gateways, and what was written.
+    #[command(after_help = "Example:\n  nightdesk tenant erase acme --yes")]
+    Erase {
+        /// Which one, by name or id.
+        name: String,
+        /// Do it. It cannot be undone.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Let the secrets of a tenant's gateways widen whom their agents can be reached by, or take that back.
+    #[command(
+        name = "trust-gateways",
+        after_help = "Example:\n  nightdesk tenant trust-gateways --tenant acme"
+    )]
+    TrustGateways {
+        /// Whose gateways, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Take it back: they may narrow it alone, as they may at first.
+        #[arg(long)]
+        stop: bool,
     },
 }
 
@@ -193,6 +242,23 @@ pub(crate) enum Agent {
         #[arg(long, conflicts_with = "urls")]
         clear: bool,
     },
+    /// Show whom an agent can be reached by, or say to whom it is open where it was granted something.
+    #[command(
+        after_help = "Example:\n  nightdesk agent reach --tenant acme --agent helper\n  nightdesk agent reach --tenant acme --agent helper --open-to allow-list"
+    )]
+    Reach {
+        #[command(flatten)]
+        whose: Whose,
+        /// `owner-only`, `allow-list` or `any`. Without it, its reach is shown.
+        #[arg(long, value_name = "PRINCIPAL", value_parser = reach::principal)]
+        open_to: Option<nightdesk_types::Principal>,
+    },
+    /// Take everything from an agent by which it can be reached or dial in.
+    #[command(after_help = "Example:\n  nightdesk agent deprovision --tenant acme --agent helper")]
+    Deprovision {
+        #[command(flatten)]
+        whose: Whose,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -202,6 +268,32 @@ pub(crate) enum Bot {
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
+    /// Give a bot another key. What is signed with the one it had is believed for a while.
+    #[command(
+        name = "rotate-key",
+        after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
+    )]
+    RotateKey(keys::Rotated),
+    /// List the bots on which agents of a tenant may be linked: its own, and those that others share.
+    #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]
+    List {
+        /// Whose agents, by name or id.
+        #[arg(long)]
+        tenant: String,
+    },
+    /// Let agents of other tenants be linked on a bot, or take that back. Who is linked stays so.
+    #[command(after_help = "Example:\n  nightdesk bot share --tenant acme --bot 0193…")]
+    Share {
+        /// Who runs it, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Which one.
+        #[arg(long)]
+        bot: String,
+        /// Take it back.
+        #[arg(long)]
+        stop: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -224,51 +316,4 @@ pub(crate) struct NewBot {
     /// What its adapter wants to know besides, as JSON.
     #[arg(long, default_value = "{}", value_name = "JSON")]
     pub(crate) settings: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Binding {
-    /// Bind a person on a platform to their agent.
-    #[command(
-        after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
-    )]
-    Create(Bound),
-    /// Take a binding back.
-    #[command(
-        after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
-    )]
-    Remove(Bound),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Bound {
-    #[command(flatten)]
-    pub(crate) whose: Whose,
-    /// The bot they meet at.
-    #[arg(long)]
-    pub(crate) bot: String,
-    /// The person, by the platform's id.
-    #[arg(long)]
-    pub(crate) author: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Grant {
-    /// Give a chat to an agent.
-    #[command(
-        after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
-    )]
-    Create {
-        #[command(flatten)]
-        whose: Whose,
-        /// The bot in the chat.
-        #[arg(long)]
-        bot: String,
-        /// The chat, by the platform's id; `*` for every chat of the bot.
-        #[arg(long)]
-        chat: String,
-        /// Let anyone in, not only people bound to the agent.
-        #[arg(long)]
-        open: bool,
-    },
 }

@@ -1,5 +1,7 @@
 //! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
 
+mod issuers;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,11 @@ use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
 use nightdesk_wake::ByCommand;
 use serde::Deserialize;
+
+mod keys;
+
+pub(crate) use issuers::{Issuer, Issuing, trusted};
+pub(crate) use keys::read_again;
 
 /// Everything an operator can set.
 #[derive(Debug, Deserialize)]
@@ -49,6 +56,12 @@ pub(crate) struct Config {
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
+    /// How the desk signs its own tokens.
+    #[serde(default)]
+    pub(crate) issuer: Issuing,
+    /// Who is trusted to vouch for machines besides the desk itself.
+    #[serde(default)]
+    pub(crate) issuers: Vec<Issuer>,
 }
 
 /// Where the desk listens. Since 0.1.
@@ -94,12 +107,20 @@ pub(crate) struct Redis {
 }
 
 /// Where keys are kept. Since 0.1.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VaultSection {
     /// The file with the key that wraps every tenant's data key. Make it with
-    /// `nightdesk key new`, keep it out of the database and its backups, and do not lose it.
-    pub(crate) key_file: PathBuf,
+    /// `nightdesk key new`, keep it out of the database and its backups, and do not lose it. It may
+    /// hold several keys, one a line: the first seals, all of them open.
+    pub(crate) key_file: Option<PathBuf>,
+    /// Files with keys that only open what they sealed, until `nightdesk key rotate` has run.
+    #[serde(default)]
+    pub(crate) old_key_files: Vec<PathBuf>,
+    /// In place of a file: a program that puts the keys out, with its arguments. It gets no shell,
+    /// and ten seconds.
+    #[serde(default)]
+    pub(crate) key_command: Vec<String>,
 }
 
 /// Which node this is. Since 0.1.
@@ -209,7 +230,7 @@ impl Config {
                 migrate_password_file: None,
             },
             redis: None,
-            vault: VaultSection { key_file: PathBuf::new() },
+            vault: VaultSection::default(),
             node: Node::default(),
             log: Log { format: LogFormat::Pretty, filter: "warn".to_owned() },
             metrics: Metrics::default(),
@@ -218,6 +239,8 @@ impl Config {
             limits: Raised::default(),
             audit: Audit::default(),
             outside: Rules::default(),
+            issuer: Issuing::default(),
+            issuers: Vec::new(),
         }
     }
 
@@ -247,6 +270,8 @@ impl Config {
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
         self.wake.by_command()?;
+        keys::check(&self.vault)?;
+        trusted(&self.issuers, &self.public_url())?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
         let urls = [Some(&self.database.url), self.database.migrate_url.as_ref(), redis];
         for url in urls.into_iter().flatten() {
@@ -267,16 +292,9 @@ impl Config {
         url.trim_end_matches('/').to_owned()
     }
 
-    /// Opens the vault with the key file.
-    pub(crate) fn vault(&self) -> anyhow::Result<Vault> {
-        let file = &self.vault.key_file;
-        let text = std::fs::read_to_string(file).with_context(|| {
-            format!(
-                "could not read the vault's key file {}; make one with `nightdesk key new > {0}`",
-                file.display()
-            )
-        })?;
-        Ok(Vault::from_key_file(&text)?)
+    /// Opens the vault with its keys.
+    pub(crate) async fn vault(&self) -> anyhow::Result<Vault> {
+        Ok(Vault::from_key_file(&keys::text(&self.vault).await?)?)
     }
 }
 
@@ -309,17 +327,26 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, metrics, traces, wake, audit, outside, .. } = config;
+        let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
+            &config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
-        assert!(redis.is_some_and(|redis| redis.password_file.is_some()));
+        assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
         assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
+        assert!(!vault.old_key_files.is_empty());
         assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
         assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
+        let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
+        assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
         for key in [
+            "key_file = ",
+            "key_command = ",
+            "[issuer]\n",
+            "algorithm = ",
+            "agent_by = ",
             "[node]\n",
             "name = ",
             "[log]\n",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_WAIT, PLATFORM_CALL_WAIT};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -53,6 +53,11 @@ impl Lifecycle {
             tracing::warn!("stopped with {left} tasks still running");
         }
     }
+}
+
+/// Listens for the signal that the vault's keys were changed.
+pub(crate) fn hangups() -> anyhow::Result<Signal> {
+    signal(SignalKind::hangup()).context("could not listen for signals")
 }
 
 /// Waits for the signal to stop.

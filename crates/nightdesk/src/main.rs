@@ -7,6 +7,7 @@ mod anchor;
 mod bell;
 mod command;
 mod config;
+mod issuers;
 mod lifecycle;
 mod telemetry;
 mod ui;
@@ -14,7 +15,9 @@ mod wiring;
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Parser;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
 use crate::command::Arguments;
 
@@ -34,11 +37,20 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {
+    keep_memory_in()?;
     plant();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
         .block_on(command::run(arguments))
+}
+
+/// Opened keys lie in memory: it goes into no core file, and nobody without the rights of the system's
+/// own administrator may look at it.
+fn keep_memory_in() -> anyhow::Result<()> {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, none).context("could not rule core files out")?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).context("could not keep memory in")
 }
 
 #[cfg(feature = "planted")]

@@ -9,7 +9,7 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Readiness, Refusals, Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Limits, Readiness, Record, Refusals, Ringer, Waking, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -18,27 +18,33 @@ use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
-use nightdesk_register::{Issuer, Register};
+use nightdesk_register::{Issuers, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY};
+use nightdesk_types::limits::{
+    CAPABILITY_PURGE_EVERY, LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY,
+};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
-use nightdesk_vault::Vault;
+use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
 
 use crate::anchor::Anchoring;
 use crate::bell::Ringing;
-use crate::config::Config;
+use crate::config::{Config, read_again};
+use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
-    let running = Running::start(config, config.vault()?).await?;
+    let vault = config.vault().await?;
+    let running = Running::start(config, vault.clone()).await?;
     tokio::select! {
         signalled = lifecycle::signalled() => signalled?,
+        told = rekeyed(config, &vault) => told?,
         // Others act for it already, and what it would write is refused: it is gone at once.
         () = running.lease.is_over() => bail!(
             "another node took node {0} for dead, or a second one of that name was started; \
@@ -48,6 +54,26 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     }
     running.stop().await;
     Ok(())
+}
+
+/// Reads the vault's keys again whenever it is told to. What cannot be read changes nothing.
+async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
+    let mut hangups = lifecycle::hangups()?;
+    while hangups.recv().await.is_some() {
+        match read_again(config, vault).await {
+            Ok(()) => tell_keys(vault),
+            Err(error) => tell_bad_keys(&error),
+        }
+    }
+    Ok(())
+}
+
+fn tell_keys(vault: &Vault) {
+    tracing::info!("vault keys read again; {} seals", vault.sealing());
+}
+
+fn tell_bad_keys(error: &anyhow::Error) {
+    tracing::error!("vault keys stay as they are: {error:#}");
 }
 
 /// A node that takes messages.
@@ -65,16 +91,21 @@ impl Running {
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         has_its_tables(&pg).await?;
+        let locksmith = locksmith(&pg, vault.clone());
+        locksmith.check().await?;
         Upkeep::keep(&*pg).await.context("could not keep the days")?;
         let lease = Arc::new(begin(config, &pg).await?);
         let keeper = keep(config, &lease)?;
-        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &vault)?);
+        let secret = bus_secret(&locksmith).await?;
+        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &secret)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let wake = Arc::new(wake(config, &pg)?);
-        let limits = Limits::new(config.limits);
-        let stores = (&pg, wake, limits);
-        let desk = Arc::new(desk(stores, register, &lease, (&ringing, &webchat), &life)?);
+        let outside = outside(config)?;
+        let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
+        let wake = Arc::new(wake(config, &pg, outside)?);
+        let who = (register, Arc::new(issuers));
+        let stores = (&pg, wake, Limits::new(config.limits));
+        let desk = Arc::new(desk(stores, who, &lease, (&ringing, &webchat), &life)?);
         life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
         life.street.spawn(sweep::run(
@@ -90,14 +121,8 @@ impl Running {
         ));
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
         anchor(config, &pg, &lease, &life);
-        let issuer = Issuer::over(Arc::<Pg>::clone(&pg), vault, config.public_url());
-        let street = Street {
-            desk: Arc::clone(&desk),
-            room,
-            issuer: Arc::new(issuer),
-            webchat,
-            lines: life.street.clone(),
-        };
+        life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        let street = Street { desk: Arc::clone(&desk), room, webchat, lines: life.street.clone() };
         open(config, street, &ringing, &life).await?;
         Ok(Self { pg, desk, life, lease, keeper, ringing })
     }
@@ -166,7 +191,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
 
 fn desk(
     (pg, wake, limits): (&Arc<Pg>, Arc<Wake>, Limits),
-    register: Arc<Register>,
+    (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, webchat): (&Ringing, &Arc<Webchat>),
     life: &Lifecycle,
@@ -175,6 +200,7 @@ fn desk(
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     Ok(Desk {
         register,
+        issuers,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
         limits,
@@ -188,6 +214,7 @@ fn desk(
         )),
         accounts,
         bell: Ringer(ringing.bell()),
+        records: Record(Arc::<Pg>::clone(pg)),
         wake,
         waking: Waking::default(),
         tasks: life.work.clone(),
@@ -214,9 +241,13 @@ fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
     Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
 }
 
+/// The one client for URLs that others name.
+pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
+    Ok(Outside::new(config.outside.clone())?)
+}
+
 /// Whoever calls agents that sleep.
-pub(crate) fn wake(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Wake> {
-    let outside = Outside::new(config.outside.clone())?;
+pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Wake> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
     Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }
@@ -227,6 +258,23 @@ async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: Ca
     sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
 }
 
+/// What was lent ends soon, and what was replaced does too.
+async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
+    let round = || async { keys.forget_ended().await.map(drop) };
+    sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
+}
+
+/// Who replaces keys.
+pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
+    Locksmith::over(Arc::<Pg>::clone(pg), vault)
+}
+
+/// What the nodes sign their hints with. It stays the same when the vault's keys are replaced.
+pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+    let secret = locksmith.shared_secret("bus").await.context("could not share a secret")?;
+    let mut bytes = Zeroizing::new([0; 32]);
+    secret.with(|hex| hex::decode_to_slice(hex, bytes.as_mut_slice()))?;
+    Ok(bytes)
 /// Writes down elsewhere how far the audit log goes, if it is said where.
 fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
     let Some(file) = config.audit.anchor_file.clone() else { return };

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use nightdesk_types::limits::{OUTSIDE_BODY_BYTES_MAX, OUTSIDE_CALL_WAIT};
+use nightdesk_types::limits::OUTSIDE_CALL_WAIT;
 use secrecy::SecretString;
 
 use crate::refused::Refused;
@@ -65,8 +65,8 @@ pub enum CallError {
     #[error("no trust in the host's certificate; it must be valid for the URL's host")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
     /// The answer is longer than is read.
-    #[error("the answer is longer than {OUTSIDE_BODY_BYTES_MAX} bytes; answer with less")]
-    TooLong,
+    #[error("the answer is longer than {0} bytes; answer with less")]
+    TooLong(usize),
     /// It points elsewhere, and nobody goes there.
     #[error("the host redirects (status {0}); name the URL it redirects to instead")]
     Redirected(u16),

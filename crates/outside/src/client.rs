@@ -6,16 +6,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 use nightdesk_types::TenantId;
-use nightdesk_types::limits::{OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT};
+use nightdesk_types::limits::{
+    ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX, OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT,
+};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
+use uuid::Uuid;
 
-use crate::call::{Call, CallError, Reply};
+use crate::call::{Call, CallError, Method, Reply};
 use crate::dial::Dialler;
 use crate::exchange::exchange;
 use crate::names::Names;
 use crate::pace::Pace;
 use crate::rules::Rules;
+use crate::tenant_url::TenantUrl;
 use crate::tls;
 
 /// Calls URLs that tenants named. Clones share everything.
@@ -71,16 +75,37 @@ impl Outside {
     ///
     /// It is made at most once: whoever wants another try calls again. Dropping the future ends it.
     pub async fn call(&self, tenant: TenantId, request: Call<'_>) -> Result<Reply, CallError> {
+        self.read(tenant, &request, OUTSIDE_BODY_BYTES_MAX).await
+    }
+
+    /// Gets the keys of an issuer that the operator trusts. They may be longer than what a tenant's
+    /// URL answers; in all else the call is like any other, as if one more tenant made it.
+    pub async fn keys(&self, url: &TenantUrl) -> Result<Reply, CallError> {
+        const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
+        let call = Call { url, method: Method::Get, bearer: None, body: None };
+        self.read(OPERATOR, &call, ISSUER_KEYS_BYTES_MAX).await
+    }
+
+    async fn read(
+        &self,
+        tenant: TenantId,
+        request: &Call<'_>,
+        bytes_max: usize,
+    ) -> Result<Reply, CallError> {
         let began = Instant::now();
         request.url.check(&self.0.rules)?;
         let place = self.0.pace.enter(tenant, &request.url.host().to_string());
         let _place = place.map_err(|retry_after| CallError::Busy { retry_after })?;
-        let made = timeout(OUTSIDE_CALL_WAIT, self.make(&request)).await;
+        let made = timeout(OUTSIDE_CALL_WAIT, self.make(request, bytes_max)).await;
         let (status, body) = made.map_err(|_| CallError::TimedOut)??;
         Ok(Reply { status: status.as_u16(), body, took: began.elapsed() })
     }
 
-    async fn make(&self, request: &Call<'_>) -> Result<(StatusCode, Bytes), CallError> {
+    async fn make(
+        &self,
+        request: &Call<'_>,
+        bytes_max: usize,
+    ) -> Result<(StatusCode, Bytes), CallError> {
         let Inner { rules, pace, names, connector } = &*self.0;
         let url = request.url;
         let dialler = Dialler { rules, names, pace };
@@ -89,11 +114,11 @@ impl Outside {
         let connected = timeout_at(connect_by, dialler.connect(url, &addresses)).await;
         let stream = connected.map_err(|_| CallError::TimedOut)??;
         if !url.is_https() {
-            return exchange(stream, request).await;
+            return exchange(stream, request, bytes_max).await;
         }
         let secured = timeout_at(connect_by, tls::shake_hands(&connector.0, url.host(), stream));
         let stream = secured.await.map_err(|_| CallError::TimedOut)??;
-        exchange(stream, request).await
+        exchange(stream, request, bytes_max).await
     }
 }
 

@@ -7,9 +7,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
-use nightdesk_types::limits::{
-    OUTSIDE_BODY_BYTES_MAX, OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX,
-};
+use nightdesk_types::limits::{OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -22,17 +20,19 @@ const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// Says what the call says and reads the answer: its status, and its body as it came.
+/// Says what the call says and reads the answer: its status, and its body as it came, up to so
+/// many bytes.
 pub(crate) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     call: &Call<'_>,
+    bytes_max: usize,
 ) -> Result<(StatusCode, Bytes), CallError> {
     let request = request(call)?;
     let mut http = Builder::new();
     http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
     let (sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(unreachable)?;
     let mut connection = std::pin::pin!(connection);
-    let mut ask = std::pin::pin!(ask(sender, request));
+    let mut ask = std::pin::pin!(ask(sender, request, bytes_max));
     tokio::select! {
         answer = &mut ask => answer,
         // However the connection ended, what was read of it is still to be judged.
@@ -43,24 +43,25 @@ pub(crate) async fn exchange(
 async fn ask(
     mut sender: SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
+    bytes_max: usize,
 ) -> Result<(StatusCode, Bytes), CallError> {
     let answer = sender.send_request(request).await.map_err(unreachable)?;
     let status = answer.status();
     if status.is_redirection() {
         return Err(CallError::Redirected(status.as_u16()));
     }
-    Ok((status, read(answer.into_body()).await?))
+    Ok((status, read(answer.into_body(), bytes_max).await?))
 }
 
 /// Reads the whole body, unless it is too long.
-async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
+async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, CallError> {
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(unreachable)?.into_data() else {
             continue;
         };
-        if read.len() + data.len() > OUTSIDE_BODY_BYTES_MAX {
-            return Err(CallError::TooLong);
+        if read.len() + data.len() > bytes_max {
+            return Err(CallError::TooLong(bytes_max));
         }
         read.extend_from_slice(&data);
     }

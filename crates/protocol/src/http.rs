@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub mod provision;
 pub mod enroll;
 pub mod policy;
+pub mod manage;
 pub mod token;
 pub mod cron;
 

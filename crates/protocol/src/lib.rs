@@ -18,6 +18,7 @@ pub mod action;
 pub mod outcome;
 pub mod session_key;
 pub mod upgrade_token;
+pub mod bearer;
 pub mod close;
 pub mod lines;
 pub mod http;
@@ -25,6 +26,7 @@ pub mod secret;
 mod text;
 mod tolerant;
 
+pub use bearer::Bearer;
 pub use event::EntryJson;
 pub use frame::{Frame, FromGateway, ToGateway, TooLong};
 pub use secret::Secret;

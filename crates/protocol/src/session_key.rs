@@ -9,6 +9,7 @@ use std::fmt;
 use nightdesk_types::event::Source;
 use serde::{Deserialize, Serialize};
 
+mod any_client;
 mod part;
 mod platforms;
 mod whatsapp;
@@ -16,6 +17,7 @@ mod stock;
 mod newest;
 mod desk_session;
 
+pub use any_client::of_any_client;
 pub use desk_session::DeskSession;
 pub use newest::newest;
 pub use part::Part;

@@ -39,6 +39,19 @@ pub struct StoredBot {
     pub handle: String,
     /// What its adapter wants to know besides.
     pub settings: Value,
-    /// Its sealed key, with the operator's wrapped data key.
-    pub sealed: Option<(Vec<u8>, WrappedKey)>,
+    /// Its live keys, newest first.
+    pub keys: Vec<StoredBotKey>,
+}
+
+/// A bot's key as the store has it, sealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredBotKey {
+    /// The row it was sealed for. A bot's first key lies under the bot's own id.
+    pub row: Uuid,
+    /// The sealed key.
+    pub sealed: Vec<u8>,
+    /// Which of the operator's data keys sealed it, ...
+    pub key: DataKeyId,
+    /// ... and that key.
+    pub wrapped: WrappedKey,
 }

@@ -13,12 +13,21 @@ use nightdesk_types::limits::ENROLMENT_OVERLAP;
 use nightdesk_types::{AgentId, ClientId, TenantScope};
 use nightdesk_vault::Key;
 
-pub use decide::{Found, Holder, Refusal, decide};
+pub use decide::{Found, Holder, Refusal, decide, may_be_called};
 pub use store::{Digest, Enrol, Enrolled, Enrolling, NewInvitation, StoredClient};
 
 use crate::register::{Register, RegisterError, new_secret, random_id, sealed};
 
-/// A machine identity, as its access token and its row proved it.
+/// For whom a machine speaks, as its access token and the store proved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Whose agent it is.
+    pub scope: TenantScope,
+    /// The agent whose gateways it may enrol and provision.
+    pub agent: AgentId,
+}
+
+/// A machine identity, as its row proved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {
     /// Whose it is.
@@ -27,6 +36,13 @@ pub struct Client {
     pub id: ClientId,
     /// The agent whose gateways it may enrol.
     pub agent: AgentId,
+}
+
+impl Client {
+    /// For whom it speaks.
+    pub const fn identity(&self) -> Identity {
+        Identity { scope: self.scope, agent: self.agent }
+    }
 }
 
 /// What an operator gives to who runs the agent. It is shown once.
@@ -75,19 +91,19 @@ impl Register {
     /// Trades a one-time token for a gateway's secret.
     pub async fn enrol(
         &self,
-        client: &Client,
+        identity: &Identity,
         token: &str,
         gateway: &str,
     ) -> Result<Result<Enrolment, Refusal>, RegisterError> {
-        let (key_id, data_key) = self.data_key(client.scope).await?;
+        let (key_id, data_key) = self.data_key(identity.scope).await?;
         let secret = new_secret();
         let enrol = Enrol {
             token: Digest::of(token),
             gateway: gateway.to_owned(),
-            secret: sealed(&data_key, key_id, client.scope, &secret),
+            secret: sealed(&data_key, key_id, identity.scope, &secret),
             overlap: ENROLMENT_OVERLAP,
         };
-        Ok(match self.store().enrol(client, &enrol).await? {
+        Ok(match self.store().enrol(identity, &enrol).await? {
             Enrolled::Gateway(_) => {
                 let delivery_key = delivery_key(&secret);
                 Ok(Enrolment { secret, delivery_key })
@@ -99,7 +115,7 @@ impl Register {
 
 /// Made of the secret, so that it need not be kept and can be made again the day a client
 /// wants it.
-fn delivery_key(secret: &Key) -> Key {
+pub(crate) fn delivery_key(secret: &Key) -> Key {
     let key = secret.with(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
     Key::new(hex::encode(hmac::sign(&key, b"nightdesk delivery key").as_ref()))
 }

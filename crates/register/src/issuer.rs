@@ -4,36 +4,41 @@
 //! # Promise
 //!
 //! A token is believed only if a key of this desk signed it, for this desk, just now, and only
-//! while the identity it names is live: whose it is, its row says and not the token.
+//! while the identity it names is live: whose it is, its row says and not the token. A key is made
+//! known before it signs, so that whoever fetched the keys lately knows every one.
 
 mod key;
+mod keys;
+mod rotation;
+mod session;
 mod store;
 mod token;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
-use nightdesk_types::{ClientId, Timestamp};
+use nightdesk_types::{AgentId, ClientId, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::{Key, Vault};
-use serde_json::{Value, json};
 
-pub use store::{Issuing, StoredKey};
+pub use key::KeyAlgorithm;
+pub use session::{Grant, NoGrant};
+pub use store::{Issuing, Refreshed, Session, Sessions, StoredKey};
 pub use token::BadToken;
+pub(crate) use token::{named_agent, signature_only};
 
-use crate::enrolment::{Client, Digest};
+use crate::enrolment::{Digest, Identity};
 use crate::register::{RegisterError, random_id};
 use crate::store::Store;
-use key::SigningKey;
-use token::{AUDIENCE, Claims};
+use keys::Keys;
+use token::{AUDIENCE, Claims, Subject, audience_of};
 
 /// Gives out access tokens and knows them again.
 pub struct Issuer {
     store: Arc<dyn Store>,
-    vault: Vault,
     /// Its name in every token: where the desk is found.
     url: String,
-    keys: OnceLock<Arc<[SigningKey]>>,
+    keys: Keys,
 }
 
 impl fmt::Debug for Issuer {
@@ -45,12 +50,24 @@ impl fmt::Debug for Issuer {
 impl Issuer {
     /// The issuer of the desk that is found at this URL.
     pub fn over(store: Arc<dyn Store>, vault: Vault, url: impl Into<String>) -> Self {
-        Self { store, vault, url: url.into(), keys: OnceLock::new() }
+        let keys = Keys::new(Arc::clone(&store), vault);
+        Self { store, url: url.into(), keys }
+    }
+
+    /// Signs with this algorithm, as soon as a key of it is known long enough.
+    #[must_use]
+    pub fn signing_with(mut self, algorithm: KeyAlgorithm) -> Self {
+        self.keys.wanted = algorithm;
+        self
     }
 
     /// Where the desk is found, without a slash at its end.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
     }
 
     /// An access token for who shows an identity's secret. `None`: nobody has that id and that
@@ -69,17 +86,37 @@ impl Issuer {
         let digest = stored.map_or(Digest::from_bytes([0; 32]), |stored| stored.secret);
         let shown = digest.is_of(secret);
         let Some(stored) = stored.filter(|stored| shown && stored.live) else { return Ok(None) };
-        self.issue(&stored.client, now).await.map(Some)
+        let subject = Subject { sub: &stored.client.id.to_string(), sid: None };
+        self.sign(stored.client.scope, AUDIENCE, &subject, now).await.map(Some)
     }
 
-    async fn issue(&self, client: &Client, now: Timestamp) -> Result<Key, RegisterError> {
-        let keys = self.keys(now).await?;
+    /// A token for one agent alone: with it, who it is given to speaks for the agent until it
+    /// ends. An operator asks for it; nobody outside can.
+    pub async fn agent_token(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
+        let name = audience_of(agent);
+        self.sign(scope, &name, &Subject { sub: &name, sid: None }, now).await
+    }
+
+    async fn sign(
+        &self,
+        scope: TenantScope,
+        audience: &str,
+        subject: &Subject<'_>,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
+        let keys = self.keys.of(now).await?;
         let life = i64::try_from(ACCESS_TOKEN_LIFE.as_secs()).unwrap_or(0);
         let claims = Claims {
             iss: self.url.clone(),
-            aud: AUDIENCE.to_owned(),
-            sub: client.id.to_string(),
-            tenant: client.scope.tenant().to_string(),
+            aud: audience.to_owned(),
+            sub: subject.sub.to_owned(),
+            sid: subject.sid.map(str::to_owned),
+            tenant: scope.tenant().to_string(),
             iat: now.as_second(),
             nbf: now.as_second(),
             exp: now.as_second() + life,
@@ -88,38 +125,57 @@ impl Issuer {
         token::sign(&claims, &keys, now).ok_or(RegisterError::NoSigningKey)
     }
 
-    /// The machine identity an access token is of. `None`: it is nobody's, or not any more.
+    /// For whom a machine speaks that shows this token. `None`: it is nobody's, or not any more.
     pub async fn identify(
         &self,
         bearer: &str,
         now: Timestamp,
-    ) -> Result<Option<Client>, RegisterError> {
-        let keys = self.keys(now).await?;
-        let Ok(claims) = token::verify(bearer, &keys, &self.url, now) else { return Ok(None) };
+    ) -> Result<Option<Identity>, RegisterError> {
+        let believed = self.believed(bearer, now).await?;
+        let Some((claims, scope)) = believed.filter(|(claims, _)| claims.aud == AUDIENCE) else {
+            return Ok(None);
+        };
+        if let Some(session) = claims.sid {
+            let agent = self.store.agent_of_session(scope, &Session::own(session)).await?;
+            return Ok(agent.map(|agent| Identity { scope, agent }));
+        }
         let Ok(id) = claims.sub.parse::<ClientId>() else { return Ok(None) };
         let stored = self.store.client(id).await?.filter(|stored| stored.live);
-        let same = |client: &Client| client.scope.tenant().to_string() == claims.tenant;
-        Ok(stored.map(|stored| stored.client).filter(same))
+        let client = stored.map(|stored| stored.client).filter(|client| client.scope == scope);
+        Ok(client.map(|client| client.identity()))
+    }
+
+    /// The agent that a token is for, in the tenant that it names. `None`: it is for nobody's
+    /// agent, or not any more.
+    pub async fn agent_of(
+        &self,
+        bearer: &str,
+        now: Timestamp,
+    ) -> Result<Option<(TenantScope, AgentId)>, RegisterError> {
+        let believed = self.believed(bearer, now).await?;
+        Ok(believed.and_then(|(claims, scope)| Some((scope, named_agent(&claims.aud)?))))
+    }
+
+    async fn believed(
+        &self,
+        bearer: &str,
+        now: Timestamp,
+    ) -> Result<Option<(Claims, TenantScope)>, RegisterError> {
+        let keys = self.keys.of(now).await?;
+        let mut judged = token::verify(bearer, &keys, &self.url, now);
+        if judged == Err(BadToken::UnknownKey)
+            && let Some(keys) = self.keys.again(now).await?
+        {
+            judged = token::verify(bearer, &keys, &self.url, now);
+        }
+        Ok(judged.ok().and_then(|claims| {
+            let tenant: TenantId = claims.tenant.parse().ok()?;
+            Some((claims, TenantScope::of(tenant)))
+        }))
     }
 
     /// The public halves of the keys, as others fetch them.
-    pub async fn jwks(&self, now: Timestamp) -> Result<Value, RegisterError> {
-        let keys = self.keys(now).await?;
-        Ok(json!({ "keys": keys.iter().map(SigningKey::public).collect::<Vec<_>>() }))
-    }
-
-    /// The keys, read once. The first node that needs one makes it.
-    async fn keys(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
-        if let Some(keys) = self.keys.get() {
-            return Ok(Arc::clone(keys));
-        }
-        let mut stored = self.store.signing_keys().await?;
-        if stored.is_empty() {
-            stored = self.store.first_signing_key(&key::first(&self.vault, now)).await?;
-        }
-        let opened: Result<Vec<_>, _> =
-            stored.iter().map(|stored| SigningKey::open(&self.vault, stored)).collect();
-        let keys: Arc<[SigningKey]> = opened?.into();
-        Ok(Arc::clone(self.keys.get_or_init(|| keys)))
+    pub async fn jwks(&self, now: Timestamp) -> Result<serde_json::Value, RegisterError> {
+        self.keys.published(now).await
     }
 }

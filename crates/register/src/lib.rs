@@ -5,24 +5,35 @@
 //! Identity comes from the store, never from what a caller says: a gateway is the one whose
 //! secret signed its token, and its tenant and agent are the stored record's.
 //!
-//! Begin with [`Register`]; [`enrolment`] is how a gateway comes to its secret, [`issuer`] who
-//! vouches for machines, [`audit`] what was done.
+//! Begin with [`Register`]; [`Caller`] is who speaks to the desk, [`enrolment`] how a gateway comes
+//! to its secret, [`issuers`] who vouches for machines, [`audit`] what was done.
 
 mod account;
+mod caller;
+mod capability;
 mod gateway;
 mod register;
 mod store;
 pub mod audit;
 pub mod enrolment;
 pub mod issuer;
+pub mod issuers;
+mod linking;
+pub mod provision;
 mod listing;
+mod managing;
 mod quota;
 mod reaching;
 
-pub use account::{NewBot, StoredBot};
+pub use account::{NewBot, StoredBot, StoredBotKey};
+pub use caller::{By, Called, Caller};
+pub use capability::{Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
 pub use issuer::Issuer;
+pub use issuers::Issuers;
+pub use linking::{Linking, Redeemed};
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
+pub use managing::{Managing, OpenBot, ReachOf, Wish, may};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
 pub use quota::Quotas;
 pub use reaching::{OnBot, Reaching};

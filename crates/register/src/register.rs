@@ -7,16 +7,14 @@ use aws_lc_rs::rand;
 use nightdesk_port::Bot;
 use nightdesk_protocol::upgrade_token::AtTheDoor;
 use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
-use nightdesk_vault::{DataKey, Key, Place, Vault};
+use nightdesk_vault::kind::{BOT_KEY, GATEWAY_SECRET};
+use nightdesk_vault::{DataKey, Key, OpenError, Place, Vault, WrappedKey};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::account::{NewBot, StoredBot};
+use crate::account::{NewBot, StoredBot, StoredBotKey};
 use crate::gateway::{self, Candidate, Proof};
 use crate::store::{NewSecret, Store, StoredSecret};
-
-const GATEWAY_SECRET: &str = "gateway-secret";
-const BOT_KEY: &str = "bot-key";
 
 /// What the register could not do.
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +23,11 @@ pub enum RegisterError {
     #[error("the register could not be read or written")]
     Store(#[from] StoreError),
     /// A sealed value does not open: another key file sealed it.
-    #[error("a sealed value does not open with this desk's key file")]
-    Sealed(#[from] nightdesk_vault::OpenError),
+    #[error("a sealed value does not open with this desk's vault keys")]
+    Sealed(#[from] OpenError),
+    /// The keys of a trusted issuer cannot be read, and those that were are too old.
+    #[error("the keys of a trusted issuer cannot be read")]
+    NoIssuerKeys,
     /// No key of the desk may sign now.
     #[error("the desk has no key that signs now")]
     NoSigningKey,
@@ -58,7 +59,7 @@ impl Register {
     /// Enters a tenant, with a data key of its own.
     pub async fn create_tenant(&self, name: &str) -> Result<TenantId, RegisterError> {
         let id = TenantId::from_uuid(random_id());
-        let (_, wrapped) = self.vault.new_data_key(id);
+        let (_, wrapped) = self.vault.new_data_key(id, DataKeyId::new(1));
         self.store.create_tenant(id, name, &wrapped).await?;
         Ok(id)
     }
@@ -99,10 +100,10 @@ impl Register {
         Ok(gateway::decide(token, &candidates?).ok())
     }
 
-    fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
+    pub(crate) fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
         let tenant = stored.gateway.scope.tenant();
         let place = Place { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
-        let key = self.vault.unwrap(tenant, &stored.wrapped)?;
+        let key = self.vault.unwrap(tenant, stored.key, &stored.wrapped)?;
         Ok(Candidate {
             gateway: stored.gateway,
             secret: key.open(&place, &stored.sealed)?,
@@ -146,22 +147,45 @@ impl Register {
     }
 
     fn opened_bot(&self, stored: StoredBot) -> Result<(Bot, String), RegisterError> {
-        let place = Place { tenant: stored.operator, kind: BOT_KEY, row: stored.id.uuid() };
-        let key = match &stored.sealed {
-            Some((sealed, wrapped)) => {
-                Some(self.vault.unwrap(stored.operator, wrapped)?.open(&place, sealed)?)
-            }
-            None => None,
+        let open = |key: &StoredBotKey| {
+            let place = Place { tenant: stored.operator, kind: BOT_KEY, row: key.row };
+            self.vault.unwrap(stored.operator, key.key, &key.wrapped)?.open(&place, &key.sealed)
         };
+        let keys: Result<Vec<Key>, OpenError> = stored.keys.iter().map(open).collect();
+        let mut keys = keys?.into_iter();
         let bot = Bot {
             id: stored.id,
             operator: TenantScope::of(stored.operator),
             platform: stored.platform,
             handle: stored.handle,
             settings: stored.settings,
-            key,
+            key: keys.next(),
+            former_keys: keys.collect(),
         };
         Ok((bot, stored.adapter))
+    }
+
+    /// Gives a bot another key. Those it had are believed for so much longer. Answers whether the
+    /// operator has such a bot.
+    pub async fn rotate_bot_key(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        key: &Key,
+        overlap: Duration,
+    ) -> Result<bool, RegisterError> {
+        let (key_id, data_key) = self.data_key(scope).await?;
+        let new = sealed_as(BOT_KEY, (&data_key, key_id), scope, key);
+        Ok(self.store.rotate_bot_key(scope, bot, &new, overlap).await?)
+    }
+
+    pub(crate) fn unwrap(
+        &self,
+        scope: TenantScope,
+        id: DataKeyId,
+        wrapped: &WrappedKey,
+    ) -> Result<DataKey, OpenError> {
+        self.vault.unwrap(scope.tenant(), id, wrapped)
     }
 
     pub(crate) async fn data_key(
@@ -169,7 +193,7 @@ impl Register {
         scope: TenantScope,
     ) -> Result<(DataKeyId, DataKey), RegisterError> {
         let (id, wrapped) = self.store.data_key(scope).await?;
-        Ok((id, self.vault.unwrap(scope.tenant(), &wrapped)?))
+        Ok((id, self.unwrap(scope, id, &wrapped)?))
     }
 }
 
@@ -194,8 +218,17 @@ pub(crate) fn sealed(
     scope: TenantScope,
     secret: &Key,
 ) -> NewSecret {
+    sealed_as(GATEWAY_SECRET, (data_key, key), scope, secret)
+}
+
+fn sealed_as(
+    kind: &'static str,
+    (data_key, key): (&DataKey, DataKeyId),
+    scope: TenantScope,
+    secret: &Key,
+) -> NewSecret {
     let id = random_id();
-    let place = Place { tenant: scope.tenant(), kind: GATEWAY_SECRET, row: id };
+    let place = Place { tenant: scope.tenant(), kind, row: id };
     NewSecret { id, sealed: data_key.seal(&place, secret), key }
 }
 
@@ -209,7 +242,7 @@ pub(crate) fn random_id() -> Uuid {
 }
 
 #[expect(clippy::expect_used, reason = "without randomness nothing may be entered at all")]
-fn random_bytes<const N: usize>() -> [u8; N] {
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     rand::fill(&mut bytes).expect("the system gives random bytes");
     bytes

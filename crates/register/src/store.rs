@@ -11,11 +11,15 @@ use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
 use crate::audit::Auditing;
+use crate::capability::Lending;
 use crate::enrolment::Enrolling;
-use crate::gateway::Gateway;
-use crate::issuer::Issuing;
+use crate::gateway::{Gateway, Proof};
+use crate::issuer::{Issuing, Sessions};
+use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::quota::Quotas;
+use crate::managing::Managing;
+use crate::provision::Provisioning;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -38,7 +42,9 @@ pub struct StoredSecret {
     pub secret_id: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
-    /// The tenant's wrapped data key.
+    /// Which of the tenant's data keys sealed it, ...
+    pub key: DataKeyId,
+    /// ... and that key.
     pub wrapped: WrappedKey,
     /// Whether the gateway was revoked.
     pub revoked: bool,
@@ -106,6 +112,15 @@ pub trait Gateways: Send + Sync {
     /// Every secret of every gateway of that name, over all tenants.
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
 
+    /// The gateway as which an agent dials that shows a token of an issuer: it has no secret, and
+    /// no upgrade token can name it. It is entered when it is first asked for. `None`: the tenant
+    /// has no such agent.
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError>;
+
     /// Gateways that were revoked within this time, over all tenants.
     async fn revoked_within(
         &self,
@@ -122,6 +137,16 @@ pub trait Bots: Send + Sync {
     /// The bot of this id, for who has a send to it.
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError>;
 
+    /// Gives a bot another key; those it had are good for so much longer. Answers whether the
+    /// operator has such a bot.
+    async fn rotate_bot_key(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        key: &NewSecret,
+        overlap: Duration,
+    ) -> Result<bool, StoreError>;
+
     /// The bots an agent may say hello for.
     async fn bots_of(
         &self,
@@ -135,11 +160,37 @@ pub trait Bots: Send + Sync {
 
 /// Everything the register asks.
 pub trait Store:
-    Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Auditing + Quotas
+    Entering
+    + Reaching
+    + Linking
+    + Managing
+    + Gateways
+    + Bots
+    + Listing
+    + Enrolling
+    + Provisioning
+    + Issuing
+    + Sessions
+    + Lending
+    + Auditing
+    + Quotas
 {
 }
 
 impl<T> Store for T where
-    T: Entering + Reaching + Gateways + Bots + Listing + Enrolling + Issuing + Auditing + Quotas
+    T: Entering
+        + Reaching
+        + Linking
+        + Managing
+        + Gateways
+        + Bots
+        + Listing
+        + Enrolling
+        + Provisioning
+        + Issuing
+        + Sessions
+        + Lending
+        + Auditing
+        + Quotas
 {
 }

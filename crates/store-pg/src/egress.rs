@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_egress::{Asked, GivenUp, SendKey, Settled, Store, Waiting};
+use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::Owner;
-use nightdesk_types::{AgentId, BotId, Node, RequestId, StoreError, TenantId, TenantScope};
+use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{
+    AgentId, BotId, Node, RequestId, StoreError, TenantId, TenantScope, Timestamp,
+};
 use sqlx::PgConnection;
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::{misfit, moment};
 
 #[async_trait]
 impl Store for Pg {
@@ -204,6 +207,51 @@ impl Pg {
     }
 }
 
+#[async_trait]
+impl Sayings for Pg {
+    async fn said(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        place: Where<'_>,
+        since: Timestamp,
+    ) -> Result<Vec<Said>, StoreError> {
+        let (bot, chat) = (place.bot.uuid(), place.chat_id.to_owned());
+        self.scoped("read what an agent said", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select request_id, asked_at as "asked_at: jiff_sqlx::Timestamp", state,
+                           receipt
+                       from sends
+                       where tenant_id = $1 and agent_id = $2 and bot_id = $3 and chat_id = $4
+                         and asked_at >= $5
+                       order by asked_at limit $6"#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    bot,
+                    chat,
+                    moment(since) as jiff_sqlx::Timestamp,
+                    LIST_ROWS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                let said = rows.into_iter().map(|row| {
+                    Ok(Said {
+                        request: request(row.request_id)?,
+                        asked_at: row.asked_at.to_jiff(),
+                        came: match asked(&row.state, row.receipt.as_deref())? {
+                            Asked::Settled(settled) => Some(settled),
+                            Asked::New | Asked::UnderWay => None,
+                        },
+                    })
+                });
+                said.collect()
+            })
+        })
+        .await
+    }
+}
+
 async fn look(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Asked> {
     let row = sqlx::query!(
         "select state, receipt from sends
@@ -214,10 +262,14 @@ async fn look(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Aske
     )
     .fetch_one(connection)
     .await?;
-    match (row.state.as_str(), row.receipt) {
+    asked(&row.state, row.receipt.as_deref())
+}
+
+fn asked(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<Asked> {
+    match (state, receipt) {
         ("asked" | "calling", _) => Ok(Asked::UnderWay),
         ("ambiguous", _) => Ok(Asked::Settled(Settled::Ambiguous)),
-        ("settled", Some(receipt)) => serde_json::from_slice(&receipt)
+        ("settled", Some(receipt)) => serde_json::from_slice(receipt)
             .map(Asked::Settled)
             .map_err(|_| misfit("sends", "receipt")),
         _ => Err(misfit("sends", "state")),

@@ -3,12 +3,13 @@
 mod reach;
 
 use async_trait::async_trait;
-use nightdesk_gate::{Change, Reach, RefusalNote, Store};
+use nightdesk_gate::{Change, KeptRefusal, Reach, Refusal, RefusalNote, Store};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
@@ -66,6 +67,40 @@ impl Store for Pg {
         .await
     }
 
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        let event_key = event_key.to_owned();
+        self.scoped("read refusals", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select at as "at: jiff_sqlx::Timestamp", bot_id, agent_id, reason
+                       from refusals where tenant_id = $1 and event_key = $2
+                       order by number desc"#,
+                    scope.tenant().uuid(),
+                    event_key
+                )
+                .fetch_all(connection)
+                .await?;
+                let kept = rows.into_iter().map(|row| {
+                    let refusal = Refusal::named(&row.reason);
+                    let note = RefusalNote {
+                        scope,
+                        bot: BotId::from_uuid(row.bot_id),
+                        event_key: event_key.clone(),
+                        agent: row.agent_id.map(AgentId::from_uuid),
+                        refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
+                    };
+                    Ok(KeptRefusal { at: row.at.to_jiff(), note })
+                });
+                kept.collect()
+            })
+        })
+        .await
+    }
+
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
         let mut by_tenant: Vec<RefusalNote> = notes.to_vec();
         by_tenant.sort_by_key(|note| note.scope);
@@ -84,6 +119,8 @@ impl Pg {
     ) -> Result<(), StoreError> {
         let bots: Vec<Uuid> = notes.iter().map(|note| note.bot.uuid()).collect();
         let keys: Vec<String> = notes.iter().map(|note| note.event_key.clone()).collect();
+        let agents: Vec<Option<Uuid>> =
+            notes.iter().map(|note| note.agent.map(AgentId::uuid)).collect();
         let reasons: Vec<String> =
             notes.iter().map(|note| note.refusal.slug().to_owned()).collect();
         self.scoped("note refusals", scope, move |connection| {
@@ -91,8 +128,8 @@ impl Pg {
                 // A batch longer than the ring would meet itself; the last round counts.
                 sqlx::query!(
                     "with notes as (
-                         select * from unnest($2::uuid[], $3::text[], $4::text[])
-                             with ordinality as n (bot, key, reason, o)
+                         select * from unnest($2::uuid[], $3::text[], $4::text[], $6::uuid[])
+                             with ordinality as n (bot, key, reason, agent, o)
                      ), head as (
                          insert into refusal_heads as h (tenant_id, next_number)
                          values ($1, (select count(*) from notes))
@@ -101,18 +138,21 @@ impl Pg {
                          returning h.next_number - (select count(*) from notes) as base
                      )
                      insert into refusals as r
-                         (tenant_id, slot, number, bot_id, event_key, reason)
-                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason
+                         (tenant_id, slot, number, bot_id, event_key, reason, agent_id)
+                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason,
+                         n.agent
                      from notes n, head
                      where n.o > (select count(*) from notes) - $5
                      on conflict (tenant_id, slot) do update
                      set number = excluded.number, at = excluded.at, bot_id = excluded.bot_id,
-                         event_key = excluded.event_key, reason = excluded.reason",
+                         event_key = excluded.event_key, reason = excluded.reason,
+                         agent_id = excluded.agent_id",
                     scope.tenant().uuid(),
                     &bots,
                     &keys,
                     &reasons,
-                    REFUSALS_KEPT_MAX
+                    REFUSALS_KEPT_MAX,
+                    &agents as &[Option<Uuid>]
                 )
                 .execute(connection)
                 .await?;

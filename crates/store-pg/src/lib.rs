@@ -13,6 +13,7 @@ mod access;
 mod migrate;
 mod row;
 mod register;
+mod vault;
 mod gate;
 mod inbox;
 mod upkeep;

@@ -15,14 +15,14 @@ impl Store for Pg {
     async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
         let Caller { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
-        self.scoped("take a line", scope, move |connection| {
+        self.single("take a line", move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     r#"select generation as "generation!", acked_seq as "acked!",
                            acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
                            ended_ago_ms, parked_seq
                        from line_take(
-                           $1, $2, $3, $4, $5, $6, make_interval(secs => $7)
+                           works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
                        )"#,
                     scope.tenant().uuid(),
                     agent.uuid(),
@@ -50,10 +50,12 @@ impl Store for Pg {
 
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
         let LineClaim { scope, agent, generation } = *line;
-        self.scoped("close a line", scope, move |connection| {
+        self.single("close a line", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))",
+                    "select line_close(
+                         works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
+                     )",
                     scope.tenant().uuid(),
                     agent.uuid(),
                     generation.get(),

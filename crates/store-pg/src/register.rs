@@ -2,19 +2,25 @@
 
 pub(crate) mod audit;
 mod bots;
+mod capabilities;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
+mod provision;
 mod quota;
 mod reaching;
+mod sessions;
 
 use async_trait::async_trait;
-use nightdesk_register::{Entering, NewBot};
+use nightdesk_register::{Entering, NewBot, NewSecret};
 use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
+use bots::enter_bot_key;
 
 #[async_trait]
 impl Entering for Pg {
@@ -94,23 +100,24 @@ impl Entering for Pg {
         let bot = bot.clone();
         self.scoped("enter a bot", scope, move |connection| {
             Box::pin(async move {
-                let (sealed, key_id) = bot.sealed.unzip();
                 sqlx::query!(
                     "insert into bots
-                         (tenant_id, bot_id, platform, adapter, handle, path, settings, sealed, key_id)
-                     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                         (tenant_id, bot_id, platform, adapter, handle, path, settings)
+                     values ($1, $2, $3, $4, $5, $6, $7)",
                     scope.tenant().uuid(),
                     bot.id,
                     bot.platform,
                     bot.adapter,
                     bot.handle,
                     bot.path,
-                    bot.settings,
-                    sealed,
-                    key_id.map(DataKeyId::get)
+                    bot.settings
                 )
-                .execute(connection)
+                .execute(&mut *connection)
                 .await?;
+                if let Some((sealed, key)) = bot.sealed {
+                    let first = NewSecret { id: bot.id, sealed, key };
+                    enter_bot_key(connection, scope, bot.id, &first).await?;
+                }
                 Ok(BotId::from_uuid(bot.id))
             })
         })

@@ -61,10 +61,10 @@ impl Store for Pg {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let (key, outcome) = (Key::of(claimed), outcome.to_owned());
-        self.scoped("note a call", claimed.scope, move |connection| {
+        self.single("note a call", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "select wake_note($1, $2, $3, $4, $5, make_interval(secs => $6))",
+                    "select wake_note(works_for($1), $2, $3, $4, $5, make_interval(secs => $6))",
                     key.tenant,
                     key.agent,
                     key.since as jiff_sqlx::Timestamp,
@@ -82,10 +82,10 @@ impl Store for Pg {
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
         let key = Key::of(claimed);
-        self.scoped("put a call off", claimed.scope, move |connection| {
+        self.single("put a call off", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "select wake_put_off($1, $2, $3, $4, make_interval(secs => $5))",
+                    "select wake_put_off(works_for($1), $2, $3, $4, make_interval(secs => $5))",
                     key.tenant,
                     key.agent,
                     key.since as jiff_sqlx::Timestamp,
@@ -126,10 +126,10 @@ impl Store for Pg {
         agent: AgentId,
         line: Generation,
     ) -> Result<(), StoreError> {
-        self.scoped("suspect a line", scope, move |connection| {
+        self.single("suspect a line", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
-                    "select line_suspect($1, $2, $3)",
+                    "select line_suspect(works_for($1), $2, $3)",
                     scope.tenant().uuid(),
                     agent.uuid(),
                     line.get()

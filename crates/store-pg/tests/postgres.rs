@@ -18,6 +18,8 @@ mod locks;
 mod sources;
 #[path = "postgres/issuer.rs"]
 mod issuer;
+#[path = "postgres/vault.rs"]
+mod vault;
 #[path = "postgres/webchat.rs"]
 mod webchat;
 #[path = "postgres/waking.rs"]

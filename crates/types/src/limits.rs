@@ -6,12 +6,16 @@ mod audit;
 mod chat;
 mod outside;
 mod rates;
+mod tokens;
+mod vault;
 mod waking;
 
 pub use audit::*;
 pub use chat::*;
 pub use outside::*;
 pub use rates::*;
+pub use tokens::*;
+pub use vault::*;
 pub use waking::*;
 
 /// Entries an agent may hold unacknowledged on one line.
@@ -371,26 +375,26 @@ pub const REACHED_DAYS: i32 = 30;
 /// Entries this node has just stored and keeps, so that a line here need not read them back.
 pub const RECENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// How long an access token of ours is good.
-pub const ACCESS_TOKEN_LIFE: Duration = Duration::from_hours(1);
+/// How long a link code is good.
+pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
 
-/// How far the clocks of two nodes may be apart for an access token.
-pub const ACCESS_TOKEN_LEEWAY: Duration = Duration::from_secs(30);
+/// How many link codes an agent gets in an hour.
+pub const LINK_CODES_PER_HOUR: i64 = 10;
 
-/// The longest access token that is looked at. Ours have about 600 bytes.
-pub const ACCESS_TOKEN_BYTES_MAX: usize = 4 * 1024;
+/// How many link codes a person may try on a bot in an hour.
+pub const LINK_TRIES_PER_HOUR: i32 = 5;
 
-/// How long an enrolment token is good if nobody says otherwise.
-pub const ENROLMENT_GOOD_FOR: Duration = Duration::from_mins(10);
+/// Hours after which a link code, and how often somebody tried one, is forgotten.
+pub const LINK_KEPT_HOURS: i32 = 24;
 
-/// How long an enrolment token may be good.
-pub const ENROLMENT_GOOD_FOR_MAX: Duration = Duration::from_hours(24);
+/// How many bots are shown on which an agent may be linked.
+pub const OPEN_BOTS_MAX: i32 = 256;
 
-/// Days after its end for which an enrolment is kept, so that a late one is told why.
-pub const ENROLMENT_KEPT_DAYS: i32 = 30;
+/// How many people may be on an agent's list on a bot.
+pub const LISTED_AUTHORS_MAX: usize = 1_000;
 
-/// How long a gateway's older secrets stay good when it is enrolled again.
-pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
+/// How many chats or scopes an agent may name where it need not be addressed.
+pub const FREE_SCOPES_MAX: usize = 1_000;
 
 /// The largest form or body a gateway may post to us.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 64 * 1024;
@@ -454,11 +458,6 @@ const _: () = assert!(
 const _: () = assert!(
     STALE_REFUSAL_MAX.as_millis() <= 2_500,
     "only refusals may be stale, and not for long",
-);
-const _: () = assert!(
-    ACCESS_TOKEN_LEEWAY.as_secs() * 10 < ACCESS_TOKEN_LIFE.as_secs()
-        && ENROLMENT_GOOD_FOR.as_secs() <= ENROLMENT_GOOD_FOR_MAX.as_secs(),
-    "a leeway is small beside what it is a leeway of, and a default is within its bound",
 );
 const _: () = assert!(
     DOUBT_SWEEP_EVERY.as_millis() * 6 / 5 < 2_500

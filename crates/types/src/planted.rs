@@ -37,6 +37,8 @@ pub enum Bug {
     ResolverOnly,
     /// X17: a stop goes to every line.
     StopForAll,
+    /// X18: a capability is anybody's of the right tenant.
+    CapabilityByTenant,
     /// X19: tenants are told apart by nobody.
     NoWall,
     /// X20: a revocation is only rung.
@@ -49,7 +51,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every bug that can be planted.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::AckBeforeCommit,
         Self::DropOnFullWindow,
         Self::CursorBySequence,
@@ -65,6 +67,7 @@ impl Bug {
         Self::BodiesOnTheBell,
         Self::ResolverOnly,
         Self::StopForAll,
+        Self::CapabilityByTenant,
         Self::NoWall,
         Self::RevokedByBellOnly,
         Self::OneTenantWall,
@@ -89,6 +92,7 @@ impl Bug {
             Self::BodiesOnTheBell => "X15",
             Self::ResolverOnly => "X16",
             Self::StopForAll => "X17",
+            Self::CapabilityByTenant => "X18",
             Self::NoWall => "X19",
             Self::RevokedByBellOnly => "X20",
             Self::OneTenantWall => "X21",

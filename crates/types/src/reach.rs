@@ -30,8 +30,8 @@ impl Granted {
     }
 }
 
-/// Who may reach an agent where it was granted something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who may reach an agent where it was granted something, the fewest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Principal {
     /// Only people bound to it.
     OwnerOnly,

@@ -117,6 +117,16 @@ pub enum Op {
     },
     /// Asks what a chat is called and what it is.
     GetChatInfo,
+    /// Writes a message with a capability that the desk keeps. Only the desk makes it, of what a
+    /// session of an agent asked for; the capability itself is never part of it.
+    FollowUp {
+        /// The session it was lent for, as its client calls it.
+        session_key: String,
+        /// Which capability.
+        kind: String,
+        /// The text.
+        content: String,
+    },
 }
 
 /// One button of a [`Op::Prompt`].
@@ -164,6 +174,7 @@ impl Op {
             Self::ThreadCreate { .. } => "thread_create",
             Self::ThreadRename { .. } => "thread_rename",
             Self::GetChatInfo => "get_chat_info",
+            Self::FollowUp { .. } => "follow_up",
         }
     }
 }

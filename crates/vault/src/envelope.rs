@@ -119,6 +119,8 @@ impl DataKey {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn place(tenant: u128) -> Place {
@@ -152,6 +154,28 @@ mod tests {
             changed[index] ^= 1;
             assert!(key.open(&place(1), &changed).is_err(), "byte {index}");
             assert!(key.open(&place(1), &sealed[..index]).is_err(), "cut at {index}");
+        }
+    }
+
+    fn any_place() -> impl Strategy<Value = Place> {
+        let kind = prop::sample::select(vec!["gateway-secret", "bot-key", "capability"]);
+        (0..3_u128, kind, 0..3_u128).prop_map(|(tenant, kind, row)| Place {
+            tenant: TenantId::from_uuid(Uuid::from_u128(tenant)),
+            kind,
+            row: Uuid::from_u128(row),
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn a_value_opens_in_its_place_and_in_no_other(sealed_for in any_place(), at in any_place()) {
+            let key = DataKey::from_bytes(&random_key());
+            let sealed = key.seal(&sealed_for, &Key::new("s3cret".to_owned()));
+            let is_its_place = sealed_for.bound() == at.bound();
+
+            prop_assert_eq!(key.open(&at, &sealed).is_ok(), is_its_place);
         }
     }
 

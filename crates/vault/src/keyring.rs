@@ -1,58 +1,55 @@
-//! Keyring: the key-encryption key, and the data keys wrapped by it.
+//! Keyring: the vault's own keys, and the data keys wrapped by them.
+//!
+//! `2 | id of the vault key | envelope`. One key seals; the others of the ring still open what they
+//! sealed, so that a key can be replaced while everybody goes in and out. What was sealed before keys
+//! had ids begins with the envelope, and every key of the ring is tried on it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use nightdesk_types::TenantId;
+use nightdesk_types::{DataKeyId, TenantId};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::Key;
 use crate::envelope::{DataKey, OpenError, Place, random_key};
+use crate::ring::{KekId, Ring};
 
 /// A tenant's data key as it lies in its row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedKey(pub Vec<u8>);
 
 /// The key file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the vault's key file does not hold 32 bytes in base64; make one with `nightdesk key new`")]
+#[error(
+    "the vault's key file does not hold keys of 32 bytes in base64, one a line; make one with \
+     `nightdesk key new`"
+)]
 pub struct KeyFileError;
 
-/// Holds the key-encryption key. It comes from a file and is never in the store.
+/// Holds the vault's keys. They come from a file or a command and are never in the store. Clones are
+/// the same vault.
 #[derive(Clone, Debug)]
 pub struct Vault {
-    kek: Arc<DataKey>,
-    root: Arc<Root>,
-}
-
-/// What the desk's other keys come from.
-struct Root(Prk);
-
-impl Root {
-    #[expect(clippy::expect_used, reason = "the lengths that are asked for are ours")]
-    fn fill(&self, purpose: &'static str, key: &mut [u8]) {
-        let info = [purpose.as_bytes()];
-        let derived = self.0.expand(&info, HKDF_SHA256).expect("a hash's length is given");
-        derived.fill(key).expect("the key is as long as the hash");
-    }
-}
-
-impl std::fmt::Debug for Root {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Root")
-    }
+    ring: Arc<RwLock<Arc<Ring>>>,
 }
 
 impl Vault {
-    /// Reads the text of a key file.
+    /// Reads the text of a key file: the key of the first line seals, those of all lines open.
     pub fn from_key_file(text: &str) -> Result<Self, KeyFileError> {
-        let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new).map_err(|_| KeyFileError)?;
-        let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| KeyFileError)?;
-        let root = Root(Salt::new(HKDF_SHA256, b"nightdesk").extract(bytes));
-        Ok(Self { kek: Arc::new(DataKey::from_bytes(bytes)), root: Arc::new(root) })
+        Ok(Self { ring: Arc::new(RwLock::new(Arc::new(Ring::read(text)?))) })
+    }
+
+    /// Replaces the ring by that of another text, for every clone.
+    pub fn read_again(&self, text: &str) -> Result<(), KeyFileError> {
+        let ring = Arc::new(Ring::read(text)?);
+        *self.ring.write().unwrap_or_else(PoisonError::into_inner) = ring;
+        Ok(())
+    }
+
+    fn ring(&self) -> Arc<Ring> {
+        Arc::clone(&self.ring.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The text of a new key file.
@@ -60,35 +57,72 @@ impl Vault {
         Zeroizing::new(STANDARD.encode(*random_key()))
     }
 
-    /// A key that every desk with this key file has, and nobody else; another for each purpose.
-    pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
-        let mut key = Zeroizing::new([0; 32]);
-        self.root.fill(purpose, key.as_mut_slice());
-        key
+    /// The key that seals.
+    pub fn sealing(&self) -> KekId {
+        self.ring().first().id()
     }
 
-    /// Makes a tenant's data key and wraps it for its row.
-    pub fn new_data_key(&self, tenant: TenantId) -> (DataKey, WrappedKey) {
+    /// Whether a key is in the ring.
+    pub fn has(&self, kek: KekId) -> bool {
+        self.ring().find(kek).is_some()
+    }
+
+    /// A key that every desk has whose ring seals with the same key, and nobody else; another for
+    /// each purpose. It changes with the key that seals: what must outlive that is kept as a secret
+    /// of the desk's own.
+    pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+        self.ring().first().derive(purpose)
+    }
+
+    /// Makes a data key for a tenant and wraps it for its row.
+    pub fn new_data_key(&self, tenant: TenantId, id: DataKeyId) -> (DataKey, WrappedKey) {
         let bytes = random_key();
-        let wrapped = self.kek.seal_bytes(&place(tenant), bytes.as_slice());
+        let wrapped = self.ring().first().seal(&place(tenant, id), bytes.as_slice());
         (DataKey::from_bytes(&bytes), WrappedKey(wrapped))
     }
 
     /// Unwraps a tenant's data key.
-    pub fn unwrap(&self, tenant: TenantId, wrapped: &WrappedKey) -> Result<DataKey, OpenError> {
-        let bytes = self.kek.open_bytes(&place(tenant), &wrapped.0)?;
+    pub fn unwrap(
+        &self,
+        tenant: TenantId,
+        id: DataKeyId,
+        wrapped: &WrappedKey,
+    ) -> Result<DataKey, OpenError> {
+        let bytes = self.ring().open(&place(tenant, id), &wrapped.0)?;
         let bytes = <&[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| OpenError)?;
         Ok(DataKey::from_bytes(bytes))
     }
 
+    /// Wraps a data key again, with the key that seals now.
+    pub fn rewrapped(
+        &self,
+        tenant: TenantId,
+        id: DataKeyId,
+        wrapped: &WrappedKey,
+    ) -> Result<WrappedKey, OpenError> {
+        self.ring().resealed(&place(tenant, id), &wrapped.0).map(WrappedKey)
+    }
+
     /// Seals a secret of the desk itself, which is no tenant's.
     pub fn seal_own(&self, kind: &'static str, row: Uuid, secret: &Key) -> Vec<u8> {
-        self.kek.seal(&own(kind, row), secret)
+        secret.with(|text| self.ring().first().seal(&own(kind, row), text.as_bytes()))
     }
 
     /// Opens what was sealed so.
     pub fn open_own(&self, kind: &'static str, row: Uuid, sealed: &[u8]) -> Result<Key, OpenError> {
-        self.kek.open(&own(kind, row), sealed)
+        let bytes = self.ring().open(&own(kind, row), sealed)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| OpenError)?;
+        Ok(Key::new(text.to_owned()))
+    }
+
+    /// Seals it again, with the key that seals now.
+    pub fn resealed_own(
+        &self,
+        kind: &'static str,
+        row: Uuid,
+        sealed: &[u8],
+    ) -> Result<Vec<u8>, OpenError> {
+        self.ring().resealed(&own(kind, row), sealed)
     }
 }
 
@@ -97,70 +131,11 @@ const fn own(kind: &'static str, row: Uuid) -> Place {
     Place { tenant: TenantId::from_uuid(Uuid::nil()), kind, row }
 }
 
-const fn place(tenant: TenantId) -> Place {
-    Place { tenant, kind: "data-key", row: Uuid::nil() }
+/// The place of a tenant's data key. The first was there before there were others, and had no number.
+fn place(tenant: TenantId, id: DataKeyId) -> Place {
+    let number = id.get().unsigned_abs().saturating_sub(1);
+    Place { tenant, kind: "data-key", row: Uuid::from_u128(number.into()) }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tenant(number: u128) -> TenantId {
-        TenantId::from_uuid(Uuid::from_u128(number))
-    }
-
-    #[test]
-    fn a_data_key_survives_its_row() {
-        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-        let (key, wrapped) = vault.new_data_key(tenant(1));
-        let place = Place { tenant: tenant(1), kind: "gateway-secret", row: Uuid::nil() };
-        let sealed = key.seal(&place, &Key::new("s3cret".to_owned()));
-
-        let again = vault.unwrap(tenant(1), &wrapped).unwrap();
-        assert_eq!(again.open(&place, &sealed).unwrap().with(str::to_owned), "s3cret");
-    }
-
-    #[test]
-    fn another_desk_or_tenant_cannot_unwrap() {
-        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-        let (_, wrapped) = vault.new_data_key(tenant(1));
-
-        assert!(vault.unwrap(tenant(2), &wrapped).is_err());
-        assert!(other.unwrap(tenant(1), &wrapped).is_err());
-    }
-
-    #[test]
-    fn the_desks_own_secret_opens_in_its_place_alone() {
-        let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-        let row = Uuid::from_u128(1);
-        let sealed = vault.seal_own("signing-key", row, &Key::new("s3cret".to_owned()));
-
-        let opened = vault.open_own("signing-key", row, &sealed).unwrap();
-        assert_eq!(opened.with(str::to_owned), "s3cret");
-        assert!(vault.open_own("signing-key", Uuid::from_u128(2), &sealed).is_err(), "row");
-        assert!(vault.open_own("other-key", row, &sealed).is_err(), "kind");
-        assert!(other.open_own("signing-key", row, &sealed).is_err(), "desk");
-    }
-
-    #[test]
-    fn a_derived_key_is_the_same_for_one_key_file_and_purpose() {
-        let file = Vault::new_key_file();
-        let (one, two) =
-            (Vault::from_key_file(&file).unwrap(), Vault::from_key_file(&file).unwrap());
-        let other = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-
-        assert_eq!(one.derive("bus"), two.derive("bus"));
-        assert_ne!(one.derive("bus"), one.derive("other"), "purpose");
-        assert_ne!(one.derive("bus"), other.derive("bus"), "desk");
-        assert!(!format!("{one:?}").contains("Prk"), "no part of it is printed");
-    }
-
-    #[test]
-    fn a_broken_key_file_is_refused() {
-        for text in ["", "short", &STANDARD.encode([0; 31]), &STANDARD.encode([0; 33])] {
-            assert!(Vault::from_key_file(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

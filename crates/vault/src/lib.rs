@@ -2,16 +2,24 @@
 //!
 //! # Promise
 //!
-//! What is sealed can be opened only with the key file of this desk, only for the tenant,
-//! kind, row and version it was sealed for, and is never printed.
+//! What is sealed can be opened only with a key of this desk's ring, only for the tenant, kind, row
+//! and version it was sealed for, and is never printed. Every key can be replaced while the desk
+//! serves.
 //!
-//! Begin with [`Vault`]: it holds the key-encryption key and wraps one data key per tenant.
-//! A [`DataKey`] seals and opens that tenant's secrets.
+//! Begin with [`Vault`]: it holds the vault's own keys and wraps the data keys of tenants. A
+//! [`DataKey`] seals and opens one tenant's secrets; the [`Locksmith`] replaces keys.
 
 mod key;
 mod envelope;
+mod ring;
 mod keyring;
+mod store;
+mod locksmith;
+pub mod kind;
 
 pub use envelope::{DataKey, OpenError, Place};
 pub use key::Key;
 pub use keyring::{KeyFileError, Vault, WrappedKey};
+pub use locksmith::{Locksmith, RekeyError};
+pub use ring::KekId;
+pub use store::{OwnRow, OwnTable, Resealed, Rewrapped, SealedRow, SealedTable, Store, WrappedRow};

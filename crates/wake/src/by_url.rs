@@ -11,6 +11,9 @@ use crate::Outcome;
 pub trait ByUrl: Send + Sync {
     /// Calls, and says what came of it.
     async fn call(&self, tenant: TenantId, url: &str) -> Outcome;
+
+    /// The URL as it would be called, or why it would not be. Nobody is asked.
+    fn may_call(&self, url: &str) -> Result<String, String>;
 }
 
 /// An unsigned GET without a body. It says only that something waits, so there is nothing in it for
@@ -31,5 +34,10 @@ impl ByUrl for Outside {
             Err(CallError::Busy { retry_after }) => Outcome::PutOff(retry_after),
             Err(error) => Outcome::Failed(error.to_string()),
         }
+    }
+
+    fn may_call(&self, url: &str) -> Result<String, String> {
+        let url = TenantUrl::parse(url, self.rules()).map_err(|refused| refused.to_string())?;
+        Ok(url.as_str().to_owned())
     }
 }

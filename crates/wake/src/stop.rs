@@ -89,6 +89,11 @@ impl Wake {
         }
     }
 
+    /// A URL as an agent would be called there, or why it would not be.
+    pub fn may_call(&self, url: &str) -> Result<String, String> {
+        self.by_url.may_call(url)
+    }
+
     /// What it counts.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics

@@ -21,6 +21,10 @@ impl ByUrl for Called {
         self.0.fetch_add(1, Ordering::Relaxed);
         Outcome::Taken("200 in 1 ms".to_owned())
     }
+
+    fn may_call(&self, url: &str) -> Result<String, String> {
+        Ok(url.to_owned())
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,4 +19,13 @@ pub struct Bot {
     pub settings: Value,
     /// The key to its account, for its adapter alone.
     pub key: Option<Key>,
+    /// Keys it had before and that are still good, newest first: what is signed with one is believed.
+    pub former_keys: Vec<Key>,
+}
+
+impl Bot {
+    /// The keys that what comes in may be signed with, newest first.
+    pub fn believed_keys(&self) -> impl Iterator<Item = &Key> {
+        self.key.iter().chain(&self.former_keys)
+    }
 }

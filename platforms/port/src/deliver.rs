@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_types::Send;
+use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
 use crate::Bot;
@@ -65,4 +66,14 @@ pub enum DeliverError {
 pub trait Deliver: std::marker::Send + Sync {
     /// Makes one call. It never repeats it.
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError>;
+
+    /// Makes one call with what the platform lent us for it.
+    async fn follow_up(
+        &self,
+        _bot: &Bot,
+        _send: &Send,
+        _capability: &Key,
+    ) -> Result<Receipt, DeliverError> {
+        Err(DeliverError::Unsupported)
+    }
 }

@@ -8,10 +8,12 @@ mod bot;
 mod receive;
 mod deliver;
 mod capabilities;
+mod capability;
 mod eyes;
 
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
+pub use capability::Capability;
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use nightdesk_types::event::Draft;
 
-use crate::Bot;
+use crate::{Bot, Capability};
 
 /// A request as it came, with the exact bytes that were signed.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub struct SignedRequest<'a> {
 pub enum Received {
     /// Events, in the platform's order. Those that could not be read stand beside the others.
     Events(Vec<Result<Draft, ReceiveError>>),
+    /// One event, and a capability to answer it with. The event holds no part of it.
+    Bearing(Box<Draft>, Capability),
     /// A question of the platform that wants this answer and nothing else.
     Challenge(Vec<u8>),
 }

@@ -47,7 +47,8 @@ impl Webchat {
             | Op::SendMedia { .. }
             | Op::React { .. }
             | Op::ThreadCreate { .. }
-            | Op::ThreadRename { .. } => Err(DeliverError::Unsupported),
+            | Op::ThreadRename { .. }
+            | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
         }
     }
 

@@ -9,6 +9,7 @@ use http::header::COOKIE;
 use nightdesk_port::Bot;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::CHAT_SESSION_DAYS;
+use nightdesk_vault::Key;
 
 /// The cookie's name.
 pub const COOKIE_NAME: &str = "nightdesk_chat";
@@ -55,11 +56,14 @@ impl Session {
         let (signed, signature) = value.rsplit_once('.')?;
         let (visitor, issued) = signed.split_once('.')?;
         let signature = hex::decode(signature).ok()?;
-        hmac::verify(&key(bot)?, &message(bot, visitor, issued), &signature).ok()?;
+        let by = believed(bot, &message(bot, visitor, issued), &signature)?;
         let issued: i64 = issued.parse().ok()?;
         let age = now.as_second().checked_sub(issued)?;
         // A clock that runs a little ahead on another node is no forgery.
         let is_current = (-DAY_SECS..CHAT_SESSION_DAYS * DAY_SECS).contains(&age);
+        // A key that was replaced is soon not believed any more: then it is time to say it again.
+        let renewed_first = now.as_second().saturating_sub(DAY_SECS + 1);
+        let issued = if by == Signed::Now { issued } else { issued.min(renewed_first) };
         (is_visitor(visitor) && is_current).then(|| Self { visitor: visitor.to_owned(), issued })
     }
 
@@ -100,8 +104,29 @@ pub fn is_visitor(id: &str) -> bool {
 
 /// The key that signs for a bot.
 pub(crate) fn key(bot: &Bot) -> Option<hmac::Key> {
-    let key = bot.key.as_ref()?;
-    Some(key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes())))
+    bot.key.as_ref().map(hmac_key)
+}
+
+fn hmac_key(key: &Key) -> hmac::Key {
+    key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()))
+}
+
+/// With which of a bot's keys something was signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signed {
+    /// With the one that signs now.
+    Now,
+    /// With one that was replaced lately.
+    Before,
+}
+
+/// Whether a key of the bot that is still believed signed a message.
+pub(crate) fn believed(bot: &Bot, message: &[u8], signature: &[u8]) -> Option<Signed> {
+    let signed = |key: &Key| hmac::verify(&hmac_key(key), message, signature).is_ok();
+    match bot.believed_keys().position(signed)? {
+        0 => Some(Signed::Now),
+        _ => Some(Signed::Before),
+    }
 }
 
 /// The bot is part of it: two bots may have been given the same key.

@@ -20,6 +20,7 @@ pub(crate) fn keyed(key: &str) -> Bot {
         handle: "owl".to_owned(),
         settings: json!({}),
         key: Some(Key::new(key.to_owned())),
+        former_keys: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -130,6 +130,19 @@ impl Settings {
         Ok(Vault::from_key_file(&text)?)
     }
 
+    /// Where the vault's keys are.
+    pub fn key_file(&self) -> &Path {
+        &self.key_file
+    }
+
+    /// Runs a command of the binary to its end.
+    pub fn command(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Output> {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).arg("--config").arg(&self.config).current_dir(&self.folder);
+        command.envs(environment.iter().copied());
+        command.output().context("could not run a command of the desk")
+    }
+
     /// Starts the desk; returns when it listens.
     pub fn start(&self) -> Result<Desk> {
         self.start_with(&[])
@@ -184,6 +197,18 @@ impl Desk {
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait().context("could not look at the desk")?;
         Ok(status.is_some())
+    }
+
+    /// Waits until it has ended.
+    pub fn wait_until_it_ended(&mut self) -> Result<()> {
+        self.child.wait().map(drop).context("could not wait for the desk")
+    }
+
+    /// All that it logged.
+    pub fn log(&self) -> String {
+        fs::read(&self.log)
+            .map(|log| String::from_utf8_lossy(&log).into_owned())
+            .unwrap_or_default()
     }
 
     /// The end of what it logged.

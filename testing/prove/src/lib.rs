@@ -22,6 +22,7 @@ pub(crate) mod pace;
 pub(crate) mod called;
 pub mod platform;
 pub mod gateway;
+pub mod secrets;
 pub mod sleepers;
 pub mod loopback;
 pub mod chaos;

@@ -104,7 +104,7 @@ async fn tenant(
     number: u64,
 ) -> Result<(TenantScope, DataKey), StoreError> {
     let tenant = TenantId::from_uuid(id(1, number));
-    let (key, wrapped) = vault.new_data_key(tenant);
+    let (key, wrapped) = vault.new_data_key(tenant, DataKeyId::new(1));
     memory.create_tenant(tenant, &format!("t{number}"), &wrapped).await?;
     Ok((TenantScope::of(tenant), key))
 }

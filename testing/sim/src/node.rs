@@ -10,7 +10,7 @@ use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Raised, Readiness, Refusals, Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -20,7 +20,7 @@ use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Dials, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_register::{Issuer, Register};
+use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
 use nightdesk_types::{Clock, Node, TenantId};
 use nightdesk_wake::{ByUrl, Outcome, Wake};
@@ -75,7 +75,7 @@ pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     let told_to_stop = machine.begin();
     let parts = Parts::begun(&world, &name).await;
     let desk = Arc::new(parts.desk(&world, &name));
-    let keeper = parts.run(&world, &desk).await?;
+    let keeper = parts.run(&desk).await?;
     let stops = stop_turns(Arc::clone(&world), name.clone(), Arc::clone(&desk));
     parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(stops));
     let reads = feed::read(Arc::clone(&world), name.clone(), Arc::clone(&desk), parts.owners());
@@ -103,6 +103,7 @@ impl Parts {
         let store = &self.store;
         let register =
             Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
+        let issuer = Issuer::over(Arc::<SimStore>::clone(store), world.cast.vault.clone(), URL);
         let Machine { notes, .. } = &world.machines[name];
         let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
         let adapters: Adapters =
@@ -110,6 +111,7 @@ impl Parts {
         let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
         Desk {
             register,
+            issuers: Arc::new(Issuers::own_alone(issuer)),
             gate: Gate::over(Arc::<SimStore>::clone(store)),
             refusals: Refusals::default(),
             limits: Limits::new(Raised::UNBOUNDED),
@@ -123,6 +125,7 @@ impl Parts {
             )),
             accounts,
             bell: Ringer(self.bell()),
+            records: Record(Arc::<SimStore>::clone(store)),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
             tasks: self.life.work.clone(),
@@ -131,7 +134,7 @@ impl Parts {
     }
 
     /// Starts everything. Answers how the keeping of the lease is ended.
-    async fn run(&self, world: &World, desk: &Arc<Desk>) -> io::Result<Keeping> {
+    async fn run(&self, desk: &Arc<Desk>) -> io::Result<Keeping> {
         let Life { drain, street, leave, rooms, .. } = &self.life;
         let keeping = Keeping::default();
         keeping.task.spawn(keep(self.lease.clone(), self.store.clone(), keeping.stop.clone()));
@@ -143,13 +146,13 @@ impl Parts {
         street.spawn(sweep::run(Arc::clone(desk), ears(), upkeep, drain.clone()));
         rooms.spawn(sweep::serve(Arc::clone(desk), ears(), leave.clone()));
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).await?;
-        let routes = nightdesk_api::routes(self.street(world, desk));
+        let routes = nightdesk_api::routes(self.street(desk));
         let served = nightdesk_api::serve(Door(listener), routes, street.clone(), drain.clone());
         street.spawn(served);
         Ok(keeping)
     }
 
-    fn street(&self, world: &World, desk: &Arc<Desk>) -> Street {
+    fn street(&self, desk: &Arc<Desk>) -> Street {
         let store = || Arc::<SimStore>::clone(&self.store);
         let room = Room {
             desk: Arc::new(Counter(Arc::clone(desk))),
@@ -167,7 +170,6 @@ impl Parts {
         Street {
             desk: Arc::clone(desk),
             room: Arc::new(room),
-            issuer: Arc::new(Issuer::over(store(), world.cast.vault.clone(), URL)),
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
         }
@@ -256,6 +258,10 @@ struct Calls;
 impl ByUrl for Calls {
     async fn call(&self, _tenant: TenantId, _url: &str) -> Outcome {
         Outcome::Failed("nobody is called in a simulation".to_owned())
+    }
+
+    fn may_call(&self, url: &str) -> Result<String, String> {
+        Ok(url.to_owned())
     }
 }
 

@@ -35,6 +35,7 @@ pub fn bot(id: BotId, operator: TenantScope) -> Bot {
         handle: format!("bot-{id}"),
         settings: json!({}),
         key: Some(Key::new(BOT_KEY.to_owned())),
+        former_keys: Vec::new(),
     }
 }
 
@@ -126,6 +127,23 @@ impl EventBuilder {
     }
 }
 
+/// What is known of a bot that belongs to one agent, which anyone may reach.
+pub fn everybodys(recipient: Recipient) -> Change {
+    let agent = (recipient.scope, recipient.agent);
+    let terms = Terms {
+        version: recipient.version,
+        listed: BTreeSet::new(),
+        owners: Vec::new(),
+        relevance: Relevance::default(),
+    };
+    Change {
+        is_whole: true,
+        grants: vec![(Granted::Bot, Some((agent, Principal::Any)))],
+        agents: vec![(agent, terms)],
+        ..Change::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use nightdesk_types::TenantId;
@@ -150,22 +168,5 @@ mod tests {
         assert_eq!(source.platform, bot.platform);
         let Content::Message(message) = verified.get().content() else { panic!("a message") };
         assert_eq!(message.text, "ho");
-    }
-}
-
-/// What is known of a bot that belongs to one agent, which anyone may reach.
-pub fn everybodys(recipient: Recipient) -> Change {
-    let agent = (recipient.scope, recipient.agent);
-    let terms = Terms {
-        version: recipient.version,
-        listed: BTreeSet::new(),
-        owners: Vec::new(),
-        relevance: Relevance::default(),
-    };
-    Change {
-        is_whole: true,
-        grants: vec![(Granted::Bot, Some((agent, Principal::Any)))],
-        agents: vec![(agent, terms)],
-        ..Change::default()
     }
 }

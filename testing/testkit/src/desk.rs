@@ -15,7 +15,7 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Raised, Readiness, Refusals, Ringer, Waking,
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -23,7 +23,7 @@ use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
-use nightdesk_register::{BotDraft, Issuer, OnBot, Register};
+use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
     AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
@@ -133,7 +133,8 @@ impl TestDesk {
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
         store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
-        let issuer = Arc::new(Issuer::over(Arc::new(store.clone()), vault(), ISSUER));
+        let issuer = Issuer::over(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::own_alone(issuer));
         let (writers, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
         let ears = Arc::new(Ears::default());
@@ -148,7 +149,7 @@ impl TestDesk {
         ));
         let calls = Arc::new(TestCalls::default());
         let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
-        let desk = Arc::new(rooms.desk(&webchat, &writers, &work));
+        let desk = Arc::new(rooms.desk(issuers, &webchat, &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
@@ -166,7 +167,6 @@ impl TestDesk {
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
             room: Arc::clone(&room),
-            issuer,
             webchat,
             lines: street.clone(),
         });
@@ -204,6 +204,12 @@ impl TestDesk {
         while !self.work.is_empty() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+
+    /// The last number that a household's agent was given.
+    pub async fn head_of(&self, household: &Household) -> Seq {
+        let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
+        heads.expect("read the heads")[0]
     }
 
     /// Up to which number a household's agent has acknowledged.
@@ -272,8 +278,24 @@ impl TestDesk {
 
     /// The same, in a chat.
     pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
-        let source = json!({ "chat_id": chat, "user_id": author });
+        self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
+    }
+
+    /// The same, in a chat that others read.
+    pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({
+            "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
+        });
+        self.said(to, key, &source).await
+    }
+
+    async fn said(&self, household: &Household, key: &str, source: &Value) -> u16 {
         let event = json!({ "id": key, "event": { "text": key, "source": source } });
+        self.hook(household, &event).await
+    }
+
+    /// Has the platform of a household's bot post something. Answers the HTTP status.
+    pub async fn hook(&self, household: &Household, event: &Value) -> u16 {
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
         let headers = [(crate::scripted::SIGNATURE_HEADER, signature.as_str())];
@@ -331,7 +353,13 @@ fn node() -> Node {
 }
 
 impl Rooms<'_> {
-    fn desk(&self, webchat: &Arc<Webchat>, writers: &TaskTracker, work: &TaskTracker) -> Desk {
+    fn desk(
+        &self,
+        issuers: Arc<Issuers>,
+        webchat: &Arc<Webchat>,
+        writers: &TaskTracker,
+        work: &TaskTracker,
+    ) -> Desk {
         let Rooms { store, register, ears, calls } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
         let adapters: Adapters = [
@@ -346,6 +374,7 @@ impl Rooms<'_> {
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
         Desk {
             register: Arc::clone(register),
+            issuers,
             gate: Gate::over(store()),
             refusals: Refusals::default(),
             limits: Limits::new(Raised::UNBOUNDED),
@@ -359,6 +388,7 @@ impl Rooms<'_> {
             )),
             accounts,
             bell: Ringer(Arc::<Ears>::clone(ears)),
+            records: Record(store()),
             wake: Arc::new(wake),
             waking: Waking::default(),
             tasks: work.clone(),

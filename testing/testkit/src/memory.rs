@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nightdesk_gate::RefusalNote;
+use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
 use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
@@ -73,7 +73,8 @@ impl Memory {
 
     /// The refusals kept for a tenant, oldest first.
     pub fn refusals(&self, scope: TenantScope) -> Vec<RefusalNote> {
-        self.lock().refusals.get(&scope).into_iter().flatten().cloned().collect()
+        let kept = self.lock().refusals.get(&scope).cloned().unwrap_or_default();
+        kept.into_iter().map(|kept| kept.note).collect()
     }
 
     /// What is kept of a bot's unreadable events, oldest first.
@@ -111,10 +112,18 @@ struct State {
     clients: BTreeMap<ClientId, register::ClientRow>,
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
+    /// By the digest of the code.
+    link_codes: BTreeMap<[u8; 32], register::CodeRow>,
+    /// Since when a person tries codes on a bot, and how often.
+    link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
     quotas: BTreeMap<(TenantScope, Quota), i64>,
     /// What was done, oldest first.
     deeds: BTreeMap<TenantScope, Vec<Deed>>,
+    /// By agent, digest of the session's name, and kind.
+    capabilities: BTreeMap<(AgentKey, [u8; 32], String), register::CapabilityRow>,
+    /// By tenant, issuer and name.
+    sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, wake::Row>,
@@ -124,7 +133,7 @@ struct State {
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
-    refusals: BTreeMap<TenantScope, VecDeque<RefusalNote>>,
+    refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
     chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,
 }

@@ -4,8 +4,9 @@
 //! bot's platform, and only the way in and out is ours.
 //!
 //! In: a signed request, `{"id": "<event key>", "event": {…}}` or `{"events": [{…}, …]}`; see
-//! [`SIGNATURE_HEADER`] and [`sign`]. Out: `{"bot": "<handle>", "send": {…}}` is posted to the
-//! bot's `settings.deliver_url`, and the HTTP answer says what came of it.
+//! [`SIGNATURE_HEADER`] and [`sign`]. One event may bear `"capability": {"kind": …, "value": …}`.
+//! Out: `{"bot": "<handle>", "send": {…}}` is posted to the bot's `settings.deliver_url`, with the
+//! `"capability"` where one is used, and the HTTP answer says what came of it.
 //!
 //! # Promise
 //!
@@ -14,10 +15,12 @@
 
 use async_trait::async_trait;
 use nightdesk_port::{
-    Bot, Capabilities, Deliver, DeliverError, Platform, Receipt, Receive, ReceiveError, Received,
-    SignedRequest,
+    Bot, Capabilities, Deliver, DeliverError, Eyes, Platform, Receipt, Receive, ReceiveError,
+    Received, SignedRequest,
 };
-use nightdesk_types::Send;
+use nightdesk_types::event::Source;
+use nightdesk_types::{Send, Sight};
+use nightdesk_vault::Key;
 
 mod signature;
 mod words;
@@ -45,7 +48,12 @@ impl Scripted {
 impl Receive for Scripted {
     fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
         signature::check(bot, request)?;
-        words::events(request.body, &bot.platform).map(Received::Events)
+        let mut events = words::events(request.body, &bot.platform)?;
+        let Some(capability) = words::capability(request.body) else {
+            return Ok(Received::Events(events));
+        };
+        let event = events.pop().ok_or(ReceiveError::Unreadable)??;
+        Ok(Received::Bearing(Box::new(event), capability))
     }
 }
 
@@ -53,12 +61,32 @@ impl Receive for Scripted {
 impl Deliver for Scripted {
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
         let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
-        call::make(&self.client, url, bot, send).await
+        call::make(&self.client, url, (bot, send), None).await
+    }
+
+    async fn follow_up(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        capability: &Key,
+    ) -> Result<Receipt, DeliverError> {
+        let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
+        call::make(&self.client, url, (bot, send), Some(capability)).await
     }
 }
 
 impl Platform for Scripted {
     fn capabilities(&self, bot: &Bot) -> Capabilities {
         settings::capabilities(bot)
+    }
+
+    fn eyes(&self) -> Option<&dyn Eyes> {
+        Some(self)
+    }
+}
+
+impl Eyes for Scripted {
+    fn sight(&self, bot: &Bot, source: &Source, person: &str) -> Sight {
+        settings::sight(bot, &source.chat_id, person)
     }
 }

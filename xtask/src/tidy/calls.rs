@@ -11,6 +11,8 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
             "crates/store-pg/src/",
             // Where a token or a platform's signature is checked.
             "crates/register/src/register.rs",
+            "crates/register/src/issuer.rs",
+            "crates/register/src/issuers.rs",
             // Where an operator names a tenant.
             "crates/nightdesk/src/command/names.rs",
             "crates/nightdesk/src/command/dev.rs",

@@ -24,8 +24,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("inbox", &["types", "protocol", "gate"]),
     // a line listens for the bell
     ("line", &["types", "protocol", "bus", "inbox"]),
-    // the way out; what is said through a bot is said by its owner, who is rung for
-    ("egress", &["types", "port", "gate", "bus", "lease"]),
+    // the way out; what is said through a bot is said by its owner, who is rung for, and perhaps with
+    // what a platform lent us
+    ("egress", &["types", "port", "gate", "bus", "lease", "vault"]),
     // the rooms behind the desk; the register gives out gateways and bots
     ("register", &["types", "protocol", "port", "vault"]),
     ("vault", &["types"]),

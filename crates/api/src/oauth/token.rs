@@ -1,4 +1,5 @@
-//! `POST /oauth/token`: a machine identity gets an access token (RFC 6749, section 4.4).
+//! `POST /oauth/token`: a machine identity gets an access token (RFC 6749, section 4.4), or an agent
+//! the next one of its session (section 6).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::token::{self, Answer, Refused};
+use nightdesk_register::issuer::{Grant, NoGrant};
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_vault::Key;
 use serde_json::json;
@@ -32,39 +34,61 @@ pub(super) async fn token(
     let text = |name: &str| head.headers.get(name)?.to_str().ok();
     let authorization = text(header::AUTHORIZATION.as_str());
     let refresh = text(token::REFRESH_TOKEN_HEADER);
-    let (client_id, client_secret) = match token::Request::read(&form, authorization, refresh) {
+    match token::Request::read(&form, authorization, refresh) {
         Ok(token::Request::ClientCredentials { client_id, client_secret, scope: _ }) => {
-            (client_id, client_secret)
+            by_secret(&gateways, from, &client_id, &client_secret).await
         }
-        Ok(token::Request::RefreshToken { .. }) => return refuse(Refused::UnsupportedGrantType),
-        Err(Refused::InvalidClient) => return unknown(&gateways, from),
-        Err(refused) => return refuse(refused),
-    };
-    let issued = gateways.issuer.token(&client_id, client_secret.expose(), gateways.now()).await;
-    match issued {
-        Ok(Some(token)) => give(&token),
-        Ok(None) => unknown(&gateways, from),
+        // Whoever has the token has the session; the client's name adds nothing to it.
+        Ok(token::Request::RefreshToken { client_id: _, refresh_token }) => {
+            by_refresh(&gateways, from, &refresh_token).await
+        }
+        Err(Refused::InvalidClient) => unknown(&gateways, from, Refused::InvalidClient),
+        Err(refused) => refuse(refused),
+    }
+}
+
+async fn by_secret(gateways: &Gateways, from: SocketAddr, id: &str, secret: &Secret) -> Response {
+    match gateways.issuer().token(id, secret.expose(), gateways.now()).await {
+        Ok(Some(token)) => give(&token, None),
+        Ok(None) => unknown(gateways, from, Refused::InvalidClient),
         Err(error) => try_later(&error, "an access token could not be given"),
     }
 }
 
-fn give(token: &Key) -> Response {
+async fn by_refresh(gateways: &Gateways, from: SocketAddr, shown: &Secret) -> Response {
+    match gateways.issuer().refresh(shown.expose(), gateways.now()).await {
+        Ok(Ok(Grant { access, refresh })) => give(&access, Some(&refresh)),
+        Ok(Err(no)) => {
+            if no == NoGrant::Reused {
+                tracing::warn!(
+                    "a refresh token was shown again long after it was traded: two have it, so its \
+                     session is over; begin another with `nightdesk issuer session`"
+                );
+            }
+            unknown(gateways, from, Refused::InvalidGrant)
+        }
+        Err(error) => try_later(&error, "a session could not be refreshed"),
+    }
+}
+
+fn give(token: &Key, refresh: Option<&Key>) -> Response {
     let answer = Answer {
         access_token: token.with(|text| Secret::new(text)),
         token_type: "Bearer".to_owned(),
         expires_in_secs: ACCESS_TOKEN_LIFE.as_secs(),
-        refresh_token: None,
+        refresh_token: refresh.map(|token| token.with(|text| Secret::new(text))),
         scope: None,
     };
     (NOT_KEPT, Json(answer)).into_response()
 }
 
 /// Who is unknown, has another secret or was revoked gets one and the same answer.
-fn unknown(gateways: &Gateways, from: SocketAddr) -> Response {
+fn unknown(gateways: &Gateways, from: SocketAddr, refused: Refused) -> Response {
     if gateways.may_fail(from.ip()) {
-        return refuse(Refused::InvalidClient);
+        return refuse(refused);
     }
-    let body = describe(Refused::InvalidClient, "too many bad client secrets; wait a minute");
+    // Not in the words that make a client forget what it has: it may be a good one's turn next.
+    let body = describe(Refused::InvalidRequest, "too many bad secrets; wait a minute");
     (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], NOT_KEPT, body).into_response()
 }
 
@@ -76,12 +100,16 @@ fn refuse(refused: Refused) -> Response {
         ),
         Refused::InvalidRequest => (
             StatusCode::BAD_REQUEST,
-            "send a form with grant_type, client_id and client_secret, each once",
+            "send a form with grant_type, client_id and client_secret or refresh_token, each once",
         ),
-        Refused::InvalidGrant => (StatusCode::BAD_REQUEST, "no refresh tokens are given here"),
-        Refused::UnsupportedGrantType => {
-            (StatusCode::BAD_REQUEST, "only grant_type=client_credentials is served here")
-        }
+        Refused::InvalidGrant => (
+            StatusCode::BAD_REQUEST,
+            "no live session has this refresh token; begin another with `nightdesk issuer session`",
+        ),
+        Refused::UnsupportedGrantType => (
+            StatusCode::BAD_REQUEST,
+            "only grant_type=client_credentials and refresh_token are served here",
+        ),
     };
     let mut response = (status, NOT_KEPT, describe(refused, description)).into_response();
     if status == StatusCode::UNAUTHORIZED {

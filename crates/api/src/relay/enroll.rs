@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::enroll;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
-use nightdesk_register::enrolment::{Client, Enrolment, Refusal};
+use nightdesk_register::enrolment::{Enrolment, Identity, Refusal};
 
 use crate::gateways::{Gateways, read_json, refuse, too_many, try_later};
 
@@ -26,8 +26,8 @@ pub(super) async fn enroll(
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let client = match gateways.client(&head.headers, from).await {
-        Ok(client) => client,
+    let identity = match gateways.identity(&head.headers, from).await {
+        Ok(identity) => identity,
         Err(refused) => return refused,
     };
     let asked: enroll::Request = match read_json(body, WANTS).await {
@@ -38,8 +38,8 @@ pub(super) async fn enroll(
         return refuse(StatusCode::BAD_REQUEST, NAMES);
     }
     let token = asked.enrollment_token.expose();
-    match gateways.desk.register.enrol(&client, token, &asked.gateway_id).await {
-        Ok(Ok(enrolment)) => give(&client, asked.gateway_id, &enrolment),
+    match gateways.desk.register.enrol(&identity, token, &asked.gateway_id).await {
+        Ok(Ok(enrolment)) => give(&identity, asked.gateway_id, &enrolment),
         // A guess at a token is a failure like one at a secret.
         Ok(Err(Refusal::Unknown)) if !gateways.may_fail(from.ip()) => too_many(),
         Ok(Err(refusal)) => refuse(StatusCode::FORBIDDEN, &what_to_do(&refusal)),
@@ -47,18 +47,18 @@ pub(super) async fn enroll(
     }
 }
 
-fn give(client: &Client, gateway_id: String, enrolment: &Enrolment) -> Response {
+fn give(identity: &Identity, gateway_id: String, enrolment: &Enrolment) -> Response {
     tracing::info!(
-        tenant.id = %client.scope.tenant(),
-        agent.id = %client.agent,
+        tenant.id = %identity.scope.tenant(),
+        agent.id = %identity.agent,
         gateway.name = gateway_id,
         "enrolled gateway {gateway_id} of agent {}",
-        client.agent
+        identity.agent
     );
     let answer = enroll::Answer {
         secret: enrolment.secret.with(|text| Secret::new(text)),
         delivery_key: enrolment.delivery_key.with(|text| Secret::new(text)),
-        tenant: client.scope.tenant().to_string(),
+        tenant: identity.scope.tenant().to_string(),
         gateway_id,
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()

@@ -1,19 +1,23 @@
-//! `POST /relay/policy`: not served yet, and said so.
+//! `POST /relay/policy`: a gateway says which messages concern its agent.
 //!
-//! The stock client logs the status and goes on.
+//! The stock client says it at every boot where it differs from the default, and takes nothing but 200 for yes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
-use nightdesk_line::upgrade::bearer;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use nightdesk_desk::managing;
 use nightdesk_protocol::http::policy;
-use nightdesk_protocol::upgrade_token::UpgradeToken;
-use nightdesk_register::Proof;
+use nightdesk_types::Relevance;
+use nightdesk_types::limits::FREE_SCOPES_MAX;
+use serde_json::json;
 
 use crate::gateways::{Gateways, read_json, refuse, try_later};
+
+const WANTS: &str = "send JSON with platform, and at most a thousand freeResponseScopes";
 
 pub(super) async fn policy(
     State(gateways): State<Arc<Gateways>>,
@@ -21,36 +25,23 @@ pub(super) async fn policy(
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    if let Err(refused) = dialled(&gateways, &head.headers, from).await {
-        return refused;
-    }
-    match read_json::<policy::Request>(body, "send JSON with platform").await {
-        Ok(_) => refuse(
-            StatusCode::NOT_IMPLEMENTED,
-            "this desk does not keep a policy of relevance yet; everything the agent may see is \
-             handed over, and the client's own settings decide what it answers",
-        ),
-        Err(refused) => refused,
-    }
-}
-
-/// A gateway shows the same kind of token as when it dials.
-async fn dialled(
-    gateways: &Gateways,
-    headers: &HeaderMap,
-    from: SocketAddr,
-) -> Result<(), Response> {
-    let shown = bearer(headers).and_then(UpgradeToken::peek);
-    let token = shown.and_then(|token| token.at_the_door(gateways.now()).ok());
-    let proof = match &token {
-        Some(token) => gateways.desk.register.identify(token).await,
-        None => Ok(None),
+    let caller = match gateways.caller(&head.headers, from).await {
+        Ok(caller) => caller,
+        Err(refused) => return refused,
     };
-    match proof {
-        Ok(Some(Proof::Valid(_))) => Ok(()),
-        Ok(Some(Proof::Revoked(_)) | None) => {
-            Err(gateways.unauthorized(from, "sign an upgrade token with a live gateway's secret"))
-        }
-        Err(error) => Err(try_later(&error, "a gateway could not be identified")),
+    let said: policy::Request = match read_json(body, WANTS).await {
+        Ok(said) => said,
+        Err(refused) => return refused,
+    };
+    let policy::Request { platform, require_address, free_response_scopes, allow_other_bots } =
+        said;
+    if platform.is_empty() || free_response_scopes.len() > FREE_SCOPES_MAX {
+        return refuse(StatusCode::BAD_REQUEST, WANTS);
+    }
+    let relevance =
+        Relevance { require_address, free_scopes: free_response_scopes, allow_other_bots };
+    match managing::declare(&gateways.desk, &caller, &platform, &relevance).await {
+        Ok(()) => Json(json!({ "platform": platform })).into_response(),
+        Err(error) => try_later(&error, "a policy could not be written down"),
     }
 }

@@ -47,6 +47,15 @@ async fn no_token_secret_or_text_is_logged() {
     let action = json!({"op": "send", "chat_id": "c1", "content": "canary-answer"});
     gateway.say(&json!({"type": "outbound", "requestId": "r", "action": action})).await;
     gateway.hear_frame("outbound_result").await;
+    let lent = json!({ "kind": "discord.interaction_token", "value": "canary-capability" });
+    let source = json!({ "chat_id": "c1", "user_id": "ann" });
+    let event = json!({ "id": "lent", "event": { "source": source }, "capability": lent });
+    assert_eq!(desk.hook(&ann, &event).await, 200);
+    let action = json!({"op": "follow_up", "session_key": "agent:main:discord:dm:c1",
+        "kind": "discord.interaction_token", "content": "canary-answer"});
+    gateway.hear_frame("inbound").await;
+    gateway.say(&json!({"type": "outbound", "requestId": "f", "action": action})).await;
+    gateway.hear_frame("outbound_result").await;
     let invited = invited(&desk, &ann).await;
     let access = access_token(&desk, &invited).await;
     let token = invited.token.with(str::to_owned);
@@ -68,7 +77,8 @@ async fn no_token_secret_or_text_is_logged() {
     let client_secret = invited.client_secret.with(str::to_owned);
     let new_secret = enrolled["secret"].as_str().expect("a secret");
     let delivery_key = enrolled["deliveryKey"].as_str().expect("a key");
-    let canaries = ["canary-token", "canary-text", "canary-answer", "canary-bearer"];
+    let canaries =
+        ["canary-token", "canary-text", "canary-answer", "canary-bearer", "canary-capability"];
     let secrets = [&secret, &access, &token, &client_secret].map(String::as_str);
     let more = ["canary-client-secret", new_secret, delivery_key, "canary-visitor", cookie];
     for canary in canaries.into_iter().chain(secrets).chain(more) {

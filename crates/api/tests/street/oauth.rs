@@ -87,7 +87,7 @@ async fn what_is_not_a_good_request_is_told_so() {
     let cases = [
         ("", 400, "invalid_request"),
         ("grant_type=password&client_id=c&client_secret=s", 400, "unsupported_grant_type"),
-        ("grant_type=refresh_token&client_id=c&refresh_token=r", 400, "unsupported_grant_type"),
+        ("grant_type=refresh_token&client_id=c&refresh_token=r", 400, "invalid_grant"),
         ("grant_type=client_credentials&client_id=c", 401, "invalid_client"),
     ];
     for (form, status, error) in cases {

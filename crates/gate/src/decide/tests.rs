@@ -63,6 +63,10 @@ struct Held {
 }
 
 /// The chat is held by an agent that anyone may reach, whose people see it and whom all concerns.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a column of the table, which also has places of nobody"
+)]
 fn held_by(by: Recipient) -> Option<Held> {
     let (extent, principal, sight) = (Extent::Chat, Principal::Any, Sight::Sees);
     Some(Held { by, extent, principal, is_listed: false, sight, relevance: Relevance::default() })

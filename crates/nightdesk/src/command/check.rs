@@ -17,7 +17,7 @@ use crate::{ui, wiring};
 /// Looks at everything a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     let mut looked = vec![
-        ("the vault's key opens", vault(config)),
+        ("the vault's keys open everything", vault(config).await),
         ("secret files are read by their owner alone", private_files(config)),
         ("the database answers, and is migrated", database(config).await),
         ("the clock is the database's", clock(config).await),
@@ -53,19 +53,21 @@ fn say(what: &str, found: &anyhow::Result<()>) {
     }
 }
 
-fn vault(config: &Config) -> anyhow::Result<()> {
-    config.vault().map(drop)
+async fn vault(config: &Config) -> anyhow::Result<()> {
+    let locksmith = wiring::locksmith(&Arc::new(wiring::connect(config)?), config.vault().await?);
+    Ok(locksmith.check().await?)
 }
 
 fn private_files(config: &Config) -> anyhow::Result<()> {
     let database = &config.database;
     let files = [
-        Some(&config.vault.key_file),
+        config.vault.key_file.as_ref(),
         database.password_file.as_ref(),
         database.migrate_password_file.as_ref(),
         config.redis.as_ref().and_then(|redis| redis.password_file.as_ref()),
     ];
-    files.into_iter().flatten().try_for_each(|file| private(file))
+    let files = files.into_iter().flatten().chain(&config.vault.old_key_files);
+    files.into_iter().try_for_each(|file| private(file))
 }
 
 fn private(file: &Path) -> anyhow::Result<()> {
@@ -82,7 +84,9 @@ async fn database(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn bell(config: &Config, redis: &Redis) -> anyhow::Result<()> {
-    let bell = crate::bell::between(config, redis, &config.vault()?, &Arc::default())?;
+    let pg = Arc::new(wiring::connect(config)?);
+    let secret = wiring::bus_secret(&wiring::locksmith(&pg, config.vault().await?)).await?;
+    let bell = crate::bell::between(config, redis, &secret, &Arc::default())?;
     Ok(bell.check().await?)
 }
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_register::{BotDraft, OnBot, Register, new_secret};
+use nightdesk_register::{BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{BotId, Granted, Principal};
-use nightdesk_vault::Key;
+use nightdesk_types::BotId;
+use nightdesk_vault::{Key, Locksmith};
 use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Binding, Bot, Bound, Command, Grant, NewBot, Notice, Tenant, audit, gateway, inbox,
-    list, names, quota, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, audit, explain, gateway, inbox, issuer, keys,
+    list, names, quota, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -21,25 +21,24 @@ use crate::wiring;
 /// Runs a command on the register, and answers what it entered or found.
 pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Answer> {
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault()?);
+    let vault = config.vault().await?;
+    let register = Register::over(Arc::<Pg>::clone(&pg), vault.clone());
     match command {
-        Command::Tenant(Tenant::Create { name }) => {
-            let tenant = register.create_tenant(&name).await?;
-            Ok(Answer::One(json!({ "tenant_id": tenant })))
-        }
-        Command::Tenant(Tenant::List(page)) => {
-            let tenants = register.store().tenants(&page.after).await?;
-            Ok(Answer::Many(tenants.iter().map(list::named).collect()))
+        Command::Tenant(command) => {
+            let locksmith = wiring::locksmith(&pg, vault);
+            tenants(&register, &locksmith, command).await
         }
         Command::Tenant(Tenant::Quota { tenant, quotas }) => {
             quota::run(&register, &tenant, &quotas).await
         }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
-        Command::Bot(Bot::Create(bot)) => create_bot(config, &register, bot).await,
-        Command::Binding(Binding::Create(bound)) => bind(&register, &bound).await,
-        Command::Binding(Binding::Remove(bound)) => unbind(&register, &bound).await,
-        Command::Grant(grant) => create_grant(&register, grant).await,
+        Command::Bot(bot) => bots(config, &register, bot).await,
+        Command::Explain(explain) => explain::run(&register, &pg, explain).await,
+        Command::Link(link) => reach::link(&register, link).await,
+        Command::Binding(binding) => reach::binding(&register, binding).await,
+        Command::Grant(grant) => reach::grant(&register, grant).await,
         Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
+        Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
         Command::Audit(audit) => audit::run(config, &register, audit).await,
@@ -51,6 +50,30 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         | Command::Verify(_)
         | Command::Key(_) => {
             bail!("not a command of the register")
+        }
+    }
+}
+
+async fn tenants(
+    register: &Register,
+    locksmith: &Locksmith,
+    command: Tenant,
+) -> anyhow::Result<Answer> {
+    match command {
+        Tenant::Create { name } => {
+            let tenant = register.create_tenant(&name).await?;
+            Ok(Answer::One(json!({ "tenant_id": tenant })))
+        }
+        Tenant::List(page) => {
+            let tenants = register.store().tenants(&page.after).await?;
+            Ok(Answer::Many(tenants.iter().map(list::named).collect()))
+        }
+        Tenant::RotateKey { name } => keys::rotate_tenant(register, locksmith, &name).await,
+        Tenant::Erase { name, yes } => keys::erase(register, locksmith, &name, yes).await,
+        Tenant::TrustGateways { tenant, stop } => {
+            let scope = names::tenant(register, &tenant).await?;
+            register.store().let_gateways_widen(scope, !stop).await?;
+            Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "gateways_may_widen": !stop })))
         }
     }
 }
@@ -76,6 +99,12 @@ async fn agents(
             let whose = whose.found(register).await?;
             wake::urls(config, wakers, whose, &urls, clear).await
         }
+        Agent::Reach { whose, open_to } => reach::of(register, &whose, open_to).await,
+        Agent::Deprovision { whose } => {
+            let (scope, agent) = whose.found(register).await?;
+            let revoked = register.store().deprovision(scope, agent).await?;
+            Ok(Answer::One(json!({ "agent_id": agent, "gateways_revoked": revoked.len() })))
+        }
     }
 }
 
@@ -83,6 +112,28 @@ async fn notices(register: &Register, wakers: &dyn Wakers, tenant: &str) -> anyh
     let scope = names::tenant(register, tenant).await?;
     let notices = wakers.notices(scope).await?;
     Ok(Answer::Many(notices.iter().map(list::notice).collect()))
+}
+
+async fn bots(config: &Config, register: &Register, command: Bot) -> anyhow::Result<Answer> {
+    match command {
+        Bot::Create(bot) => create_bot(config, register, bot).await,
+        Bot::RotateKey(rotated) => keys::rotate_bot(register, rotated).await,
+        Bot::List { tenant } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let open = register.store().open_bots(scope).await?;
+            Ok(Answer::Many(open.iter().map(list::open_bot).collect()))
+        }
+        Bot::Share { tenant, bot, stop } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let bot = self::bot(&bot)?;
+            if !register.store().share(scope, bot, !stop).await? {
+                bail!(
+                    "{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them"
+                );
+            }
+            Ok(Answer::One(json!({ "bot_id": bot, "shared": !stop })))
+        }
+    }
 }
 
 async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow::Result<Answer> {
@@ -107,30 +158,6 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
     Ok(Answer::One(answer))
 }
 
-async fn bind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let (scope, agent) = bound.whose.found(register).await?;
-    register.store().bind(OnBot { scope, agent, bot: bot(&bound.bot)? }, &bound.author).await?;
-    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
-}
-
-async fn unbind(register: &Register, bound: &Bound) -> anyhow::Result<Answer> {
-    let (scope, agent) = bound.whose.found(register).await?;
-    register.store().unbind(OnBot { scope, agent, bot: bot(&bound.bot)? }, &bound.author).await?;
-    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
-}
-
-async fn create_grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
-    let Grant::Create { whose, bot, chat, open } = grant;
-    let ((scope, agent), bot) = (whose.found(register).await?, self::bot(&bot)?);
-    let principal = if open { Principal::Any } else { Principal::OwnerOnly };
-    let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, &chat));
-    let free = register.store().grant(on, &granted, Some(principal)).await?;
-    if !free {
-        bail!("chat {chat} is already given to an agent; only one may be reached there");
-    }
-    Ok(Answer::One(json!({ "agent_id": agent, "chat": chat })))
-}
-
-fn bot(bot: &str) -> anyhow::Result<BotId> {
+pub(super) fn bot(bot: &str) -> anyhow::Result<BotId> {
     bot.parse().context("--bot is not a bot's id; `bot create` printed it")
 }

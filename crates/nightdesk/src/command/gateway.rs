@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 use nightdesk_register::enrolment::Invitation;
+use nightdesk_register::provision::Front;
 use nightdesk_register::{GreetedBot, Register, is_gateway_name};
 use nightdesk_types::limits::ENROLMENT_GOOD_FOR_MAX;
 use serde_json::json;
@@ -48,6 +49,16 @@ pub(crate) enum Gateway {
         tenant: String,
         #[command(flatten)]
         page: Page,
+    },
+    /// Show what a gateway that provisions itself says it fronts.
+    #[command(after_help = "Example:\n  nightdesk gateway show --tenant acme --name gw-laptop")]
+    Show {
+        /// Whose it is.
+        #[arg(long)]
+        tenant: String,
+        /// Which one.
+        #[arg(long)]
+        name: String,
     },
     /// Give a gateway another secret, and show it once.
     #[command(
@@ -107,6 +118,11 @@ pub(super) async fn run(
             let gateways = register.store().gateways(scope, &page.after).await?;
             Ok(Answer::Many(gateways.iter().map(list::gateway).collect()))
         }
+        Gateway::Show { tenant, name } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let fronts = register.store().fronts(scope, &name).await?;
+            Ok(Answer::Many(fronts.iter().map(front).collect()))
+        }
         Gateway::Rotate { tenant, name, overlap } => {
             let scope = names::tenant(register, &tenant).await?;
             let secret = register.rotate(scope, &name, overlap).await?;
@@ -121,6 +137,13 @@ pub(super) async fn run(
             Ok(Answer::One(json!({ "gateway": name, "revoked": true })))
         }
     }
+}
+
+fn front(front: &Front) -> serde_json::Value {
+    json!({
+        "platform": front.platform, "bot": front.bot_handle, "route_keys": front.route_keys,
+        "instance": front.instance,
+    })
 }
 
 fn check_name(name: &str) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! How lists show who there is.
 
-use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named};
-use nightdesk_types::Timestamp;
+use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named, OpenBot, ReachOf};
+use nightdesk_types::{BotId, Granted, Principal, Timestamp};
 use nightdesk_wake::{Notice, Status};
 use serde_json::{Value, json};
 
@@ -36,6 +36,34 @@ fn secret(secret: &LiveSecret) -> Value {
         "created_at": second(secret.created_at),
         "expires_at": secret.expires_at.map(second),
     })
+}
+
+/// A bot on which agents may be linked.
+pub(super) fn open_bot(bot: &OpenBot) -> Value {
+    let OpenBot { id, platform, handle, is_own } = bot;
+    json!({ "bot_id": id, "platform": platform, "handle": handle, "own": is_own })
+}
+
+/// Whom an agent can be reached by.
+pub(super) fn reach(reach: &ReachOf) -> Value {
+    let person = |(bot, author): &(BotId, String)| format!("{author} on {bot}");
+    json!({
+        "open_to": reach.principal.slug(),
+        "people": reach.people.iter().map(person).collect::<Vec<_>>(),
+        "granted": reach.grants.iter().map(granted).collect::<Vec<_>>(),
+        "allow_list": reach.listed.iter().map(person).collect::<Vec<_>>(),
+        "policies": reach.relevance.iter().map(|(platform, _)| platform).collect::<Vec<_>>(),
+    })
+}
+
+fn granted((bot, granted, principal): &(BotId, Granted, Principal)) -> String {
+    let what = match granted {
+        Granted::Chat { chat, scope: None } => format!("chat {chat}"),
+        Granted::Chat { chat, scope: Some(scope) } => format!("chat {chat} in {scope}"),
+        Granted::Scope(scope) => format!("all of {scope}"),
+        Granted::Bot => "every chat".to_owned(),
+    };
+    format!("{what} on {bot}, open to {}", principal.slug())
 }
 
 /// What a tenant was told.

@@ -4,7 +4,7 @@ use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 
-use super::{Arguments, Command, Configuration, Key, check, dev, enter, verify};
+use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, verify};
 use crate::config::{Config, password};
 use crate::{telemetry, ui, wiring};
 
@@ -22,12 +22,19 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             ui::put(&Vault::new_key_file());
             Ok(())
         }
+        Command::Key(Key::Rotate) => {
+            ui::put_answer(json, keys::rotate(&read()?).await?);
+            Ok(())
+        }
         Command::Tenant(_)
         | Command::Agent(_)
         | Command::Bot(_)
+        | Command::Explain(_)
+        | Command::Link(_)
         | Command::Binding(_)
         | Command::Grant(_)
         | Command::Gateway(_)
+        | Command::Issuer(_)
         | Command::Inbox(_)
         | Command::Wake(_)
         | Command::Notice(_)

@@ -40,7 +40,7 @@ pub(crate) struct Verify {
 pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::Result<()> {
     let Verify { tenant, wake: agent, within } = asked;
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault()?);
+    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault().await?);
     let (scope, agent) = Whose { tenant, agent }.found(&register).await?;
     let mut proof = Proof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
     let proven = proof.prove(&register, within).await;
@@ -104,7 +104,7 @@ impl Proof<'_> {
 
     /// Makes the call, unless a node was faster.
     async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
-        let calling = wiring::wake(self.config, &self.pg)?;
+        let calling = wiring::wake(self.config, &self.pg, wiring::outside(self.config)?)?;
         // It may have been called just now, and then waits for its turn.
         let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {

@@ -74,7 +74,7 @@ async fn call(
     scope: TenantScope,
     agent: AgentId,
 ) -> anyhow::Result<Outcome> {
-    let wake = wiring::wake(config, pg)?;
+    let wake = wiring::wake(config, pg, wiring::outside(config)?)?;
     pg.ask(scope, agent).await?;
     match wake.claim_of(scope, agent).await? {
         Some((claimed, room)) => Ok(wake.call(&claimed, &room).await?),

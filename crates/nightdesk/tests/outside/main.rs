@@ -7,6 +7,7 @@ mod docs;
 mod enrolment;
 mod health;
 mod nodes;
+mod reach;
 mod readme;
 mod redis;
 mod trace;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use bytes::Bytes;
 use nightdesk_outside::{Call, CallError, Method, Rules, TenantUrl};
-use nightdesk_types::limits::OUTSIDE_BODY_BYTES_MAX;
+use nightdesk_types::limits::{ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX};
 use secrecy::SecretString;
 
 use crate::host::Script;
@@ -95,7 +95,16 @@ async fn so_much_is_read_and_no_more() {
 
     let past_it = Stage::with(say("200 OK", &[b'x'; OUTSIDE_BODY_BYTES_MAX + 1])).await;
     let error = past_it.get().await.expect_err("is too long");
-    assert!(matches!(error, CallError::TooLong), "{error:?}");
+    assert!(matches!(error, CallError::TooLong(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn keys_of_an_issuer_may_be_longer_and_not_endless() {
+    for (bytes, is_read) in [(ISSUER_KEYS_BYTES_MAX, true), (ISSUER_KEYS_BYTES_MAX + 1, false)] {
+        let stage = Stage::with(say("200 OK", &vec![b'x'; bytes])).await;
+        let url = stage.url("/jwks");
+        assert_eq!(stage.outside.keys(&url).await.is_ok(), is_read, "{bytes}");
+    }
 }
 
 #[tokio::test]

@@ -72,6 +72,15 @@ pub fn decide(
     if let Some(only) = token.gateway.as_ref().filter(|only| *only != name) {
         return Err(Refusal::OtherName(only.clone()));
     }
+    may_be_called(agent, holder)
+}
+
+/// Whether a gateway of the agent may have a name, whoever holds it. The one that has it, or, if
+/// nobody has, none yet.
+pub fn may_be_called(
+    agent: AgentId,
+    holder: Option<&Holder>,
+) -> Result<Option<GatewayId>, Refusal> {
     match holder {
         Some(holder) if holder.agent != agent => Err(Refusal::NameTaken),
         Some(holder) if holder.revoked => Err(Refusal::NameRevoked),

@@ -8,7 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantScope};
 
-use super::{Client, Refusal};
+use super::{Client, Identity, Refusal};
 use crate::store::NewSecret;
 
 /// The SHA-256 of a secret of ours. The secret is random and long, so a slow hash would only
@@ -113,5 +113,5 @@ pub trait Enrolling: Send + Sync {
 
     /// Gives a gateway its secret and uses the token up, both or neither. Of several at once
     /// one succeeds. See [`decide`](super::decide) for who is refused.
-    async fn enrol(&self, client: &Client, enrol: &Enrol) -> Result<Enrolled, StoreError>;
+    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError>;
 }

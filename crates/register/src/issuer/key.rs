@@ -1,8 +1,10 @@
-//! Signing keys: ES256, each named by its RFC 7638 thumbprint.
+//! Signing keys: each of one algorithm, and named by its RFC 7638 thumbprint.
 
 use std::fmt;
 
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::{self, KeySize};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,14 +17,48 @@ use zeroize::Zeroizing;
 
 use super::StoredKey;
 
-/// The one algorithm of our keys. A token that names another is not looked at.
-pub(super) const ALGORITHM: Algorithm = Algorithm::ES256;
-
 const KIND: &str = "signing-key";
+
+/// What stands before the key itself in the PKCS #8 form of an RSA key of our size. The library that
+/// signs wants it without.
+const RSA_WRAPPING_BYTES: usize = 26;
+
+/// The one algorithm of a key. A token that names another than its key has is not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyAlgorithm {
+    /// Short and quick.
+    #[default]
+    Es256,
+    /// For who can verify nothing else.
+    Rs256,
+}
+
+impl KeyAlgorithm {
+    /// Its name in tokens and rows.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Es256 => "ES256",
+            Self::Rs256 => "RS256",
+        }
+    }
+
+    /// The algorithm of that name.
+    pub fn named(slug: &str) -> Option<Self> {
+        [Self::Es256, Self::Rs256].into_iter().find(|algorithm| algorithm.slug() == slug)
+    }
+
+    pub(crate) const fn of_tokens(self) -> Algorithm {
+        match self {
+            Self::Es256 => Algorithm::ES256,
+            Self::Rs256 => Algorithm::RS256,
+        }
+    }
+}
 
 /// A signing key, opened.
 pub(super) struct SigningKey {
     pub(super) kid: String,
+    pub(super) algorithm: KeyAlgorithm,
     pub(super) used_from: Timestamp,
     pub(super) signing: EncodingKey,
     pub(super) verifying: DecodingKey,
@@ -35,31 +71,52 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// Makes the first key of a desk, and seals it for its row.
+/// Makes a key of the desk, and seals it for its row.
 #[expect(clippy::expect_used, reason = "without randomness nothing may be signed at all")]
-pub(super) fn first(vault: &Vault, now: Timestamp) -> StoredKey {
-    let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
-        .expect("the system gives random bytes");
-    let pair = Key::new(STANDARD.encode(pair.as_ref()));
-    let number = 1;
-    let (_, _, public) = halves(&pair).expect("a key that was just made is whole");
+pub(super) fn make(
+    vault: &Vault,
+    algorithm: KeyAlgorithm,
+    number: i64,
+    used_from: Timestamp,
+) -> StoredKey {
+    let pair = new_pair(algorithm).expect("the system gives random bytes");
+    let (_, _, public) = halves(&pair, algorithm).expect("a key that was just made is whole");
     StoredKey {
         number,
-        kid: kid_of(&public).expect("a P-256 key has a thumbprint"),
+        kid: kid_of(&public).expect("a key of ours has a thumbprint"),
+        algorithm,
         sealed: vault.seal_own(KIND, row(number), &pair),
-        used_from: now,
+        used_from,
+        retired: false,
     }
+}
+
+fn new_pair(algorithm: KeyAlgorithm) -> Option<Key> {
+    let pair = match algorithm {
+        KeyAlgorithm::Es256 => {
+            let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
+            let pair = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new()).ok()?;
+            STANDARD.encode(pair.as_ref())
+        }
+        KeyAlgorithm::Rs256 => {
+            let pair = rsa::KeyPair::generate(KeySize::Rsa2048).ok()?;
+            let pair: Pkcs8V1Der<'_> = pair.as_der().ok()?;
+            STANDARD.encode(pair.as_ref().get(RSA_WRAPPING_BYTES..)?)
+        }
+    };
+    Some(Key::new(pair))
 }
 
 impl SigningKey {
     pub(super) fn open(vault: &Vault, stored: &StoredKey) -> Result<Self, OpenError> {
         let pair = vault.open_own(KIND, row(stored.number), &stored.sealed)?;
-        let (signing, verifying, mut public) = halves(&pair).ok_or(OpenError)?;
+        let algorithm = stored.algorithm;
+        let (signing, verifying, mut public) = halves(&pair, algorithm).ok_or(OpenError)?;
         // The name is the key's own, not the row's.
         let kid = kid_of(&public).filter(|kid| *kid == stored.kid).ok_or(OpenError)?;
         public.common.key_id = Some(kid.clone());
         public.common.public_key_use = Some(PublicKeyUse::Signature);
-        Ok(Self { kid, used_from: stored.used_from, signing, verifying, public })
+        Ok(Self { kid, algorithm, used_from: stored.used_from, signing, verifying, public })
     }
 
     /// Its public half.
@@ -68,10 +125,13 @@ impl SigningKey {
     }
 }
 
-fn halves(pair: &Key) -> Option<(EncodingKey, DecodingKey, Jwk)> {
+fn halves(pair: &Key, algorithm: KeyAlgorithm) -> Option<(EncodingKey, DecodingKey, Jwk)> {
     let der = pair.with(|text| STANDARD.decode(text)).ok().map(Zeroizing::new)?;
-    let signing = EncodingKey::from_ec_der(&der);
-    let public = Jwk::from_encoding_key(&signing, ALGORITHM).ok()?;
+    let signing = match algorithm {
+        KeyAlgorithm::Es256 => EncodingKey::from_ec_der(&der),
+        KeyAlgorithm::Rs256 => EncodingKey::from_rsa_der(&der),
+    };
+    let public = Jwk::from_encoding_key(&signing, algorithm.of_tokens()).ok()?;
     let verifying = DecodingKey::from_jwk(&public).ok()?;
     Some((signing, verifying, public))
 }

@@ -1,15 +1,30 @@
 //! Access tokens: made and judged without asking anybody.
 
-use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
-use nightdesk_types::Timestamp;
+use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
 use nightdesk_types::limits::{ACCESS_TOKEN_BYTES_MAX, ACCESS_TOKEN_LEEWAY, ACCESS_TOKEN_LIFE};
+use nightdesk_types::{AgentId, Timestamp};
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
-use super::key::{ALGORITHM, SigningKey};
+use super::key::SigningKey;
 
 /// Whom the tokens are for: any door of this desk. Which desk, the issuer says.
 pub(super) const AUDIENCE: &str = "nightdesk";
+
+/// What stands before an agent's id where a token names it.
+const AGENT: &str = "agent:";
+
+/// Whom a token is for that is for one agent alone.
+pub(super) fn audience_of(agent: AgentId) -> String {
+    format!("{AGENT}{agent}")
+}
+
+/// The agent that is named so.
+pub(crate) fn named_agent(name: &str) -> Option<AgentId> {
+    let agent = name.strip_prefix(AGENT)?.parse().ok()?;
+    // One way to write it, so that nobody is named twice.
+    (audience_of(agent) == name).then_some(agent)
+}
 
 /// What RFC 9068 calls such a token, so that one made for something else is not taken for one.
 const TYPE: &str = "at+jwt";
@@ -21,11 +36,20 @@ pub(super) struct Claims {
     pub(super) iss: String,
     pub(super) aud: String,
     pub(super) sub: String,
+    /// The session it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sid: Option<String>,
     pub(super) tenant: String,
     pub(super) iat: i64,
     pub(super) nbf: i64,
     pub(super) exp: i64,
     pub(super) jti: String,
+}
+
+/// Whom a token is of.
+pub(super) struct Subject<'a> {
+    pub(super) sub: &'a str,
+    pub(super) sid: Option<&'a str>,
 }
 
 /// Why a token is nobody's.
@@ -54,7 +78,7 @@ pub enum BadToken {
 /// Signs with the newest key that is in use.
 pub(super) fn sign(claims: &Claims, keys: &[SigningKey], now: Timestamp) -> Option<Key> {
     let key = keys.iter().rev().find(|key| key.used_from <= now)?;
-    let mut header = Header::new(ALGORITHM);
+    let mut header = Header::new(key.algorithm.of_tokens());
     header.typ = Some(TYPE.to_owned());
     header.kid = Some(key.kid.clone());
     encode(&header, claims, &key.signing).ok().map(Key::new)
@@ -71,22 +95,28 @@ pub(super) fn verify(
         return Err(BadToken::TooLong);
     }
     let header = decode_header(bearer).map_err(|_| BadToken::OtherKind)?;
-    if header.typ.as_deref() != Some(TYPE) || header.alg != ALGORITHM || header.crit.is_some() {
+    let known = matches!(header.alg, Algorithm::ES256 | Algorithm::RS256);
+    if header.typ.as_deref() != Some(TYPE) || !known || header.crit.is_some() {
         return Err(BadToken::OtherKind);
     }
     let named = |key: &&SigningKey| header.kid.as_ref() == Some(&key.kid);
     let key = keys.iter().find(named).ok_or(BadToken::UnknownKey)?;
-    let claims: Claims =
-        decode(bearer, &key.verifying, &signature_only()).map_err(|_| BadToken::NotSigned)?.claims;
-    if claims.iss != issuer || claims.aud != AUDIENCE {
+    let algorithm = key.algorithm.of_tokens();
+    if header.alg != algorithm {
+        return Err(BadToken::OtherKind);
+    }
+    let claims = decode(bearer, &key.verifying, &signature_only(algorithm));
+    let claims: Claims = claims.map_err(|_| BadToken::NotSigned)?.claims;
+    let for_us = claims.aud == AUDIENCE || named_agent(&claims.aud).is_some();
+    if claims.iss != issuer || !for_us {
         return Err(BadToken::NotForUs);
     }
     if is_good(&claims, now.as_second()) { Ok(claims) } else { Err(BadToken::NotNow) }
 }
 
-/// The library would read the wall clock; what a token says is judged here.
-fn signature_only() -> Validation {
-    let mut validation = Validation::new(ALGORITHM);
+/// The library would read the wall clock; what a token says is judged elsewhere.
+pub(crate) fn signature_only(algorithm: Algorithm) -> Validation {
+    let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();
     validation.validate_exp = false;
     validation.validate_nbf = false;

@@ -5,7 +5,8 @@ use std::task::Poll;
 
 use futures_util::future::join_all;
 use nightdesk_types::TenantId;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection};
+use uuid::Uuid;
 
 use super::*;
 

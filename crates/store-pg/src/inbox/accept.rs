@@ -10,6 +10,8 @@ use super::{ordinal, tenants_of};
 use crate::Pg;
 use crate::row::misfit;
 
+mod bound;
+
 /// Events and recipients as columns, the way the statement reads them.
 #[derive(Default)]
 struct Columns {
@@ -40,6 +42,10 @@ const NOT_SEALED: i64 = 0;
 
 pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
     let columns = columns(events);
+    if let Some(bound) = bound::columns(events) {
+        let rows = bound::run(store, columns, bound).await?;
+        return puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error));
+    }
     let rows = store
         .single("put events", move |connection| {
             Box::pin(async move {

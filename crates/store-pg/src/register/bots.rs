@@ -1,9 +1,15 @@
 //! Bots and nodes.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use nightdesk_register::{Bots, GreetedBot, StoredBot};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_register::{Bots, GreetedBot, NewSecret, StoredBot, StoredBotKey};
+use nightdesk_types::limits::BOT_KEYS_LIVE_MAX;
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
 
 use crate::Pg;
 
@@ -15,6 +21,20 @@ impl Bots for Pg {
 
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {
         self.find_bot(None, Some(id)).await
+    }
+
+    async fn rotate_bot_key(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        key: &NewSecret,
+        overlap: Duration,
+    ) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.scoped("replace a bot's key", scope, move |connection| {
+            Box::pin(async move { rotate_key(connection, scope, bot, (&key, overlap)).await })
+        })
+        .await
     }
 
     async fn bots_of(
@@ -65,27 +85,103 @@ impl Pg {
     ) -> Result<Option<StoredBot>, StoreError> {
         self.single("find a bot", move |connection| {
             Box::pin(async move {
-                let row = sqlx::query!(
+                let rows = sqlx::query_as!(
+                    Row,
                     r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
                            adapter as "adapter!", handle as "handle!", settings as "settings!",
-                           sealed, wrapped
-                       from door_bot($1, $2)"#,
+                           bot_key_id, sealed, key_id as key, wrapped
+                       from door_bot($1, $2, $3)"#,
                     path,
-                    id.map(BotId::uuid)
+                    id.map(BotId::uuid),
+                    BOT_KEYS_LIVE_MAX
                 )
-                .fetch_optional(connection)
+                .fetch_all(connection)
                 .await?;
-                Ok(row.map(|row| StoredBot {
-                    operator: TenantId::from_uuid(row.tenant),
-                    id: BotId::from_uuid(row.bot),
-                    platform: row.platform,
-                    adapter: row.adapter,
-                    handle: row.handle,
-                    settings: row.settings,
-                    sealed: row.sealed.zip(row.wrapped.map(WrappedKey)),
-                }))
+                Ok(stored(rows))
             })
         })
         .await
     }
+}
+
+/// A bot, once for each of its live keys, or once without.
+struct Row {
+    tenant: Uuid,
+    bot: Uuid,
+    platform: String,
+    adapter: String,
+    handle: String,
+    settings: Value,
+    bot_key_id: Option<Uuid>,
+    sealed: Option<Vec<u8>>,
+    key: Option<i64>,
+    wrapped: Option<Vec<u8>>,
+}
+
+fn stored(rows: Vec<Row>) -> Option<StoredBot> {
+    let keys = rows.iter().filter_map(Row::bot_key).collect();
+    let Row { tenant, bot, platform, adapter, handle, settings, .. } = rows.into_iter().next()?;
+    let (operator, id) = (TenantId::from_uuid(tenant), BotId::from_uuid(bot));
+    Some(StoredBot { operator, id, platform, adapter, handle, settings, keys })
+}
+
+impl Row {
+    fn bot_key(&self) -> Option<StoredBotKey> {
+        Some(StoredBotKey {
+            row: self.bot_key_id?,
+            sealed: self.sealed.clone()?,
+            key: DataKeyId::new(self.key?),
+            wrapped: WrappedKey(self.wrapped.clone()?),
+        })
+    }
+}
+
+/// Enters a bot's key.
+pub(super) async fn enter_bot_key(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    bot: Uuid,
+    key: &NewSecret,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        // By the clock, so that of two keys entered in one transaction one is newer.
+        "insert into bot_keys (tenant_id, bot_id, bot_key_id, sealed, key_id, created_at)
+         values ($1, $2, $3, $4, $5, clock_timestamp())",
+        scope.tenant().uuid(),
+        bot,
+        key.id,
+        key.sealed,
+        key.key.get()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn rotate_key(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    bot: BotId,
+    (key, overlap): (&NewSecret, Duration),
+) -> sqlx::Result<bool> {
+    let tenant = scope.tenant().uuid();
+    let found = sqlx::query!(
+        "select from bots where tenant_id = $1 and bot_id = $2 for update",
+        tenant,
+        bot.uuid()
+    );
+    if found.fetch_optional(&mut *connection).await?.is_none() {
+        return Ok(false);
+    }
+    sqlx::query!(
+        "update bot_keys set expires_at = least(expires_at, now() + make_interval(secs => $3))
+         where tenant_id = $1 and bot_id = $2",
+        tenant,
+        bot.uuid(),
+        overlap.as_secs_f64()
+    )
+    .execute(&mut *connection)
+    .await?;
+    enter_bot_key(connection, scope, bot.uuid(), key).await?;
+    Ok(true)
 }

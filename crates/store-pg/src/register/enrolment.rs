@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use nightdesk_register::enrolment::{
-    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
+    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
+    StoredClient, decide,
 };
 use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
 use nightdesk_types::{Actor, AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
@@ -90,17 +91,18 @@ impl Enrolling for Pg {
         .await
     }
 
-    async fn enrol(&self, client: &Client, enrol: &Enrol) -> Result<Enrolled, StoreError> {
-        let (client, enrol) = (*client, enrol.clone());
-        self.scoped("enrol a gateway", client.scope, move |connection| {
+    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+        let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
+        self.scoped("enrol a gateway", scope, move |connection| {
             Box::pin(async move {
-                lock_tenant(connection, client.scope).await?;
-                let token = token(connection, client.scope, &enrol.token).await?;
-                let holder = holder(connection, client.scope, &enrol.gateway).await?;
-                match decide(client.agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
+                lock_tenant(connection, scope).await?;
+                let token = token(connection, scope, &enrol.token).await?;
+                let holder = holder(connection, scope, &enrol.gateway).await?;
+                match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
                     Ok(had) => {
-                        let gateway = give(connection, &client, &enrol, had).await?;
-                        use_up(connection, client.scope, &enrol.token, gateway).await?;
+                        let gateway =
+                            give(connection, &Identity { scope, agent }, &enrol, had).await?;
+                        use_up(connection, scope, &enrol.token, gateway).await?;
                         Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
                     }
                     Err(refusal) => Ok(Enrolled::Refused(refusal)),
@@ -142,7 +144,7 @@ async fn token(
     }))
 }
 
-async fn holder(
+pub(super) async fn holder(
     connection: &mut PgConnection,
     scope: TenantScope,
     name: &str,
@@ -165,18 +167,18 @@ async fn holder(
 /// Gives the secret to the gateway that has the name, or to a new one.
 async fn give(
     connection: &mut PgConnection,
-    client: &Client,
+    identity: &Identity,
     enrol: &Enrol,
     had: Option<GatewayId>,
 ) -> sqlx::Result<Uuid> {
     let gateway = match had {
         Some(gateway) => {
-            end_secrets(connection, client.scope, gateway.uuid(), enrol.overlap).await?;
+            end_secrets(connection, identity.scope, gateway.uuid(), enrol.overlap).await?;
             gateway.uuid()
         }
-        None => enter_gateway(connection, client.scope, client.agent, &enrol.gateway).await?,
+        None => enter_gateway(connection, identity.scope, identity.agent, &enrol.gateway).await?,
     };
-    enter_secret(connection, client.scope, gateway, &enrol.secret).await?;
+    enter_secret(connection, identity.scope, gateway, &enrol.secret).await?;
     Ok(gateway)
 }
 

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
-use nightdesk_types::{Actor, AgentId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
+use nightdesk_types::{
+    Actor, AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope,
+};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -64,15 +66,24 @@ impl Gateways for Pg {
         let name = name.to_owned();
         self.scoped("revoke a gateway", scope, move |connection| {
             Box::pin(async move {
-                let found = sqlx::query!(
+                let found = sqlx::query_scalar!(
                     "update gateways set revoked_at = coalesce(revoked_at, now())
-                     where tenant_id = $1 and name = $2",
+                     where tenant_id = $1 and name = $2
+                     returning gateway_id",
                     scope.tenant().uuid(),
                     name
                 )
+                .fetch_optional(&mut *connection)
+                .await?;
+                // Nobody is woken any more where it said.
+                sqlx::query!(
+                    "delete from wakers where tenant_id = $1 and gateway_id = $2",
+                    scope.tenant().uuid(),
+                    found
+                )
                 .execute(connection)
                 .await?;
-                Ok(found.rows_affected() == 1)
+                Ok(found.is_some())
             })
         })
         .await
@@ -85,7 +96,8 @@ impl Gateways for Pg {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
                            acks as "acks!", revoked as "revoked!", secret_id as "secret!",
-                           sealed as "sealed!", wrapped as "wrapped!", expired as "expired!"
+                           sealed as "sealed!", key_id as "key!", wrapped as "wrapped!",
+                           expired as "expired!"
                        from door_gateways($1)"#,
                     name
                 )
@@ -103,11 +115,39 @@ impl Gateways for Pg {
                         },
                         secret_id: row.secret,
                         sealed: row.sealed,
+                        key: DataKeyId::new(row.key),
                         wrapped: WrappedKey(row.wrapped),
                         revoked: row.revoked,
                         expired: row.expired,
                     })
                     .collect())
+            })
+        })
+        .await
+    }
+
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError> {
+        self.scoped("find an agent's gateway", scope, move |connection| {
+            Box::pin(async move {
+                if let Some(found) = for_tokens(connection, scope, agent).await? {
+                    return Ok(Some(found));
+                }
+                sqlx::query!(
+                    "insert into gateways (tenant_id, agent_id, name)
+                     select tenant_id, agent_id, 'agent:' || agent_id from agents
+                     where tenant_id = $1 and agent_id = $2
+                     on conflict do nothing",
+                    scope.tenant().uuid(),
+                    agent.uuid()
+                )
+                .execute(&mut *connection)
+                .await?;
+                // Another node may have been first.
+                for_tokens(connection, scope, agent).await
             })
         })
         .await
@@ -133,6 +173,27 @@ impl Gateways for Pg {
         })
         .await
     }
+}
+
+/// The gateway of an agent's tokens. No gateway that comes by itself may have such a name.
+async fn for_tokens(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    agent: AgentId,
+) -> sqlx::Result<Option<Proof>> {
+    let row = sqlx::query!(
+        r#"select gateway_id, acks, revoked_at is not null as "revoked!" from gateways
+           where tenant_id = $1 and agent_id = $2 and name = 'agent:' || $2"#,
+        scope.tenant().uuid(),
+        agent.uuid()
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| {
+        let id = GatewayId::from_uuid(row.gateway_id);
+        let gateway = Gateway { scope, id, agent, acks: row.acks };
+        if row.revoked { Proof::Revoked(gateway) } else { Proof::Valid(gateway) }
+    }))
 }
 
 /// Enters a gateway that has no secret yet.

@@ -2,53 +2,92 @@
 //! sealed by a key that is not in here.
 
 use async_trait::async_trait;
-use nightdesk_register::issuer::{Issuing, StoredKey};
+use nightdesk_register::issuer::{Issuing, KeyAlgorithm, StoredKey};
 use nightdesk_types::StoreError;
 use sqlx::PgConnection;
 
 use crate::Pg;
-use crate::row::moment;
+use crate::row::{misfit, moment};
 
 #[async_trait]
 impl Issuing for Pg {
     async fn signing_keys(&self) -> Result<Vec<StoredKey>, StoreError> {
-        self.single("read signing keys", |connection| Box::pin(live(connection))).await
+        self.single("read signing keys", |connection| Box::pin(all(connection))).await
     }
 
-    async fn first_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
+    async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
         let key = key.clone();
         self.single("enter a signing key", move |connection| {
             Box::pin(async move {
                 // Whose number is taken first wins, also when that is committed only now.
                 sqlx::query!(
-                    "insert into signing_keys (number, kid, sealed, used_from)
-                     values ($1, $2, $3, $4) on conflict (number) do nothing",
+                    "insert into signing_keys (number, kid, algorithm, sealed, used_from)
+                     values ($1, $2, $3, $4, $5) on conflict (number) do nothing",
                     key.number,
                     key.kid,
+                    key.algorithm.slug(),
                     key.sealed,
                     moment(key.used_from) as jiff_sqlx::Timestamp
                 )
                 .execute(&mut *connection)
                 .await?;
-                live(connection).await
+                all(connection).await
+            })
+        })
+        .await
+    }
+
+    async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        let kid = kid.to_owned();
+        self.single("retire a signing key", move |connection| {
+            Box::pin(async move {
+                let found = sqlx::query!(
+                    "update signing_keys set retired_at = coalesce(retired_at, now())
+                     where kid = $1",
+                    kid
+                )
+                .execute(connection)
+                .await?;
+                Ok(found.rows_affected() == 1)
             })
         })
         .await
     }
 }
 
-async fn live(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>> {
-    let rows = sqlx::query!(
-        r#"select number, kid, sealed, used_from as "used_from: jiff_sqlx::Timestamp"
-           from signing_keys where retired_at is null order by number"#
+async fn all(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select number, kid, algorithm, sealed, retired_at is not null as "retired!",
+               used_from as "used_from: jiff_sqlx::Timestamp"
+           from signing_keys order by number"#
     )
     .fetch_all(connection)
     .await?;
-    let key = |number, kid, sealed, used_from: jiff_sqlx::Timestamp| StoredKey {
-        number,
-        kid,
-        sealed,
-        used_from: used_from.to_jiff(),
-    };
-    Ok(rows.into_iter().map(|row| key(row.number, row.kid, row.sealed, row.used_from)).collect())
+    rows.into_iter().map(StoredKey::try_from).collect()
+}
+
+struct Row {
+    number: i64,
+    kid: String,
+    algorithm: String,
+    sealed: Vec<u8>,
+    retired: bool,
+    used_from: jiff_sqlx::Timestamp,
+}
+
+impl TryFrom<Row> for StoredKey {
+    type Error = sqlx::Error;
+
+    fn try_from(row: Row) -> sqlx::Result<Self> {
+        let algorithm = KeyAlgorithm::named(&row.algorithm);
+        Ok(Self {
+            number: row.number,
+            kid: row.kid,
+            algorithm: algorithm.ok_or_else(|| misfit("signing_keys", "algorithm"))?,
+            sealed: row.sealed,
+            used_from: row.used_from.to_jiff(),
+            retired: row.retired,
+        })
+    }
 }

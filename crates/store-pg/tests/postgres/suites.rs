@@ -105,7 +105,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 16] = [
+        let aged: [(&str, &[&str]); 17] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -125,6 +125,7 @@ impl TimedHarness for Postgres {
             ("gateway_secrets", &["created_at", "expires_at"]),
             ("oauth_clients", &["expires_at"]),
             ("enrolments", &["expires_at", "used_at"]),
+            ("refresh_tokens", &["created_at", "traded_at"]),
         ];
         for (table, columns) in aged {
             let set: Vec<String> = columns

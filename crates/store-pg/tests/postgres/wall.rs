@@ -6,10 +6,10 @@ use sqlx::{PgConnection, Row};
 use crate::server::{Database, run};
 
 /// Tables that belong to no tenant.
-const NOBODYS: [&str; 3] = ["nodes", "owners", "signing_keys"];
+const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 30] = [
+const DEFINERS: [(&str, &str); 38] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -20,18 +20,26 @@ const DEFINERS: [(&str, &str); 30] = [
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
+    ("door_link", "nightdesk_doors"),
+    ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),
     ("door_reaches", "nightdesk_doors"),
     ("door_revoked", "nightdesk_doors"),
+    ("door_rewrap", "nightdesk_doors"),
     ("door_tenant", "nightdesk_doors"),
     ("door_tenants", "nightdesk_doors"),
+    ("door_vault_keys", "nightdesk_doors"),
     ("door_waiting_sends", "nightdesk_doors"),
+    ("door_wrapped_by", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
     ("forget_audit", "nightdesk_doors"),
     ("forget_changes", "nightdesk_doors"),
     ("forget_chats", "nightdesk_doors"),
+    ("forget_data_keys", "nightdesk_doors"),
+    ("forget_ended", "nightdesk_doors"),
+    ("forget_links", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),

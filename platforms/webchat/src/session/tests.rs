@@ -99,3 +99,17 @@ fn the_cookie_is_for_one_page_and_no_script() {
     let secure = session.set_cookie(&bot(), "p4th", "https://desk.example.org").unwrap();
     assert!(secure.ends_with("; SameSite=Lax; Secure"));
 }
+
+#[test]
+fn a_key_that_was_replaced_is_believed_and_its_cookie_said_again() {
+    let session = Session::new(NOW);
+    let value = cookie(&session.value(&keyed("old")).unwrap());
+    let replaced = Bot { former_keys: keyed("old").key.into_iter().collect(), ..keyed("new") };
+
+    let known = session_of(&replaced, &value, NOW).unwrap();
+    assert_eq!(known.visitor, session.visitor);
+    assert!(known.is_to_be_renewed(NOW), "before the old key ends");
+    assert_eq!(session_of(&keyed("new"), &value, NOW), None, "after it has ended");
+    let renewed = cookie(&known.renewed(NOW).value(&replaced).unwrap());
+    assert!(!session_of(&replaced, &renewed, NOW).unwrap().is_to_be_renewed(NOW));
+}

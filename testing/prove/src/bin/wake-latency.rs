@@ -57,12 +57,13 @@ struct Arguments {
     #[arg(long, default_value_t = 10_000)]
     agents: usize,
 
-    /// How many are woken in a second.
-    #[arg(long, default_value_t = 150)]
+    /// How many are woken in a second. Desk, store, platform and agents share the machine: at 150 a second two cores
+    /// are busy, and what is measured is the queue for them.
+    #[arg(long, default_value_t = 40)]
     per_second: u32,
 
     /// How many are woken in a turn.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 250)]
     wakes: usize,
 
     /// How often desk and loopback take turns, after one to warm up.
@@ -91,7 +92,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
         let seen = street.turn(arguments, turn)?;
         ui::say(&format!("turn {turn}: {} of {} woken", seen.firsts.len(), wakes * turns));
     }
-    street.tell(wakes * turns)
+    street.tell(wakes * turns, arguments.per_second)
 }
 
 /// Everything that runs. The cluster ends last.
@@ -160,7 +161,7 @@ impl Street {
         }
     }
 
-    fn tell(&mut self, woken: usize) -> Result<()> {
+    fn tell(&mut self, woken: usize, per_second: u32) -> Result<()> {
         let mut seen: Seen = self.sleepers.ask(&sleepers::Order::Tell)?;
         let mut calls = self.calls(&seen)?;
         let mut firsts: Vec<Duration> = seen.firsts.iter().map(|(_, took)| *took).collect();
@@ -184,7 +185,8 @@ impl Street {
         ));
         ui::put(&format!(
             "wake-latency: call_p50_ms={:.2} call_p99_ms={call:.2} bare_get_p99_ms={bare_get:.2} \
-             first_p50_ms={:.2} first_p99_ms={first:.2} bare_ws_p99_ms={bare_ws:.2}",
+             first_p50_ms={:.2} first_p99_ms={first:.2} bare_ws_p99_ms={bare_ws:.2} \
+             per_s={per_second}",
             percentile_ms(&mut calls, 50),
             percentile_ms(&mut firsts, 50)
         ));

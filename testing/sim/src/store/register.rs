@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use nightdesk_register::audit::{Chain, Deed, Link};
-use nightdesk_register::enrolment::{Client, Enrol, Enrolled, NewInvitation, StoredClient};
-use nightdesk_register::issuer::StoredKey;
+use nightdesk_register::enrolment::{
+    Digest, Enrol, Enrolled, Identity, NewInvitation, StoredClient,
+};
+use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
+use nightdesk_register::provision::{Front, Provision, Provisioned};
 use nightdesk_register::{
-    GreetedBot, ListedGateway, Named, NewBot, NewSecret, OnBot, StoredBot, StoredSecret,
+    GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
+    Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
@@ -36,6 +40,20 @@ through! { nightdesk_register::Reaching {
     ) -> ();
 }}
 
+through! { nightdesk_register::Linking {
+    fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
+    fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
+    fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
+}}
+
+through! { nightdesk_register::Managing {
+    fn reach_of(scope: TenantScope, agent: AgentId) -> ReachOf;
+    fn open_bots(scope: TenantScope) -> Vec<OpenBot>;
+    fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
+    fn gateways_may_widen(scope: TenantScope) -> bool;
+    fn let_gateways_widen(scope: TenantScope, may: bool) -> ();
+}}
+
 through! { nightdesk_register::Gateways {
     fn create_gateway(
         scope: TenantScope, agent: AgentId, name: &str, secret: &NewSecret
@@ -45,14 +63,20 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 
 through! { nightdesk_register::Bots {
     fn bot_at(path: &str) -> Option<StoredBot>;
     fn bot(id: BotId) -> Option<StoredBot>;
+    fn rotate_bot_key(scope: TenantScope, bot: BotId, key: &NewSecret, overlap: Duration) -> bool;
     fn bots_of(scope: TenantScope, agent: AgentId) -> Vec<GreetedBot>;
     fn time() -> Timestamp;
+}}
+
+through! { nightdesk_register::Lending {
+    fn capability(lessee: &Lessee<'_>) -> Option<StoredCapability>;
 }}
 
 through! { nightdesk_register::Listing {
@@ -67,7 +91,12 @@ through! { nightdesk_register::enrolment::Enrolling {
     fn invite(scope: TenantScope, agent: AgentId, invitation: &NewInvitation) -> ();
     fn client(id: ClientId) -> Option<StoredClient>;
     fn revoke_client(scope: TenantScope, id: ClientId) -> bool;
-    fn enrol(client: &Client, enrol: &Enrol) -> Enrolled;
+    fn enrol(identity: &Identity, enrol: &Enrol) -> Enrolled;
+}}
+
+through! { nightdesk_register::provision::Provisioning {
+    fn provision(identity: &Identity, provision: &Provision) -> Provisioned;
+    fn fronts(scope: TenantScope, gateway: &str) -> Vec<Front>;
 }}
 
 through! { nightdesk_register::Quotas {
@@ -83,5 +112,15 @@ through! { nightdesk_register::audit::Auditing {
 
 through! { nightdesk_register::issuer::Issuing {
     fn signing_keys() -> Vec<StoredKey>;
-    fn first_signing_key(key: &StoredKey) -> Vec<StoredKey>;
+    fn enter_signing_key(key: &StoredKey) -> Vec<StoredKey>;
+    fn retire_signing_key(kid: &str) -> bool;
+}}
+
+through! { nightdesk_register::issuer::Sessions {
+    fn begin_session(
+        scope: TenantScope, agent: AgentId, session: &Session, refresh: Option<Digest>
+    ) -> bool;
+    fn end_session(scope: TenantScope, session: &Session) -> bool;
+    fn agent_of_session(scope: TenantScope, session: &Session) -> Option<AgentId>;
+    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> Refreshed;
 }}

@@ -1,14 +1,14 @@
 //! The stops' stores: inbox, lines, gate, egress.
 
-use nightdesk_egress::{Asked, GivenUp, SendKey, Settled};
-use nightdesk_gate::{AdmittedSend, Change, Reach, RefusalNote};
+use nightdesk_egress::{Asked, GivenUp, Said, SendKey, Settled, Where};
+use nightdesk_gate::{AdmittedSend, Change, KeptRefusal, Reach, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
     SourceMark, Stored, Swept, TestEntry, Waiting,
 };
 use nightdesk_lease::Owner;
 use nightdesk_line::{Caller, End, Taken};
-use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope};
+use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
 
@@ -44,6 +44,7 @@ through! { nightdesk_gate::Store {
     fn changes(bot: BotId, since: Option<i64>) -> Change;
     fn changed(bots: &[(BotId, i64)]) -> Vec<BotId>;
     fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
+    fn refusals(scope: TenantScope, event_key: &str) -> Vec<KeptRefusal>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
 }}
 
@@ -56,4 +57,8 @@ through! { nightdesk_egress::Store {
     fn waiting(node: &Node, sends_max: usize) -> Vec<nightdesk_egress::Waiting>;
     fn ownerless(bots_max: usize) -> Vec<BotId>;
     fn give_up(sends_max: usize) -> Vec<GivenUp>;
+}}
+
+through! { nightdesk_egress::Sayings {
+    fn said(scope: TenantScope, agent: AgentId, place: Where<'_>, since: Timestamp) -> Vec<Said>;
 }}

@@ -414,7 +414,32 @@ pub async fn a_batch_may_be_longer_than_the_ring(harness: &impl Harness) {
 
 fn note(cast: &Cast<'_>, scope: TenantScope, number: usize) -> RefusalNote {
     let event_key = format!("k{number}");
-    RefusalNote { scope, bot: cast.bot.id, event_key, refusal: Refusal::UnboundAuthor }
+    let refusal = Refusal::UnboundAuthor;
+    RefusalNote { scope, bot: cast.bot.id, event_key, agent: None, refusal }
+}
+
+/// What is kept of a refusal is told to the tenant in whose ring it lies, and to nobody else.
+pub async fn a_refusal_is_told_to_its_tenant(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let note = |refusal, agent| RefusalNote {
+        scope: ann.scope,
+        bot: cast.bot.id,
+        event_key: "k1".to_owned(),
+        agent,
+        refusal,
+    };
+    let notes = [note(Refusal::NotAddressed, Some(ann.agent)), note(Refusal::UnboundAuthor, None)];
+    harness.gate().note_refusals(&notes).await.expect("note refusals");
+    let kept = async |scope, key| {
+        let kept = harness.gate().refusals(scope, key).await.expect("read refusals");
+        kept.into_iter().map(|kept| kept.note).collect::<Vec<_>>()
+    };
+
+    let [first, second] = notes;
+    assert_eq!(kept(ann.scope, "k1").await, [second, first], "newest first");
+    assert_eq!(kept(ann.scope, "k2").await, []);
+    assert_eq!(kept(bob.scope, "k1").await, []);
 }
 
 fn keys(numbers: std::ops::Range<usize>) -> Vec<String> {

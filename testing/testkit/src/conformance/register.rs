@@ -4,11 +4,15 @@
 mod entering;
 mod gateways;
 mod bots;
+mod linking;
 mod listing;
+mod managing;
 mod enrolment;
 mod issuer;
 mod audit;
 mod quota;
+mod provision;
+mod sessions;
 
 pub use audit::*;
 pub use bots::*;
@@ -16,5 +20,9 @@ pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
 pub use issuer::*;
+pub use linking::*;
 pub use listing::*;
+pub use managing::*;
+pub use provision::*;
+pub use sessions::*;
 pub use quota::*;

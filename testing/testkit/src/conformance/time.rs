@@ -5,17 +5,23 @@ use std::time::Duration;
 use nightdesk_egress::Asked;
 use nightdesk_inbox::{ParkReason, Put};
 use nightdesk_register::enrolment::{Enrolled, Refusal};
+use nightdesk_register::issuer::Refreshed;
+use nightdesk_register::provision::Provisioned;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, SEND_HOURS,
+    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, REFRESH_OVERLAP,
+    SEND_HOURS,
 };
 use nightdesk_webchat::store::{News, Said};
 
 use super::TimedHarness;
-use super::cast::Cast;
+use super::cast::{Cast, secret};
 use super::egress::{Sends, ask, claim, delivered, settle};
 use super::gate::reaches;
-use super::register::{enrol, expired, invite, revoke, revoked_lately, rotate};
+use super::register::{
+    begin, boot, enrol, expired, identity, invite, provision, refresh, revoke, revoked_lately,
+    rotate,
+};
 use super::upkeep::keep;
 use super::webchat;
 
@@ -201,4 +207,63 @@ pub async fn an_old_chat_is_forgotten(harness: &impl TimedHarness) {
     harness.let_pass(days(2)).await;
     assert_eq!(store.forget().await.expect("forget"), 1);
     assert_eq!(store.latest(&chat, 1).await.expect("read"), News::default());
+}
+
+/// What a boot was given is given again for as long as it is told, and ends with the overlap of the
+/// next. Old or new until then, and new alone after.
+pub async fn a_boots_secret_is_given_again_for_a_while(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let asks = async |called: &str| {
+        let given = provision(harness, &ann, &boot("gw", "discord", called)).await;
+        matches!(given, Provisioned::New(_))
+    };
+    let expired = async || {
+        let found = harness.register().gateways_named("gw").await.expect("find a gateway");
+        found.iter().filter(|one| one.expired).count()
+    };
+    let second = Duration::from_secs(1);
+
+    assert!(asks("one").await);
+    harness.let_pass(MINUTE.saturating_sub(second)).await;
+    assert!(!asks("two").await, "just before");
+    harness.let_pass(second * 2).await;
+    assert!(asks("three").await, "past it");
+    harness.let_pass(MINUTE.saturating_sub(second)).await;
+    assert_eq!(expired().await, 0, "both are good");
+    harness.let_pass(second * 2).await;
+    assert_eq!(expired().await, 1, "the new one alone is");
+}
+
+/// A refresh token that was traded is good a little longer. Whoever shows it after that is not the
+/// only one who has it, and the session is over.
+pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    begin(harness, &ann, "s", "one").await;
+    harness.let_pass(days(40)).await;
+    let next = Refreshed::Next(identity(&ann));
+    assert_eq!(refresh(harness, &ann, "one", "two").await, next, "a long sleeper's is good");
+
+    harness.let_pass(REFRESH_OVERLAP.saturating_sub(Duration::from_secs(5))).await;
+    assert_eq!(refresh(harness, &ann, "one", "three").await, next, "within the overlap");
+    harness.let_pass(Duration::from_secs(10)).await;
+    assert_eq!(refresh(harness, &ann, "one", "four").await, Refreshed::Reused);
+    assert_eq!(refresh(harness, &ann, "two", "five").await, Refreshed::Unknown, "it is over");
+}
+
+/// A boot under the name of a gateway that an operator made never ends the operator's secret: whoever
+/// has it would not ask again.
+pub async fn a_pinned_secret_outlives_every_boot(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    for called in ["one", "two", "three"] {
+        provision(harness, &ann, &boot("ann", "discord", called)).await;
+        harness.let_pass(MINUTE * 2).await;
+    }
+
+    let found = harness.register().gateways_named("ann").await.expect("find a gateway");
+    let good: Vec<_> = found.iter().filter(|one| !one.expired).map(|one| one.secret_id).collect();
+    assert_eq!(good.len(), 2, "the operator's and the newest");
+    assert!(good.contains(&secret("ann").id));
 }

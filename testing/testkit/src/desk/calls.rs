@@ -100,4 +100,9 @@ impl ByUrl for TestCalls {
         self.called.send_modify(|called| called.push(url.to_owned()));
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Whatever is https.
+    fn may_call(&self, url: &str) -> Result<String, String> {
+        if url.starts_with("https://") { Ok(url.to_owned()) } else { Err("not https".to_owned()) }
+    }
 }

@@ -59,7 +59,11 @@ async fn serve(listener: TcpListener, told: watch::Sender<Vec<Value>>) {
 
 async fn answer(mut socket: TcpStream, told: watch::Sender<Vec<Value>>) {
     while let Some(call) = call(&mut socket).await {
-        told.send_modify(|calls| calls.push(call["send"].clone()));
+        let mut send = call["send"].clone();
+        if let Some(capability) = call.get("capability") {
+            send["capability"] = capability.clone();
+        }
+        told.send_modify(|calls| calls.push(send));
         let number = told.borrow().len();
         let body = json!({ "message_id": format!("m{number}") }).to_string();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());

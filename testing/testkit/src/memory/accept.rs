@@ -98,6 +98,7 @@ impl State {
 
     fn hold(&mut self, event: &Accept, now: Timestamp) -> Result<Vec<Stored>, StoreError> {
         self.dedupe_keys.insert((event.operator(), event.key()), Day::of(now));
+        self.lend(event, now);
         let unsendable = event.json().is_none().then_some(ParkReason::Unsendable);
         let held = Held {
             at: now,

@@ -1,10 +1,11 @@
 //! The store of sends.
 
 use async_trait::async_trait;
-use nightdesk_egress::{Asked, GivenUp, SendKey, Settled, Store, Waiting};
+use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Resource};
-use nightdesk_types::{BotId, Node, Send, StoreError, Timestamp};
+use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{AgentId, BotId, Node, Send, StoreError, TenantScope, Timestamp};
 
 use super::{Memory, SendName, State};
 
@@ -53,6 +54,36 @@ impl State {
         let mut rows: Vec<_> = self.sends.iter().filter(unbegun).collect();
         rows.sort_by_key(|(_, row)| row.asked_at);
         rows
+    }
+}
+
+#[async_trait]
+impl Sayings for Memory {
+    async fn said(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        place: Where<'_>,
+        since: Timestamp,
+    ) -> Result<Vec<Said>, StoreError> {
+        let state = self.lock();
+        let its = |(name, row): &(&SendName, &SendRow)| {
+            (name.0, name.1) == (scope, agent)
+                && (row.bot, row.send.chat_id.as_str()) == (place.bot, place.chat_id)
+                && row.asked_at >= since
+        };
+        let said = state.sends.iter().filter(its).map(|(name, row)| Said {
+            request: name.2.clone(),
+            asked_at: row.asked_at,
+            came: match &row.stage {
+                Stage::Asked | Stage::Calling(_) => None,
+                Stage::Settled(settled) => Some(settled.clone()),
+            },
+        });
+        let mut said: Vec<Said> = said.collect();
+        said.sort_by_key(|said| said.asked_at);
+        said.truncate(usize::try_from(LIST_ROWS_MAX).unwrap_or(usize::MAX));
+        Ok(said)
     }
 }
 

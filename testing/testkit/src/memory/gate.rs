@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_gate::known::{Agent, Terms};
-use nightdesk_gate::{Change, Reach, RefusalNote, Store};
+use nightdesk_gate::{Change, KeptRefusal, Reach, RefusalNote, Store};
 use nightdesk_register::OnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
 use nightdesk_types::{AgentId, BotId, Granted, Principal, StoreError, TenantScope, Timestamp};
@@ -96,11 +96,22 @@ impl Store for Memory {
         Ok(bots.map(reach).collect())
     }
 
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        let state = self.lock();
+        let kept = state.refusals.get(&scope).into_iter().flatten().rev();
+        Ok(kept.filter(|kept| kept.note.event_key == event_key).cloned().collect())
+    }
+
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
+        let at = self.now();
         let mut state = self.lock();
         for note in notes {
             let ring = state.refusals.entry(note.scope).or_default();
-            push_bounded(ring, note.clone(), REFUSALS_KEPT_MAX);
+            push_bounded(ring, KeptRefusal { at, note: note.clone() }, REFUSALS_KEPT_MAX);
         }
         Ok(())
     }

@@ -14,21 +14,31 @@ use super::agent::Agent;
 use super::{AgentKey, Memory, State};
 
 mod bots;
+mod capabilities;
 mod enrolment;
 mod gateways;
 mod issuer;
+mod linking;
 mod listing;
+mod managing;
+mod provision;
 mod reaching;
+mod sessions;
 
+use bots::BotKeyRow;
 pub(super) use bots::BotRow;
+pub(super) use capabilities::CapabilityRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
+pub(super) use linking::CodeRow;
+pub(super) use sessions::SessionRow;
 
 /// A tenant's row, with its data keys, oldest first.
 pub(super) struct Tenant {
     name: String,
     created_at: Timestamp,
     keys: Vec<(DataKeyId, WrappedKey)>,
+    gateways_may_widen: bool,
 }
 
 impl State {
@@ -66,7 +76,8 @@ impl Entering for Memory {
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
-        state.tenants.insert(scope, Tenant { name: name.to_owned(), created_at, keys });
+        let name = name.to_owned();
+        state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
         self.tell(&mut state, scope.by(Actor::Operator), Kind::TenantCreated, &json!({}));
         Ok(())
     }
@@ -94,7 +105,8 @@ impl Entering for Memory {
         let clashes = |row: &BotRow| row.clashes_with(scope, bot);
         must_be_free("enter a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
-        state.bots.insert(id, BotRow { operator: scope, new: bot.clone() });
+        let keys = BotKeyRow::first(bot).into_iter().collect();
+        state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false, keys });
         let about = json!({ "bot_id": id, "platform": bot.platform });
         self.tell(&mut state, scope, Kind::BotCreated, &about);
         Ok(id)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use nightdesk_vault::Key;
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde::{Deserialize, Serialize};
@@ -36,16 +37,19 @@ pub(super) fn client() -> Result<Client, reqwest::Error> {
 struct Call<'a> {
     bot: &'a str,
     send: &'a Send,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capability: Option<String>,
 }
 
 /// Makes one call.
 pub(super) async fn make(
     client: &Client,
     url: Url,
-    bot: &Bot,
-    send: &Send,
+    (bot, send): (&Bot, &Send),
+    lent: Option<&Key>,
 ) -> Result<Receipt, DeliverError> {
-    let call = Call { bot: &bot.handle, send };
+    let capability = lent.map(|lent| lent.with(str::to_owned));
+    let call = Call { bot: &bot.handle, send, capability };
     let answer = client.post(url).json(&call).send().await.map_err(unanswered)?;
     let status = answer.status();
     match status {

@@ -3,11 +3,13 @@
 use std::num::NonZeroU32;
 
 use nightdesk_port::{Bot, Capabilities, LengthUnit, Pace};
+use nightdesk_types::Sight;
 use reqwest::Url;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Every op there is.
-const OPS: [&str; 13] = [
+const OPS: [&str; 14] = [
     "send",
     "edit",
     "typing",
@@ -21,6 +23,7 @@ const OPS: [&str; 13] = [
     "thread_create",
     "thread_rename",
     "get_chat_info",
+    "follow_up",
 ];
 
 /// As fast as no test is: pace is kept only where a test asks for it.
@@ -103,5 +106,16 @@ fn claimed(platform: &str) -> Capabilities {
         threads,
         chat_pace: UNPACED,
         bot_pace: UNPACED,
+    }
+}
+
+/// Whether a person can see a chat: everybody everything, unless `settings.sights` says of the chat
+/// who does. `null` in their place: the platform has not told.
+pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Sight {
+    match bot.settings.get("sights").and_then(|sights| sights.get(chat)) {
+        None => Sight::Sees,
+        Some(Value::Array(people)) if people.iter().any(|one| one == person) => Sight::Sees,
+        Some(Value::Array(_)) => Sight::Blind,
+        Some(_) => Sight::Unknown,
     }
 }

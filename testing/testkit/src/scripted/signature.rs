@@ -2,6 +2,7 @@
 
 use aws_lc_rs::hmac;
 use nightdesk_port::{Bot, ReceiveError, SignedRequest};
+use nightdesk_vault::Key;
 
 /// The header that holds the signature: the HMAC-SHA256 of the exact body, in hex.
 pub const SIGNATURE_HEADER: &str = "x-scripted-signature";
@@ -16,7 +17,9 @@ pub fn sign(key: &str, body: &[u8]) -> String {
 pub(super) fn check(bot: &Bot, request: &SignedRequest<'_>) -> Result<(), ReceiveError> {
     let header = request.headers.get(SIGNATURE_HEADER).ok_or(ReceiveError::BadSignature)?;
     let signature = hex::decode(header).map_err(|_| ReceiveError::BadSignature)?;
-    let key = bot.key.as_ref().ok_or(ReceiveError::BadSignature)?;
-    let key = key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()));
-    hmac::verify(&key, request.body, &signature).map_err(|_| ReceiveError::BadSignature)
+    let signed = |key: &Key| {
+        let key = key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()));
+        hmac::verify(&key, request.body, &signature).is_ok()
+    };
+    if bot.believed_keys().any(signed) { Ok(()) } else { Err(ReceiveError::BadSignature) }
 }

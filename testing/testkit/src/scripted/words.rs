@@ -1,14 +1,17 @@
 //! Words: the platform's events in ours.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use nightdesk_port::ReceiveError;
+use nightdesk_port::{Capability, ReceiveError};
 use nightdesk_types::event::{
     Content, ContextLine, Draft, Media, Message, MessageKind, Passthrough, PromptResponse, ReplyTo,
     Source,
 };
+use nightdesk_types::limits::CAPABILITY_GOOD_FOR_MAX;
+use nightdesk_vault::Key;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -34,6 +37,26 @@ fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ReceiveError> {
 struct Envelope<'a> {
     #[serde(borrow)]
     events: Option<Vec<&'a RawValue>>,
+}
+
+/// What was lent with the one event of a body, if anything was.
+pub(super) fn capability(body: &[u8]) -> Option<Capability> {
+    let Bearing { capability } = read(body).ok()?;
+    let Loan { kind, value, expires_in_s } = capability?;
+    let good_for = expires_in_s.map_or(CAPABILITY_GOOD_FOR_MAX, Duration::from_secs);
+    Some(Capability { kind, secret: Key::new(value), good_for })
+}
+
+#[derive(Deserialize)]
+struct Bearing {
+    capability: Option<Loan>,
+}
+
+#[derive(Deserialize)]
+struct Loan {
+    kind: String,
+    value: String,
+    expires_in_s: Option<u64>,
 }
 
 #[derive(Deserialize)]

@@ -97,6 +97,6 @@ fn a_refusal_is_the_business_of_whose_agent_was_thought_of() {
 
     let thought_of = decided(&room(), &[], blind.as_ref()).recipients();
     let nobody = decided(&room(), &[], None).recipients();
-    assert_eq!(thought_of.map_err(|no| no.scope), Err(Some(BOBS.scope)));
-    assert_eq!(nobody.map_err(|no| no.scope), Err(None));
+    assert_eq!(thought_of.map_err(|no| no.agent), Err(Some((BOBS.scope, BOBS.agent))));
+    assert_eq!(nobody.map_err(|no| no.agent), Err(None));
 }

@@ -7,7 +7,7 @@ use jsonwebtoken::crypto;
 use nightdesk_vault::Vault;
 use serde_json::{Value, json};
 
-use super::super::key;
+use super::super::key::{self, KeyAlgorithm};
 use super::*;
 
 const NOW: i64 = 1_800_000_000;
@@ -19,7 +19,7 @@ fn at(second: i64) -> Timestamp {
 
 fn new_key() -> SigningKey {
     let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
-    SigningKey::open(&vault, &key::first(&vault, at(NOW - 10))).unwrap()
+    SigningKey::open(&vault, &key::make(&vault, KeyAlgorithm::Es256, 1, at(NOW - 10))).unwrap()
 }
 
 fn header(key: &SigningKey) -> Value {
@@ -49,7 +49,8 @@ fn with(mut value: Value, changes: &Value) -> Value {
 /// A token of these texts, honestly signed by the key.
 fn signed(key: &SigningKey, header: &str, claims: &str) -> String {
     let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
-    let signature = crypto::sign(message.as_bytes(), &key.signing, ALGORITHM).unwrap();
+    let signature =
+        crypto::sign(message.as_bytes(), &key.signing, key.algorithm.of_tokens()).unwrap();
     format!("{message}.{signature}")
 }
 
@@ -70,6 +71,26 @@ fn what_we_sign_we_know_again() {
     assert_eq!(decode_header(&token).unwrap().kid, Some(new_kid), "not the one to come");
     assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
     assert!(sign(&want, &keys[2..], at(NOW)).is_none(), "none is in use yet");
+}
+
+#[test]
+fn a_key_of_either_algorithm_signs_for_itself_alone() {
+    let vault = Vault::from_key_file(&Vault::new_key_file()).unwrap();
+    let open = |algorithm| {
+        SigningKey::open(&vault, &key::make(&vault, algorithm, 1, at(NOW - 10))).unwrap()
+    };
+    let want: Claims = serde_json::from_value(claims()).unwrap();
+    for (algorithm, other) in
+        [(KeyAlgorithm::Rs256, KeyAlgorithm::Es256), (KeyAlgorithm::Es256, KeyAlgorithm::Rs256)]
+    {
+        let keys = [open(algorithm)];
+        let token = sign(&want, &keys, at(NOW)).unwrap().with(str::to_owned);
+        assert_eq!(decode_header(&token).unwrap().alg, algorithm.of_tokens());
+        assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
+        let mut others = open(other);
+        others.kid.clone_from(&keys[0].kid);
+        assert_eq!(verify(&token, &[others], ISSUER, at(NOW)), Err(BadToken::OtherKind));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_gate::{AdmitError, Change, Gate, Reach, Recipient, RefusalNote, Store};
+use nightdesk_gate::{AdmitError, Change, Gate, KeptRefusal, Reach, Recipient, RefusalNote, Store};
 use nightdesk_inbox::{Accept, Ask, ParkReason, Put, Stored, Waiting};
 use nightdesk_protocol::event::encode;
 use nightdesk_types::event::{ChatType, Source};
@@ -195,6 +195,10 @@ impl Store for Haunted {
     }
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -1,11 +1,13 @@
 //! Bots and nodes.
 
+use std::time::Duration;
+
 use nightdesk_register::{GreetedBot, NewBot, StoredBot};
 use nightdesk_types::{BotId, DataKeyId, Principal};
 use nightdesk_vault::WrappedKey;
 
 use crate::conformance::Harness;
-use crate::conformance::cast::{Cast, Person, bot, id_of, new_bot, tenant};
+use crate::conformance::cast::{Cast, Person, bot, id_of, new_bot, secret, tenant};
 use crate::conformance::gate::grant;
 
 /// A bot is found by its path and by its id, as it was entered.
@@ -26,8 +28,9 @@ pub async fn a_bot_is_found_by_path_and_by_id(harness: &impl Harness) {
         assert_eq!((found.id, found.operator), (id, operator.tenant()));
         assert_eq!((found.platform, found.adapter), (new.platform.clone(), new.adapter.clone()));
         assert_eq!((found.handle, found.settings), (new.handle.clone(), new.settings.clone()));
-        let (sealed, WrappedKey(key)) = found.sealed.expect("it has a key");
-        assert_eq!((sealed.as_slice(), key.as_slice()), (&b"sealed"[..], &b"operator"[..]));
+        let key = found.keys.first().expect("it has a key");
+        assert_eq!((key.row, key.sealed.as_slice()), (new.id, &b"sealed"[..]));
+        assert_eq!(key.wrapped, WrappedKey(b"operator".to_vec()));
     }
     assert!(register.bot_at("desk-bot").await.expect("find a bot").is_none());
     let nobodys = BotId::from_uuid(id_of("bot", "nobody's"));
@@ -54,7 +57,30 @@ pub async fn a_bot_is_entered_once(harness: &impl Harness) {
     let others = register.create_bot(other, &named("desk-bot", "p2")).await;
     assert!(others.is_ok(), "another operator may have one of the same name");
     let keyless = register.bot_at("p2").await.expect("find a bot").expect("it was entered");
-    assert!(keyless.sealed.is_none(), "a bot need not have a key");
+    assert_eq!(keyless.keys, [], "a bot need not have a key");
+}
+
+/// A bot's new key is the one it uses; the one it had is still there for a while.
+pub async fn a_rotated_bot_key_overlaps_with_the_new_one(harness: &impl Harness) {
+    let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
+    let sealed = Some((b"first".to_vec(), DataKeyId::new(1)));
+    let register = harness.register();
+    let new = NewBot { sealed, ..new_bot("desk-bot") };
+    let bot = register.create_bot(operator, &new).await.expect("enter a bot");
+    let rotate = async |scope, name: &str, overlap| {
+        let rotated = register.rotate_bot_key(scope, bot, &secret(name), overlap).await;
+        rotated.expect("replace a bot's key")
+    };
+    let keys = async || {
+        let found = register.bot(bot).await.expect("find a bot").expect("it was entered");
+        found.keys.into_iter().map(|key| key.sealed).collect::<Vec<_>>()
+    };
+
+    assert!(!rotate(other, "thief", Duration::ZERO).await, "only its operator");
+    assert!(rotate(operator, "second", Duration::from_hours(1)).await);
+    assert_eq!(keys().await, [b"second".to_vec(), b"first".to_vec()], "newest first");
+    assert!(rotate(operator, "third", Duration::ZERO).await);
+    assert_eq!(keys().await, [b"third".to_vec()], "without an overlap they end at once");
 }
 
 /// An agent may say hello for the bots it is bound or granted something on, and for no other.

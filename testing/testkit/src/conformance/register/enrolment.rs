@@ -102,7 +102,7 @@ pub async fn of_racing_enrolments_one_wins(harness: &impl Harness) {
     let racing = (0..6).map(|number| {
         let register = harness.register();
         let enrol = wish("one", &format!("gw-{number}"));
-        tokio::spawn(async move { register.enrol(&client, &enrol).await })
+        tokio::spawn(async move { register.enrol(&client.identity(), &enrol).await })
     });
     let racing: Vec<_> = racing.collect();
 
@@ -168,6 +168,6 @@ pub(in crate::conformance) async fn enrol(
     token: &str,
     gateway: &str,
 ) -> Enrolled {
-    let enrolled = harness.register().enrol(client, &wish(token, gateway)).await;
+    let enrolled = harness.register().enrol(&client.identity(), &wish(token, gateway)).await;
     enrolled.expect("enrol a gateway")
 }

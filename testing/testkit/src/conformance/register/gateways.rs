@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_register::{Gateway, StoredSecret};
+use nightdesk_register::{Gateway, Proof, StoredSecret};
 use nightdesk_types::GatewayId;
 use nightdesk_vault::WrappedKey;
 
@@ -95,6 +95,31 @@ pub async fn a_revoked_gateway_is_still_found(harness: &impl Harness) {
     assert!(named(harness, "ann").await[0].revoked);
     assert!(!named(harness, "bob").await[0].revoked);
     assert_eq!(revoked_lately(harness).await, [ann.gateway]);
+}
+
+/// An agent that shows an issuer's token dials as one gateway, which has no secret and can be
+/// revoked like any other.
+pub async fn an_agent_has_one_gateway_for_tokens(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let register = harness.register();
+    let for_tokens = |scope, agent| {
+        let register = harness.register();
+        async move { register.gateway_for_tokens(scope, agent).await.expect("find a gateway") }
+    };
+
+    let (one, other) =
+        tokio::join!(for_tokens(ann.scope, ann.agent), for_tokens(ann.scope, ann.agent));
+    assert!(one == other, "{one:?} {other:?}");
+    let Some(Proof::Valid(gateway)) = one else { panic!("it is entered: {one:?}") };
+    assert_eq!((gateway.scope, gateway.agent), (ann.scope, ann.agent));
+    assert_ne!(gateway.id, ann.gateway, "not the one with a secret");
+    assert_eq!(for_tokens(bob.scope, ann.agent).await, None, "another tenant's agent");
+    let name = format!("agent:{}", ann.agent);
+    assert_eq!(named(harness, &name).await.len(), 0, "no secret opens it");
+    assert!(register.revoke(ann.scope, &name).await.expect("revoke a gateway"));
+    assert_eq!(for_tokens(ann.scope, ann.agent).await, Some(Proof::Revoked(gateway)));
 }
 
 pub(in crate::conformance) async fn named(harness: &impl Harness, name: &str) -> Vec<StoredSecret> {

@@ -1,6 +1,6 @@
 //! The desk's signing keys.
 
-use nightdesk_register::issuer::StoredKey;
+use nightdesk_register::issuer::{KeyAlgorithm, StoredKey};
 use nightdesk_types::Timestamp;
 
 use crate::conformance::Harness;
@@ -13,11 +13,13 @@ pub async fn one_first_signing_key_stands(harness: &impl Harness) {
         number: 1,
         kid: kid.to_owned(),
         sealed: kid.as_bytes().to_vec(),
+        algorithm: KeyAlgorithm::Es256,
         used_from: Timestamp::UNIX_EPOCH,
+        retired: false,
     };
     let first = |kid| {
         let (register, key) = (harness.register(), key(kid));
-        async move { register.first_signing_key(&key).await.expect("enter a signing key") }
+        async move { register.enter_signing_key(&key).await.expect("enter a signing key") }
     };
 
     let (one, other, third) = tokio::join!(first("a"), first("b"), first("c"));
@@ -25,4 +27,29 @@ pub async fn one_first_signing_key_stands(harness: &impl Harness) {
     assert!(one == other && one == third, "{one:?} {other:?} {third:?}");
     assert_eq!(one[0], key(&one[0].kid), "it is one of them, whole");
     assert_eq!(register.signing_keys().await.expect("read signing keys"), one);
+}
+
+/// A key that was taken out of use is still there, and known to be.
+pub async fn a_retired_key_stays_so(harness: &impl Harness) {
+    let register = harness.register();
+    let key = |number, algorithm| StoredKey {
+        number,
+        kid: format!("k{number}"),
+        algorithm,
+        sealed: vec![7],
+        used_from: Timestamp::UNIX_EPOCH,
+        retired: false,
+    };
+    let (one, two) = (key(1, KeyAlgorithm::Es256), key(2, KeyAlgorithm::Rs256));
+    for key in [&two, &one] {
+        register.enter_signing_key(key).await.expect("enter a signing key");
+    }
+
+    assert_eq!(register.signing_keys().await.expect("read"), [one.clone(), two.clone()]);
+    assert!(!register.retire_signing_key("k3").await.expect("retire a key"));
+    for _ in 0..2 {
+        assert!(register.retire_signing_key("k1").await.expect("retire a key"));
+    }
+    let gone = StoredKey { retired: true, ..one };
+    assert_eq!(register.signing_keys().await.expect("read"), [gone, two]);
 }

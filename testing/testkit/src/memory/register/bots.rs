@@ -1,9 +1,10 @@
 //! Bots and nodes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Bots, GreetedBot, NewBot, StoredBot};
+use nightdesk_register::{Bots, GreetedBot, NewBot, NewSecret, StoredBot, StoredBotKey};
 use nightdesk_types::{AgentId, BotId, Clock, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
@@ -12,12 +13,31 @@ use super::super::{Memory, State};
 pub(in super::super) struct BotRow {
     pub(in super::super) operator: TenantScope,
     pub(in super::super) new: NewBot,
+    /// Whether agents of other tenants may be linked on it.
+    pub(in super::super) shared: bool,
+    /// Its keys, oldest first.
+    pub(super) keys: Vec<BotKeyRow>,
+}
+
+/// A bot's key.
+pub(super) struct BotKeyRow {
+    new: NewSecret,
+    /// None: until it is replaced.
+    expires_at: Option<Timestamp>,
+}
+
+impl BotKeyRow {
+    /// The key a bot is entered with.
+    pub(super) fn first(bot: &NewBot) -> Option<Self> {
+        let (sealed, key) = bot.sealed.clone()?;
+        Some(Self { new: NewSecret { id: bot.id, sealed, key }, expires_at: None })
+    }
 }
 
 impl BotRow {
     /// Whether both cannot be entered.
     pub(super) fn clashes_with(&self, operator: TenantScope, bot: &NewBot) -> bool {
-        let Self { operator: other, new } = self;
+        let Self { operator: other, new, shared: _, keys: _ } = self;
         let same_handle =
             (*other, &new.platform, &new.handle) == (operator, &bot.platform, &bot.handle);
         new.id == bot.id || new.path == bot.path || same_handle
@@ -25,11 +45,13 @@ impl BotRow {
 }
 
 impl State {
-    fn stored(&self, row: &BotRow) -> StoredBot {
-        let BotRow { operator, new } = row;
-        let sealed = new.sealed.as_ref().and_then(|(sealed, key)| {
-            let wrapped = self.wrapped(*operator, *key)?;
-            Some((sealed.clone(), wrapped.clone()))
+    fn stored(&self, row: &BotRow, now: Timestamp) -> StoredBot {
+        let BotRow { operator, new, shared: _, keys } = row;
+        let live = |key: &&BotKeyRow| key.expires_at.is_none_or(|at| at > now);
+        let keys = keys.iter().rev().filter(live).filter_map(|key| {
+            let NewSecret { id, sealed, key } = key.new.clone();
+            let wrapped = self.wrapped(*operator, key)?.clone();
+            Some(StoredBotKey { row: id, sealed, key, wrapped })
         });
         StoredBot {
             operator: operator.tenant(),
@@ -38,7 +60,7 @@ impl State {
             adapter: new.adapter.clone(),
             handle: new.handle.clone(),
             settings: new.settings.clone(),
-            sealed,
+            keys: keys.collect(),
         }
     }
 
@@ -53,14 +75,32 @@ impl State {
 #[async_trait]
 impl Bots for Memory {
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError> {
-        let state = self.lock();
+        let (now, state) = (self.now(), self.lock());
         let row = state.bots.values().find(|row| row.new.path == path);
-        Ok(row.map(|row| state.stored(row)))
+        Ok(row.map(|row| state.stored(row, now)))
     }
 
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {
-        let state = self.lock();
-        Ok(state.bots.get(&id).map(|row| state.stored(row)))
+        let (now, state) = (self.now(), self.lock());
+        Ok(state.bots.get(&id).map(|row| state.stored(row, now)))
+    }
+
+    async fn rotate_bot_key(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        key: &NewSecret,
+        overlap: Duration,
+    ) -> Result<bool, StoreError> {
+        let ends_at = self.now().checked_add(overlap).unwrap_or(Timestamp::MAX);
+        let mut state = self.lock();
+        let row = state.bots.get_mut(&bot).filter(|row| row.operator == scope);
+        let Some(row) = row else { return Ok(false) };
+        for old in &mut row.keys {
+            old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
+        }
+        row.keys.push(BotKeyRow { new: key.clone(), expires_at: None });
+        Ok(true)
     }
 
     async fn bots_of(

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
-    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, NewInvitation, StoredClient, decide,
+    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
+    StoredClient, decide,
 };
 use nightdesk_types::{Actor, AgentId, ClientId, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -16,7 +17,13 @@ pub(in super::super) struct ClientRow {
     client: Client,
     secret: Digest,
     expires_at: Timestamp,
-    revoked: bool,
+    pub(super) revoked: bool,
+}
+
+impl ClientRow {
+    pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
+        (self.client.scope, self.client.agent) == (scope, agent)
+    }
 }
 
 /// A one-time token's row.
@@ -28,7 +35,7 @@ pub(in super::super) struct EnrolmentRow {
 }
 
 impl State {
-    fn holder(&mut self, scope: TenantScope, name: &str) -> Option<Holder> {
+    pub(super) fn holder(&mut self, scope: TenantScope, name: &str) -> Option<Holder> {
         let row = self.gateway_named(scope, name)?;
         let (gateway, revoked) = (row.gateway, row.revoked_at.is_some());
         Some(Holder { gateway: gateway.id, agent: gateway.agent, revoked })
@@ -88,26 +95,26 @@ impl Enrolling for Memory {
         Ok(true)
     }
 
-    async fn enrol(&self, client: &Client, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let token = (client.scope, *enrol.token.as_bytes());
+        let token = (identity.scope, *enrol.token.as_bytes());
         let found = state.enrolments.get(&token).map(|row| row.found(now));
-        let holder = state.holder(client.scope, &enrol.gateway);
-        let had = match decide(client.agent, &enrol.gateway, found.as_ref(), holder.as_ref()) {
+        let holder = state.holder(identity.scope, &enrol.gateway);
+        let had = match decide(identity.agent, &enrol.gateway, found.as_ref(), holder.as_ref()) {
             Ok(had) => had,
             Err(refusal) => return Ok(Enrolled::Refused(refusal)),
         };
         let secret = (&enrol.secret, now);
         let id = match had {
             Some(id) => {
-                let row = state.gateway_named(client.scope, &enrol.gateway);
+                let row = state.gateway_named(identity.scope, &enrol.gateway);
                 if let Some(row) = row {
                     row.rotate(&enrol.secret, now, enrol.overlap);
                 }
                 id
             }
-            None => state.enter_gateway(client.scope, client.agent, &enrol.gateway, secret)?,
+            None => state.enter_gateway(identity.scope, identity.agent, &enrol.gateway, secret)?,
         };
         state.enrolments.entry(token).and_modify(|row| row.used = true);
         self.tell(&mut state, client.scope, Kind::GatewayEnrolled, &json!({ "gateway_id": id }));

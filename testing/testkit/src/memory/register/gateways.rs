@@ -1,10 +1,12 @@
 //! Gateways and their secrets.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{Gateway, Gateways, NewSecret, StoredSecret};
+use nightdesk_register::provision::Front;
+use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
 use nightdesk_types::{Actor, AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
 use serde_json::json;
 
@@ -18,16 +20,32 @@ pub(in super::super) struct GatewayRow {
     pub(super) created_at: Timestamp,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) secrets: Vec<SecretRow>,
+    /// What it said it fronts, by platform.
+    pub(super) fronts: BTreeMap<String, Front>,
+    /// Where it said it can be woken.
+    pub(super) wake_url: Option<String>,
 }
 
 pub(super) struct SecretRow {
-    new: NewSecret,
+    pub(super) new: NewSecret,
     pub(super) created_at: Timestamp,
     /// None: until it is replaced.
     pub(super) expires_at: Option<Timestamp>,
+    /// Whether a boot asked for it.
+    pub(super) provisioned: bool,
+}
+
+impl SecretRow {
+    fn new(secret: &NewSecret, now: Timestamp) -> Self {
+        Self { new: secret.clone(), created_at: now, expires_at: None, provisioned: false }
+    }
 }
 
 impl GatewayRow {
+    pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
+        (self.gateway.scope, self.gateway.agent) == (scope, agent)
+    }
+
     fn is(&self, scope: TenantScope, name: &str) -> bool {
         self.gateway.scope == scope && self.name == name
     }
@@ -38,7 +56,7 @@ impl GatewayRow {
         for old in &mut self.secrets {
             old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
         }
-        self.secrets.push(SecretRow { new: secret.clone(), created_at: now, expires_at: None });
+        self.secrets.push(SecretRow::new(secret, now));
     }
 }
 
@@ -63,19 +81,31 @@ impl State {
         if self.wrapped(scope, secret.key).is_none() {
             return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
         }
+        let row = self.new_gateway(scope, agent, name, now);
+        row.secrets.push(SecretRow::new(secret, now));
+        Ok(row.gateway.id)
+    }
+
+    pub(super) fn new_gateway(
+        &mut self,
+        scope: TenantScope,
+        agent: AgentId,
+        name: &str,
+        now: Timestamp,
+    ) -> &mut GatewayRow {
         let id = GatewayId::from_uuid(self.mint());
-        let row = GatewayRow {
+        self.gateways.entry(id).or_insert_with(|| GatewayRow {
             gateway: Gateway { scope: scope.by(Actor::Gateway(id)), id, agent, acks: true },
             name: name.to_owned(),
             created_at: now,
             revoked_at: None,
-            secrets: vec![SecretRow { new: secret.clone(), created_at: now, expires_at: None }],
-        };
-        self.gateways.insert(id, row);
-        Ok(id)
+            secrets: Vec::new(),
+            fronts: BTreeMap::new(),
+            wake_url: None,
+        })
     }
 
-    fn stored_secret(
+    pub(super) fn stored_secret(
         &self,
         row: &GatewayRow,
         secret: &SecretRow,
@@ -85,6 +115,7 @@ impl State {
             gateway: row.gateway,
             secret_id: secret.new.id,
             sealed: secret.new.sealed.clone(),
+            key: secret.new.key,
             wrapped: self.wrapped(row.gateway.scope, secret.new.key)?.clone(),
             revoked: row.revoked_at.is_some(),
             expired: secret.expires_at.is_some_and(|at| at <= now),
@@ -129,8 +160,15 @@ impl Gateways for Memory {
         let now = self.now();
         let mut state = self.lock();
         let Some(row) = state.gateway_named(scope, name) else { return Ok(false) };
-        let id = row.gateway.id;
-        if row.revoked_at.replace(row.revoked_at.unwrap_or(now)).is_none() {
+        let (id, is_new) = (row.gateway.id, row.revoked_at.is_none());
+        row.revoked_at.get_or_insert(now);
+        let (agent, wake_url) = (row.gateway.agent, row.wake_url.take());
+        state
+            .wakers
+            .entry((scope, agent))
+            .or_default()
+            .retain(|url| Some(url) != wake_url.as_ref());
+        if is_new {
             self.tell(&mut state, scope, Kind::GatewayRevoked, &json!({ "gateway_id": id }));
         }
         Ok(true)
@@ -145,6 +183,25 @@ impl Gateways for Memory {
             newest_first.filter_map(|secret| state.stored_secret(row, secret, now))
         });
         Ok(secrets.collect())
+    }
+
+    async fn gateway_for_tokens(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<Proof>, StoreError> {
+        let (now, name) = (self.now(), format!("agent:{agent}"));
+        let mut state = self.lock();
+        if state.agent("find a gateway", scope, agent).is_err() {
+            return Ok(None);
+        }
+        if state.gateway_named(scope, &name).is_none() {
+            state.new_gateway(scope, agent, &name, now);
+        }
+        Ok(state.gateway_named(scope, &name).map(|row| match row.revoked_at {
+            Some(_) => Proof::Revoked(row.gateway),
+            None => Proof::Valid(row.gateway),
+        }))
     }
 
     async fn revoked_within(

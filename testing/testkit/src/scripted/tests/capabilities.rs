@@ -20,7 +20,7 @@ fn a_bot_can_what_the_platform_it_claims_to_be_can() {
         let can = capabilities(platform, json!({}));
         assert_eq!((can.label.as_str(), can.markdown_dialect.as_str()), (label, dialect));
         assert_eq!((can.message_length_max, can.length_unit), (length, unit), "{platform}");
-        assert_eq!(can.ops.len(), 13, "{platform}");
+        assert_eq!(can.ops.len(), 14, "{platform}");
     }
 }
 

@@ -40,6 +40,39 @@ fn reads_nothing_without_a_signature_or_a_key() {
 }
 
 #[test]
+fn a_key_that_was_replaced_is_still_believed() {
+    let body = hello("m1").to_string();
+    let headers =
+        [(SIGNATURE_HEADER.parse().unwrap(), sign(KEY, body.as_bytes()).parse().unwrap())];
+    let headers = headers.into_iter().collect();
+    let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+    let new = Bot { key: Some(Key::new("new".to_owned())), ..bot(json!({})) };
+    let both = Bot { former_keys: bot(json!({})).key.into_iter().collect(), ..new.clone() };
+    let platform = Scripted::new().unwrap();
+
+    assert!(platform.receive(&both, &request).is_ok());
+    assert_eq!(platform.receive(&new, &request).unwrap_err(), ReceiveError::BadSignature);
+}
+
+#[test]
+fn what_is_lent_is_no_part_of_its_event() {
+    let mut body = hello("m1");
+    body["capability"] = json!({ "kind": "discord.interaction_token", "value": "t0ken" });
+    let body = body.to_string();
+    let headers =
+        [(SIGNATURE_HEADER.parse().unwrap(), sign(KEY, body.as_bytes()).parse().unwrap())];
+    let headers = headers.into_iter().collect();
+    let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+    let got = Scripted::new().unwrap().receive(&bot(json!({})), &request).unwrap();
+
+    let Received::Bearing(draft, lent) = got else { panic!("something was lent") };
+    assert_eq!(lent.kind, "discord.interaction_token");
+    assert_eq!(lent.secret.with(str::to_owned), "t0ken");
+    assert!(!serde_json::to_string(&draft).unwrap().contains("t0ken"));
+    assert!(!format!("{lent:?}").contains("t0ken"));
+}
+
+#[test]
 fn takes_a_whole_message() {
     let drafts = said(&json!({ "id": "m1", "event": {
         "text": "hi", "message_type": "voice", "message_id": "9", "is_edit": true,

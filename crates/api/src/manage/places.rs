@@ -1,0 +1,61 @@
+//! Places: the chats and scopes that an agent was given.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use nightdesk_desk::managing;
+use nightdesk_protocol::http::manage::Scope;
+use nightdesk_types::Granted;
+use nightdesk_types::reach::EVERY_CHAT;
+
+use super::{asked, named, told};
+use crate::gateways::{Gateways, refuse};
+
+const WANTS: &str = "send JSON with platform, and scopeId or chatId or both; chatId names one chat, \
+                     without it everything in the scope is meant";
+
+pub(super) async fn scope(
+    State(gateways): State<Arc<Gateways>>,
+    from: ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    match asked::<Scope>(&gateways, from, request, WANTS).await {
+        Ok((caller, scope)) => match granted(&scope) {
+            Some(granted) => {
+                told(managing::claim(&gateways.desk, &caller, named(&scope.on), &granted).await)
+            }
+            None => refuse(StatusCode::BAD_REQUEST, WANTS),
+        },
+        Err(refused) => refused,
+    }
+}
+
+pub(super) async fn release(
+    State(gateways): State<Arc<Gateways>>,
+    from: ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    match asked::<Scope>(&gateways, from, request, WANTS).await {
+        Ok((caller, scope)) => match granted(&scope) {
+            Some(granted) => {
+                told(managing::release(&gateways.desk, &caller, named(&scope.on), &granted).await)
+            }
+            None => refuse(StatusCode::BAD_REQUEST, WANTS),
+        },
+        Err(refused) => refused,
+    }
+}
+
+/// What is meant. Every chat of a bot is its operator's to give, and cannot be asked for here.
+fn granted(scope: &Scope) -> Option<Granted> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    match (given(&scope.scope_id), given(&scope.chat_id)) {
+        (_, Some(chat)) if chat == EVERY_CHAT => None,
+        (scope, Some(chat)) => Some(Granted::Chat { chat, scope }),
+        (Some(scope), None) => Some(Granted::Scope(scope)),
+        (None, None) => None,
+    }
+}

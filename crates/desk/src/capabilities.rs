@@ -1,0 +1,78 @@
+//! Capabilities: bound on the way in, asked for on the way out.
+//!
+//! What a platform lends us to answer an event with stays here. An agent names its session and the
+//! kind, and gets an answer; it never sees the capability.
+
+use nightdesk_egress::SendTurn;
+use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Sender, Tag};
+use nightdesk_inbox::{Bound, Put};
+use nightdesk_line::Caller;
+use nightdesk_protocol::action::FollowUp;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_key;
+use nightdesk_register::{Lessee, SealedCapability, SessionDigest, Where};
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Event, RequestId, Send, StoreError};
+
+use crate::Desk;
+use crate::accounts::store_error;
+
+/// Puts an event into inboxes, and with it what was lent for it.
+pub(crate) async fn put(desk: &Desk, event: &Admitted<Event>) -> Result<Put, StoreError> {
+    let verified = event.verified();
+    let Some(capability) = verified.capability() else { return desk.inbox.put(event, None).await };
+    let sessions = session_key::of_any_client(verified.get());
+    let at = Where { bot: verified.bot(), chat: &verified.get().source().chat_id };
+    let mut bound = Vec::new();
+    for recipient in event.recipients() {
+        let agent = (recipient.scope, recipient.agent);
+        let sealed = desk.register.bind(agent, at, &sessions, capability).await;
+        bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
+    }
+    desk.inbox.put_bearing(event, bound).await
+}
+
+fn written(sealed: SealedCapability) -> Bound {
+    let SealedCapability { agent, session, kind, sealed, key, good_for } = sealed;
+    Bound { agent, session: *session.bytes(), kind, sealed, key, good_for }
+}
+
+/// A follow-up that may go out, with its place in the lane.
+pub(crate) type Ready = (AdmittedSend, Option<SendTurn>);
+
+/// Makes a follow-up a send through the bot and to the chat its capability was lent for, if it was
+/// lent to this very agent and session.
+pub(crate) async fn follow_up(
+    desk: &Desk,
+    caller: Caller,
+    greeted: &[BotId],
+    (request, follow_up): (RequestId, FollowUp),
+) -> Result<Ready, Outcome> {
+    let Caller { scope, agent, .. } = caller;
+    let FollowUp { session_key, kind, content, metadata } = follow_up;
+    let lessee =
+        Lessee { scope, agent, session: SessionDigest::of(session_key.as_str()), kind: &kind };
+    let bound = desk.register.bound(&lessee).await.map_err(|_| network())?;
+    let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
+    // The line must speak for that bot, and the agent still be known there.
+    let greeted: Vec<BotId> = greeted.iter().copied().filter(|greeted| *greeted == bot).collect();
+    let sender = Sender { scope, agent, greeted: &greeted, tag: &Tag::default() };
+    let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
+    let turn = desk.egress.lanes().enter((agent, chat_id.clone()));
+    let send = Send { chat_id, op, metadata };
+    match desk.gate.admit_send(sender, request, send).await {
+        Ok(admitted) => Ok((admitted, turn)),
+        Err(AdmitError::Refused(_)) => Err(nothing_lent()),
+        Err(AdmitError::Store(_)) => Err(network()),
+    }
+}
+
+/// Absent, ended, and somebody else's look the same: a leaked gateway learns nothing.
+fn nothing_lent() -> Outcome {
+    Outcome::failed("capability absent or expired")
+}
+
+/// Nothing was done: this text lets the client try again by itself.
+fn network() -> Outcome {
+    Outcome::failed("network error behind the desk")
+}

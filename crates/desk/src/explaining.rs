@@ -1,0 +1,187 @@
+//! Explaining: what became of an event, and why.
+//!
+//! Everything here is read from what the stops wrote down for themselves; nothing is noted for it alone.
+
+use nightdesk_egress::{Said, Sayings, Settled, Where};
+use nightdesk_gate::decide::{Extent, Ground, Verdict};
+use nightdesk_gate::{Decision, KeptRefusal, Refusal};
+use nightdesk_inbox::{Aside, Shown, State};
+use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp};
+use nightdesk_wake::{Status, Wakers};
+use serde_json::{Value, json};
+
+/// Everything that is written down about events.
+pub trait Records: nightdesk_gate::Store + Aside + Wakers + Sayings {}
+
+impl<T: nightdesk_gate::Store + Aside + Wakers + Sayings> Records for T {}
+
+/// What is known of an event, to a tenant.
+#[derive(Clone, Debug)]
+pub enum Explanation {
+    /// It was held for an agent.
+    Held(Box<Held>),
+    /// It was refused, each time it was heard.
+    Refused(Vec<KeptRefusal>),
+    /// Nothing is known of it, or not any more.
+    Unknown,
+}
+
+/// What became of an entry.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Its name.
+    pub entry: EntryId,
+    /// The entry.
+    pub shown: Shown,
+    /// How it stands with its agent.
+    pub agent: Option<Status>,
+    /// What the agent said where it came from, since.
+    pub said: Vec<Said>,
+}
+
+/// What became of an event: by the name of its entry, or by the platform's key if it was refused.
+pub async fn explain(
+    records: &dyn Records,
+    scope: TenantScope,
+    event: &str,
+) -> Result<Explanation, StoreError> {
+    if let Ok(entry) = event.parse::<EntryId>()
+        && let Some(held) = held(records, scope, entry).await?
+    {
+        return Ok(Explanation::Held(Box::new(held)));
+    }
+    let refusals = records.refusals(scope, event).await?;
+    let known = !refusals.is_empty();
+    Ok(if known { Explanation::Refused(refusals) } else { Explanation::Unknown })
+}
+
+async fn held(
+    records: &dyn Records,
+    scope: TenantScope,
+    entry: EntryId,
+) -> Result<Option<Held>, StoreError> {
+    let EntryId { agent, seq } = entry;
+    let Some(shown) = records.show(scope, agent, seq).await? else { return Ok(None) };
+    let place = Where { bot: shown.listed.bot, chat_id: &shown.listed.chat_id };
+    let said = records.said(scope, agent, place, shown.listed.at).await?;
+    let status = records.status(scope, Some(agent), "").await?.pop();
+    Ok(Some(Held { entry, shown, agent: status, said }))
+}
+
+impl Explanation {
+    /// As it is shown.
+    pub fn told(&self) -> Value {
+        match self {
+            Self::Held(held) => held.told(),
+            Self::Refused(refusals) => json!({
+                "outcome": "refused",
+                "refusals": refusals.iter().map(refused).collect::<Vec<_>>(),
+            }),
+            Self::Unknown => json!({ "outcome": "unknown" }),
+        }
+    }
+}
+
+fn refused(kept: &KeptRefusal) -> Value {
+    let KeptRefusal { at, note } = kept;
+    json!({
+        "at": second(*at),
+        "bot": note.bot,
+        "agent": note.agent,
+        "layer": note.refusal.layer().slug(),
+        "reason": note.refusal.slug(),
+        "text": note.refusal.to_string(),
+    })
+}
+
+impl Held {
+    fn told(&self) -> Value {
+        let Self { entry, shown, agent, said } = self;
+        let state = match shown.state {
+            State::Waiting { tries } => json!({ "is": "waiting", "tries": tries }),
+            State::Acked { times } => json!({
+                "is": "acked",
+                "handed_at": times.map(|(handed, _)| second(handed)),
+                "acked_at": times.map(|(_, acked)| second(acked)),
+            }),
+            State::Parked(parked) => json!({
+                "is": "parked", "reason": parked.reason.slug(), "at": second(parked.at),
+                "resubmitted_as": parked.resubmitted_as,
+            }),
+        };
+        json!({
+            "outcome": "held",
+            "entry": entry.to_string(),
+            "bot": shown.listed.bot,
+            "chat": shown.listed.chat_id,
+            "held_at": second(shown.listed.at),
+            "state": state,
+            "agent": agent.as_ref().map(standing),
+            "answers": said.iter().map(answer).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn standing(status: &Status) -> Value {
+    let wake = status.wake.as_ref();
+    json!({
+        "name": status.name,
+        "line_since": status.line_since.map(second),
+        "waiting": status.waiting,
+        "wake": wake.map(|wake| json!({
+            "state": wake.state,
+            "since": second(wake.since),
+            "calls": wake.calls,
+            "called_at": wake.called_at.map(second),
+            "outcome": wake.outcome,
+        })),
+    })
+}
+
+fn answer(said: &Said) -> Value {
+    let came = match &said.came {
+        None => "under way".to_owned(),
+        Some(Settled::Delivered(_) | Settled::InParts(_)) => "delivered".to_owned(),
+        Some(Settled::Failed(why)) => format!("failed: {why}"),
+        Some(Settled::Ambiguous) => "ambiguous: nobody knows whether it was said".to_owned(),
+    };
+    json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
+}
+
+/// What the gate would decide about an event: of each agent that is thought of, whether it receives it.
+pub fn decided(decision: &Decision) -> Value {
+    let verdicts: Vec<Value> = decision.verdicts.iter().map(verdict).collect();
+    let nobody = decision.recipients().err();
+    json!({
+        "delivered": nobody.is_none(),
+        "refusal": nobody.map(|refused| said_no(refused.refusal)),
+        "agents": verdicts,
+    })
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    let ground = match verdict.ground {
+        Ground::Binding => "the author is linked to it",
+        Ground::Grant(Extent::Chat) => "the chat is its",
+        Ground::Grant(Extent::Parent) => "the channel of the thread is its",
+        Ground::Grant(Extent::Scope) => "the scope is its",
+        Ground::Grant(Extent::Bot) => "every chat of the bot is its",
+    };
+    json!({
+        "agent": verdict.recipient.agent,
+        "tenant": verdict.recipient.scope.tenant(),
+        "ground": ground,
+        "receives": verdict.refusal.is_none(),
+        "refusal": verdict.refusal.map(said_no),
+    })
+}
+
+fn said_no(refusal: Refusal) -> Value {
+    json!({
+        "layer": refusal.layer().slug(), "reason": refusal.slug(), "text": refusal.to_string()
+    })
+}
+
+fn second(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}

@@ -1,0 +1,46 @@
+//! Linking: a person shows the desk which agent is theirs, and is answered.
+
+use std::sync::Arc;
+
+use nightdesk_egress::Fleeting;
+use nightdesk_gate::Ask;
+use nightdesk_register::Redeemed;
+use nightdesk_types::StoreError;
+
+use crate::Desk;
+use crate::accounts::store_error;
+
+/// Links who asks, or says why not.
+pub(crate) async fn link(desk: &Arc<Desk>, ask: &Ask<'_>) -> Result<(), StoreError> {
+    let redeemed = desk.register.redeem(ask.bot(), ask.author(), ask.code).await;
+    let redeemed = redeemed.map_err(store_error)?;
+    if let Redeemed::Linked { agent, .. } = &redeemed {
+        let bot = ask.bot();
+        tracing::info!(agent.id = %agent, bot.id = %bot, "linked a person on bot {bot} to agent {agent}");
+        // Other nodes look within a moment; whoever linked is likely to write here first.
+        desk.gate.look(bot).await?;
+    }
+    let answer = Fleeting::answer(ask, &words(&redeemed));
+    let egress = Arc::clone(&desk.egress);
+    // Best effort: who is not answered says it again, and is told the same.
+    desk.tasks.spawn(async move { drop(egress.show(&answer).await) });
+    Ok(())
+}
+
+fn words(redeemed: &Redeemed) -> String {
+    const NEW: &str = "Ask whoever gave it to you for a new one.";
+    match redeemed {
+        Redeemed::Linked { name, .. } => {
+            format!("You are linked to {name}. What you write to me from now on reaches it.")
+        }
+        Redeemed::Unknown => format!("I do not know that code. Look whether it is whole. {NEW}"),
+        Redeemed::Expired => format!("That code is too old. {NEW}"),
+        Redeemed::Used => format!("That code was used already. {NEW}"),
+        Redeemed::NotHere => {
+            "That code is for an agent that cannot be linked to me. Send it to the bot that you \
+             were told."
+                .to_owned()
+        }
+        Redeemed::TooMany => "You tried too many codes. Wait an hour.".to_owned(),
+    }
+}

@@ -1,0 +1,222 @@
+//! Managing: what an agent, or who looks after it, may change about its reach.
+//!
+//! Each wish names its caller by the stored record; what a body says about tenant or agent is not asked.
+
+use nightdesk_bus::Ring;
+use nightdesk_port::Bot;
+use nightdesk_register::{Caller, OnBot, OpenBot, ReachOf, RegisterError, Wish, may};
+use nightdesk_types::event::{ChatType, Source};
+use nightdesk_types::{BotId, Granted, Principal, Relevance, Sight, StoreError};
+use nightdesk_vault::Key;
+
+use crate::Desk;
+use crate::accounts::store_error;
+
+/// Why a wish was not granted.
+#[derive(Debug, thiserror::Error)]
+pub enum ManageError {
+    /// A gateway's secret is not enough for it.
+    #[error("a gateway's secret may narrow an agent's reach, and this would widen it")]
+    Widens,
+    /// No bot of that name is open to the tenant.
+    #[error("no bot of that platform and name is open to the agent")]
+    NoBot,
+    /// Several are, and none was named.
+    #[error("several bots of that platform are open to the agent")]
+    SeveralBots,
+    /// Another agent has it.
+    #[error("another agent has that chat or scope")]
+    Taken,
+    /// The agent does not have it.
+    #[error("the agent has no such chat or scope")]
+    NotGranted,
+    /// The person is not linked to the agent.
+    #[error("that person is not linked to the agent")]
+    NotLinked,
+    /// None of the agent's people is known to see the place.
+    #[error("nobody linked to the agent is known to see that chat")]
+    NotSeen,
+    /// The agent got too many codes.
+    #[error("the agent got too many codes within the hour")]
+    TooManyCodes,
+    /// The store failed.
+    #[error("could not be written down")]
+    Store(#[from] StoreError),
+}
+
+/// Which bot is meant: a platform's, and which one if there are several.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The platform's name.
+    pub platform: &'a str,
+    /// What the platform calls the bot.
+    pub handle: Option<&'a str>,
+}
+
+/// A code by which a person is linked to the agent, and the bots it can be sent to.
+pub async fn link(desk: &Desk, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
+    check(desk, caller, Wish::Link).await?;
+    let code = desk.register.link_code(caller.scope, caller.agent).await.map_err(store_error)?;
+    let code = code.ok_or(ManageError::TooManyCodes)?;
+    Ok((code, desk.register.store().open_bots(caller.scope).await?))
+}
+
+/// Takes a person's link to the agent back.
+pub async fn unlink(
+    desk: &Desk,
+    caller: &Caller,
+    bot: Named<'_>,
+    author: &str,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Unlink).await?;
+    let on = on_bot(desk, caller, bot).await?.0;
+    Ok(desk.register.store().unbind(on, author).await?)
+}
+
+/// Makes the agent a person's own where nothing else says which of theirs.
+pub async fn prefer(
+    desk: &Desk,
+    caller: &Caller,
+    bot: Named<'_>,
+    author: &str,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Prefer).await?;
+    let on = on_bot(desk, caller, bot).await?.0;
+    let is_linked = desk.register.store().prefer(on, author).await?;
+    is_linked.then_some(()).ok_or(ManageError::NotLinked)
+}
+
+/// Gives the agent a chat or a scope. On another tenant's bot, only a chat that its own people see.
+pub async fn claim(
+    desk: &Desk,
+    caller: &Caller,
+    bot: Named<'_>,
+    granted: &Granted,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Claim).await?;
+    let (on, open) = on_bot(desk, caller, bot).await?;
+    if !open.is_own && !is_seen(desk, caller, on.bot, granted).await? {
+        return Err(ManageError::NotSeen);
+    }
+    let is_free = desk.register.store().grant(on, granted, None).await?;
+    is_free.then_some(()).ok_or(ManageError::Taken)
+}
+
+/// Takes a chat or a scope from the agent.
+pub async fn release(
+    desk: &Desk,
+    caller: &Caller,
+    bot: Named<'_>,
+    granted: &Granted,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Release).await?;
+    let on = on_bot(desk, caller, bot).await?.0;
+    let had = desk.register.store().release(on, granted).await?;
+    had.then_some(()).ok_or(ManageError::NotGranted)
+}
+
+/// Says who may reach the agent wherever it was granted something.
+pub async fn open_to(
+    desk: &Desk,
+    caller: &Caller,
+    principal: Principal,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Open(principal)).await?;
+    Ok(desk.register.store().open_to(caller.scope, caller.agent, principal).await?)
+}
+
+/// Replaces who else is on the agent's list on a bot.
+pub async fn list(
+    desk: &Desk,
+    caller: &Caller,
+    bot: Named<'_>,
+    authors: &[String],
+) -> Result<(), ManageError> {
+    let on = on_bot(desk, caller, bot).await?.0;
+    check(desk, caller, Wish::List(on.bot, authors)).await?;
+    Ok(desk.register.store().list(on, authors).await?)
+}
+
+/// Replaces what concerns the agent on a platform.
+pub async fn declare(
+    desk: &Desk,
+    caller: &Caller,
+    platform: &str,
+    relevance: &Relevance,
+) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Declare).await?;
+    let store = desk.register.store();
+    Ok(store.declare(caller.scope, caller.agent, platform, relevance).await?)
+}
+
+/// Takes everything from the agent by which it can be reached or dial in, and closes its line.
+pub async fn deprovision(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
+    check(desk, caller, Wish::Deprovision).await?;
+    let revoked = desk.register.store().deprovision(caller.scope, caller.agent).await?;
+    for gateway in revoked {
+        desk.bell.0.ring(Ring::Revoked { gateway }).await;
+    }
+    Ok(())
+}
+
+/// Whom the agent can be reached by.
+pub async fn show(desk: &Desk, caller: &Caller) -> Result<ReachOf, ManageError> {
+    Ok(desk.register.store().reach_of(caller.scope, caller.agent).await?)
+}
+
+async fn check(desk: &Desk, caller: &Caller, wish: Wish<'_>) -> Result<(), ManageError> {
+    let may = may(desk.register.store(), caller, wish).await?;
+    may.then_some(()).ok_or(ManageError::Widens)
+}
+
+/// The one bot that is meant.
+async fn on_bot(
+    desk: &Desk,
+    caller: &Caller,
+    named: Named<'_>,
+) -> Result<(OnBot, OpenBot), ManageError> {
+    let is_meant = |bot: &OpenBot| {
+        bot.platform == named.platform && named.handle.is_none_or(|handle| bot.handle == handle)
+    };
+    let open = desk.register.store().open_bots(caller.scope).await?;
+    let mut meant = open.into_iter().filter(is_meant);
+    let bot = meant.next().ok_or(ManageError::NoBot)?;
+    if meant.next().is_some() {
+        return Err(ManageError::SeveralBots);
+    }
+    let on = OnBot { scope: caller.scope, agent: caller.agent, bot: bot.id };
+    Ok((on, bot))
+}
+
+/// Whether somebody linked to the agent on a bot is known to see a chat.
+async fn is_seen(
+    desk: &Desk,
+    caller: &Caller,
+    bot: BotId,
+    granted: &Granted,
+) -> Result<bool, ManageError> {
+    // Who may see all of a scope, only its bot's operator can say.
+    let Granted::Chat { chat, scope } = granted else { return Ok(false) };
+    let account = desk.accounts.of(bot).await.map_err(store_error)?;
+    let Some(account) = account else { return Ok(false) };
+    let place = place(&account.bot, chat, scope.as_deref());
+    let reach = desk.register.store().reach_of(caller.scope, caller.agent).await?;
+    let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
+    Ok(people.any(|(_, person)| account.sight(&place, person) == Sight::Sees))
+}
+
+fn place(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {
+    Source {
+        platform: bot.platform.clone(),
+        chat_id: chat.to_owned(),
+        chat_type: ChatType::Channel,
+        scope_id: scope.map(str::to_owned),
+        ..Source::default()
+    }
+}
+
+impl From<RegisterError> for ManageError {
+    fn from(error: RegisterError) -> Self {
+        Self::Store(store_error(error))
+    }
+}

@@ -1,0 +1,85 @@
+//! `nightdesk explain`: what became of an event and why, or what would.
+
+use anyhow::{Context, bail};
+use clap::Args;
+use nightdesk_desk::explaining::{self, Explanation};
+use nightdesk_gate::{Facts, Gate, Place};
+use nightdesk_register::Register;
+use nightdesk_store_pg::Pg;
+use std::sync::Arc;
+
+use super::enter::bot;
+use super::names;
+use crate::ui::Answer;
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The event: its entry's name, as logs and frames have it, or the platform's key if it was refused.
+    #[arg(required_unless_present = "dry_run", conflicts_with = "dry_run")]
+    event: Option<String>,
+    /// Whose agents it concerns, by name or id. Who is unknown is refused to the tenant that runs the bot.
+    #[arg(long, required_unless_present = "dry_run")]
+    tenant: Option<String>,
+    /// Say who would get an event that has not happened, and why the others not. Whether people can see the
+    /// place is not asked: only the platform knows.
+    #[arg(long, requires_all = ["bot", "author", "chat"])]
+    dry_run: bool,
+    /// The bot that would hear it.
+    #[arg(long)]
+    bot: Option<String>,
+    /// Who would write it, by the platform's id.
+    #[arg(long)]
+    author: Option<String>,
+    /// Where, by the platform's id.
+    #[arg(long)]
+    chat: Option<String>,
+    /// The guild, workspace or server of the chat. Without it, the chat is a direct one.
+    #[arg(long)]
+    scope: Option<String>,
+    /// The author is a program.
+    #[arg(long)]
+    program: bool,
+    /// It is said to the bot, by name or as an answer.
+    #[arg(long)]
+    addressed: bool,
+}
+
+pub(super) async fn run(
+    register: &Register,
+    pg: &Arc<Pg>,
+    explain: Explain,
+) -> anyhow::Result<Answer> {
+    if explain.dry_run {
+        return would(pg, &explain).await;
+    }
+    let (event, tenant) =
+        explain.event.zip(explain.tenant).context("name an event and a tenant")?;
+    let scope = names::tenant(register, &tenant).await?;
+    match explaining::explain(&**pg, scope, &event).await? {
+        Explanation::Unknown => bail!(
+            "nothing is known of {event} to {tenant}: refusals are kept in a ring and fall out, and what \
+             was acknowledged is forgotten after a day; `nightdesk inbox list` shows what an agent has"
+        ),
+        known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
+    }
+}
+
+async fn would(pg: &Arc<Pg>, explain: &Explain) -> anyhow::Result<Answer> {
+    let named = |text: &'static str, value: &Option<String>| value.clone().context(text);
+    let author = named("--author is missing", &explain.author)?;
+    let chat = named("--chat is missing", &explain.chat)?;
+    let bot = bot(&named("--bot is missing", &explain.bot)?)?;
+    let facts = Facts {
+        author: &author,
+        is_program: explain.program,
+        is_addressed: explain.addressed,
+        place: Place {
+            scope: explain.scope.as_deref(),
+            chat: &chat,
+            parent: None,
+            is_direct: explain.scope.is_none(),
+        },
+    };
+    let decision = Gate::over(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
+    Ok(Answer::One(explaining::decided(&decision)))
+}

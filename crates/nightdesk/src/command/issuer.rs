@@ -1,0 +1,155 @@
+//! Commands about who vouches for machines: the desk's own keys, and the sessions of agents.
+
+use std::sync::Arc;
+
+use anyhow::{bail, ensure};
+use clap::Subcommand;
+use nightdesk_register::issuer::{Grant, Session};
+use nightdesk_register::{Issuer as Own, Register};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
+use nightdesk_types::{Clock, SystemClock, Timestamp};
+use serde_json::json;
+
+use super::names::Whose;
+use super::{list, names};
+use crate::config::Config;
+use crate::issuers;
+use crate::ui::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Issuer {
+    /// List the keys that the desk signs its tokens with.
+    #[command(after_help = "Example:\n  nightdesk issuer keys")]
+    Keys,
+    /// Take a key out of use at once: nothing it signed is believed any more.
+    #[command(after_help = "Example:\n  nightdesk issuer retire 3vLq…")]
+    Retire {
+        /// Its name, as `issuer keys` shows it.
+        kid: String,
+    },
+    /// Put out a token with which its bearer speaks for one agent, for an hour.
+    #[command(after_help = "Example:\n  nightdesk issuer token --tenant acme --agent helper")]
+    Token {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Begin a session for an agent that nobody logs in for, and show once what it needs.
+    #[command(after_help = "Example:\n  nightdesk issuer session --tenant acme --agent helper")]
+    Session {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Note that a session of another issuer is an agent's.
+    #[command(
+        after_help = "Example:\n  nightdesk issuer bind --tenant acme --agent helper --issuer https://login.example.org 5b1e…"
+    )]
+    Bind {
+        #[command(flatten)]
+        whose: Whose,
+        /// The issuer, as its tokens name it.
+        #[arg(long)]
+        issuer: String,
+        /// What it calls the session: `sid` in its tokens.
+        session: String,
+    },
+    /// End a session: no token of it is believed any more.
+    #[command(after_help = "Example:\n  nightdesk issuer end --tenant acme 5b1e…")]
+    End {
+        /// Whose it is, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// The issuer, if it is not this desk.
+        #[arg(long)]
+        issuer: Option<String>,
+        /// The session, as `issuer session` showed it.
+        session: String,
+    },
+}
+
+/// Runs a command about issuers.
+pub(super) async fn run(
+    config: &Config,
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Issuer,
+) -> anyhow::Result<Answer> {
+    let (own, now) =
+        (issuers::own(config, pg, config.vault().await?), SystemClock::started().now());
+    let store = register.store();
+    match command {
+        Issuer::Keys => keys(&own, register, now).await,
+        Issuer::Retire { kid } => {
+            let found = store.retire_signing_key(&kid).await?;
+            ensure!(found, "there is no key called {kid}; `nightdesk issuer keys` shows them");
+            Ok(Answer::One(json!({ "kid": kid, "retired": true })))
+        }
+        Issuer::Token { whose } => {
+            let (scope, agent) = whose.found(register).await?;
+            let token = own.agent_token(scope, agent, now).await?.with(str::to_owned);
+            let expires_in_secs = ACCESS_TOKEN_LIFE.as_secs();
+            Ok(Answer::One(json!({ "token": token, "expires_in_secs": expires_in_secs })))
+        }
+        Issuer::Session { whose } => {
+            let (scope, agent) = whose.found(register).await?;
+            let (session, grant) = own.begin_session(scope, agent, now).await?;
+            Ok(begun(&own, &session, &grant, now))
+        }
+        Issuer::Bind { whose, issuer, session } => {
+            let (scope, agent) = whose.found(register).await?;
+            let known = config.issuers.iter().any(|known| known.url == issuer);
+            ensure!(known, "{issuer} is not among the issuers of the configuration");
+            let bound = Session { issuer: Some(issuer), id: session };
+            if !store.begin_session(scope, agent, &bound, None).await? {
+                bail!("session {} is another agent's, or was ended; it stays so", bound.id);
+            }
+            Ok(Answer::One(json!({ "agent_id": agent, "session": bound.id })))
+        }
+        Issuer::End { tenant, issuer, session } => {
+            let scope = names::tenant(register, &tenant).await?;
+            let ended = Session { issuer, id: session };
+            let found = store.end_session(scope, &ended).await?;
+            ensure!(found, "the tenant has no session called {}", ended.id);
+            Ok(Answer::One(json!({ "session": ended.id, "ended": true })))
+        }
+    }
+}
+
+async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<Answer> {
+    // Makes the first, or the next, if it is time.
+    own.jwks(now).await?;
+    let keys = register.store().signing_keys().await?;
+    let row = |key: &nightdesk_register::issuer::StoredKey| {
+        json!({
+            "kid": key.kid, "algorithm": key.algorithm.slug(),
+            "used_from": list::second(key.used_from), "retired": key.retired,
+        })
+    };
+    Ok(Answer::Many(keys.iter().map(row).collect()))
+}
+
+/// What the agent's machine needs, in the form the stock client keeps it.
+fn begun(own: &Own, session: &Session, grant: &Grant, now: Timestamp) -> Answer {
+    let expires_at = now.checked_add(ACCESS_TOKEN_LIFE).unwrap_or(now).to_string();
+    let url = own.url();
+    let file = json!({ "version": 1, "providers": { "nous": {
+        "access_token": grant.access.with(str::to_owned),
+        "refresh_token": grant.refresh.with(str::to_owned),
+        "expires_at": expires_at, "client_id": "nightdesk", "portal_base_url": url,
+    }}});
+    let text = format!(
+        "Session {}. On the agent's machine, put this into ~/.hermes/auth.json:\n\
+         \n\
+         {file}\n\
+         \n\
+         and set, before it starts:\n\
+         \n\
+         export HERMES_PORTAL_BASE_URL={url}\n\
+         export GATEWAY_RELAY_URL={url}\n\
+         \n\
+         It then provisions itself at every boot, and keeps its access going by itself, until\n\
+         `nightdesk issuer end` ends the session.",
+        session.id
+    );
+    Answer::Told { data: json!({ "session": session.id, "auth": file, "portal_url": url }), text }
+}

@@ -1,0 +1,83 @@
+//! Commands that replace keys, and the one that ends a tenant.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use nightdesk_register::Register;
+use nightdesk_types::limits::{BOT_KEY_OVERLAP_MAX, BOT_KEY_READ_WITHIN};
+use nightdesk_vault::{Key, Locksmith};
+use serde_json::json;
+
+use super::{enter, names};
+use crate::config::{Config, password};
+use crate::ui::Answer;
+use crate::wiring;
+
+/// Which bot gets which key.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rotated {
+    /// Who runs it.
+    #[arg(long)]
+    tenant: String,
+    /// Which bot.
+    #[arg(long)]
+    bot: String,
+    /// The file with its new key.
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// For how long what is signed with the keys it had is believed: `15m`, at most `24h`.
+    #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
+    overlap: Duration,
+}
+
+/// Wraps everything with the key that seals.
+pub(super) async fn rotate(config: &Config) -> anyhow::Result<Answer> {
+    let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
+    let began = Instant::now();
+    let rewrapped = wiring::locksmith(&pg, vault.clone()).rotate().await?;
+    Ok(Answer::One(json!({
+        "vault_key": vault.sealing().to_string(), "rewrapped": rewrapped,
+        "seconds": began.elapsed().as_secs_f64(),
+    })))
+}
+
+pub(super) async fn rotate_tenant(
+    register: &Register,
+    locksmith: &Locksmith,
+    name: &str,
+) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, name).await?;
+    let resealed = locksmith.rotate_tenant(scope).await?;
+    Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "resealed": resealed })))
+}
+
+pub(super) async fn erase(
+    register: &Register,
+    locksmith: &Locksmith,
+    name: &str,
+    yes: bool,
+) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, name).await?;
+    ensure!(
+        yes,
+        "tenant {name} would be erased with all its keys, bots, gateways and messages, and nothing \
+         brings them back; say --yes if that is meant"
+    );
+    let texts = locksmith.erase(scope).await?;
+    Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
+}
+
+pub(super) async fn rotate_bot(register: &Register, rotated: Rotated) -> anyhow::Result<Answer> {
+    let Rotated { tenant, bot, key_file, overlap } = rotated;
+    ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
+    let (scope, id) = (names::tenant(register, &tenant).await?, enter::bot(&bot)?);
+    let key = password(Some(&key_file))?.map(Key::new).context("the file holds no key")?;
+    let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
+    ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");
+    let within = BOT_KEY_READ_WITHIN.as_secs();
+    Ok(Answer::One(
+        json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within }),
+    ))
+}

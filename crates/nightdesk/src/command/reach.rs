@@ -1,0 +1,160 @@
+//! Commands about whom an agent can be reached by. An operator may all of it.
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use nightdesk_register::{OnBot, Register};
+use nightdesk_types::limits::LINK_CODE_LIFE;
+use nightdesk_types::{Granted, Principal};
+use serde_json::json;
+
+use super::enter::bot;
+use super::list;
+use super::names::Whose;
+use crate::ui::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Link {
+    /// Make a code; whoever sends it to a bot is linked to the agent. It is shown once.
+    #[command(after_help = "Example:\n  nightdesk link create --tenant acme --agent helper")]
+    Create {
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Binding {
+    /// Bind a person on a platform to their agent.
+    #[command(
+        after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
+    )]
+    Create(Bound),
+    /// Take a binding back.
+    #[command(
+        after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
+    )]
+    Remove(Bound),
+    /// Of a person's agents, make this one theirs where nothing else says which.
+    #[command(
+        after_help = "Example:\n  nightdesk binding prefer --tenant acme --agent helper --bot 0193… --author 4711"
+    )]
+    Prefer(Bound),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bound {
+    #[command(flatten)]
+    whose: Whose,
+    /// The bot they meet at.
+    #[arg(long)]
+    bot: String,
+    /// The person, by the platform's id.
+    #[arg(long)]
+    author: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Grant {
+    /// Give a chat, or everything in a scope, to an agent.
+    #[command(
+        after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
+    )]
+    Create {
+        #[command(flatten)]
+        given: Given,
+        /// Let anyone in, not only people bound to the agent.
+        #[arg(long)]
+        open: bool,
+    },
+    /// Take it back.
+    #[command(
+        after_help = "Example:\n  nightdesk grant remove --tenant acme --agent helper --bot 0193… --chat 99"
+    )]
+    Remove {
+        #[command(flatten)]
+        given: Given,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Given {
+    #[command(flatten)]
+    whose: Whose,
+    /// The bot in the chat.
+    #[arg(long)]
+    bot: String,
+    /// The chat, by the platform's id; `*` for every chat of the scope, or without one of the bot.
+    #[arg(long)]
+    chat: String,
+    /// The guild, workspace or server it is in.
+    #[arg(long)]
+    scope: Option<String>,
+}
+
+/// Reads who an agent is open to.
+pub(crate) fn principal(text: &str) -> Result<Principal, String> {
+    Principal::named(text).ok_or_else(|| "say owner-only, allow-list or any".to_owned())
+}
+
+pub(super) async fn link(register: &Register, link: Link) -> anyhow::Result<Answer> {
+    let Link::Create { whose } = link;
+    let (scope, agent) = whose.found(register).await?;
+    let code = register.link_code(scope, agent).await?;
+    let code = code.context("the agent got too many codes within the hour; use one of those")?;
+    let say = code.with(|code| format!("/link {code}"));
+    let bots = register.store().open_bots(scope).await?;
+    let to: Vec<_> = bots.iter().map(list::open_bot).collect();
+    let minutes = LINK_CODE_LIFE.as_secs() / 60;
+    Ok(Answer::One(json!({ "say": say, "to": to, "good_for": format!("{minutes}m") })))
+}
+
+pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Result<Answer> {
+    let (Binding::Create(bound) | Binding::Remove(bound) | Binding::Prefer(bound)) = &binding;
+    let (scope, agent) = bound.whose.found(register).await?;
+    let on = OnBot { scope, agent, bot: bot(&bound.bot)? };
+    match &binding {
+        Binding::Create(_) => register.store().bind(on, &bound.author).await?,
+        Binding::Remove(_) => register.store().unbind(on, &bound.author).await?,
+        Binding::Prefer(_) => {
+            if !register.store().prefer(on, &bound.author).await? {
+                bail!("{} is not bound to that agent; bind them first", bound.author);
+            }
+        }
+    }
+    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
+}
+
+pub(super) async fn grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
+    let (Grant::Create { given, .. } | Grant::Remove { given }) = &grant;
+    let (scope, agent) = given.whose.found(register).await?;
+    let on = OnBot { scope, agent, bot: bot(&given.bot)? };
+    let (chat, granted) = (&given.chat, Granted::of(given.scope.as_deref(), &given.chat));
+    match grant {
+        Grant::Create { open, .. } => {
+            let principal = if open { Principal::Any } else { Principal::OwnerOnly };
+            if !register.store().grant(on, &granted, Some(principal)).await? {
+                bail!("chat {chat} is already given to an agent; only one may be reached there");
+            }
+        }
+        Grant::Remove { .. } => {
+            if !register.store().release(on, &granted).await? {
+                bail!(
+                    "the agent was not given chat {chat}; `nightdesk agent reach` shows what it was"
+                );
+            }
+        }
+    }
+    Ok(Answer::One(json!({ "agent_id": agent, "chat": chat })))
+}
+
+pub(super) async fn of(
+    register: &Register,
+    whose: &Whose,
+    open_to: Option<Principal>,
+) -> anyhow::Result<Answer> {
+    let (scope, agent) = whose.found(register).await?;
+    if let Some(principal) = open_to {
+        register.store().open_to(scope, agent, principal).await?;
+    }
+    Ok(Answer::One(list::reach(&register.store().reach_of(scope, agent).await?)))
+}

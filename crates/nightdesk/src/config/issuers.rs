@@ -1,0 +1,148 @@
+//! Who vouches for machines: the desk itself, and those an operator trusts besides.
+
+use std::path::PathBuf;
+
+use anyhow::{bail, ensure};
+use nightdesk_register::issuer::KeyAlgorithm;
+use nightdesk_register::issuers::{AgentBy, KeySource, TrustedIssuer};
+use nightdesk_types::limits::ISSUERS_MAX;
+use serde::Deserialize;
+
+/// How the desk signs its own tokens. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Issuing {
+    /// `ES256`, or `RS256` if somebody who verifies them knows nothing else. A change is made known
+    /// for a day before it is used.
+    pub(crate) algorithm: Algorithm,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Algorithm {
+    #[default]
+    Es256,
+    Rs256,
+}
+
+impl From<Algorithm> for KeyAlgorithm {
+    fn from(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Es256 => Self::Es256,
+            Algorithm::Rs256 => Self::Rs256,
+        }
+    }
+}
+
+/// An issuer whose tokens are believed. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Issuer {
+    /// Its name in its tokens (`iss`), letter by letter.
+    pub(crate) url: String,
+    /// Where its keys are; public https, unless `outside` allows more.
+    pub(crate) jwks_url: Option<String>,
+    /// Or the file they are in.
+    pub(crate) jwks_file: Option<PathBuf>,
+    /// What its tokens for this desk have as `aud`. One for an agent alone has `agent:{id}`.
+    pub(crate) audience: String,
+    /// The claim that names the tenant, by its name or id.
+    pub(crate) tenant_claim: String,
+    /// How a machine's agent is found: by its `client`, called `agent:{id}`; by its `session`, which
+    /// `nightdesk issuer bind` noted; or by `either`.
+    #[serde(default)]
+    pub(crate) agent_by: By,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    Client,
+    Session,
+    #[default]
+    Either,
+}
+
+impl From<By> for AgentBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Client => Self::Client,
+            By::Session => Self::Session,
+            By::Either => Self::Either,
+        }
+    }
+}
+
+impl Issuer {
+    /// The issuer as the register is told of it.
+    pub(crate) fn trusted(&self) -> anyhow::Result<TrustedIssuer> {
+        let Self { url, jwks_url, jwks_file, audience, tenant_claim, agent_by } = self;
+        let keys = match (jwks_url, jwks_file) {
+            (Some(url), None) => KeySource::Url(url.clone()),
+            (None, Some(file)) => KeySource::File(file.clone()),
+            _ => bail!("issuers: {url} wants either jwks_url or jwks_file"),
+        };
+        ensure!(
+            !url.is_empty() && !audience.is_empty() && !tenant_claim.is_empty(),
+            "issuers: url, audience and tenant_claim must each say something"
+        );
+        Ok(TrustedIssuer {
+            url: url.clone(),
+            keys,
+            audience: audience.clone(),
+            tenant_claim: tenant_claim.clone(),
+            agent_by: (*agent_by).into(),
+        })
+    }
+}
+
+/// All of them. None has the name of another, or of the desk.
+pub(crate) fn trusted(issuers: &[Issuer], own: &str) -> anyhow::Result<Vec<TrustedIssuer>> {
+    ensure!(issuers.len() <= ISSUERS_MAX, "at most {ISSUERS_MAX} issuers can be trusted");
+    for (n, issuer) in issuers.iter().enumerate() {
+        let url = &issuer.url;
+        let earlier = issuers.iter().take(n).any(|other| other.url == *url);
+        ensure!(!earlier, "issuers: {url} stands there twice");
+        ensure!(*url != own, "issuers: {url} is this desk's own listen.public_url; leave it out");
+    }
+    issuers.iter().map(Issuer::trusted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issuer(url: &str) -> Issuer {
+        Issuer {
+            url: url.to_owned(),
+            jwks_url: Some(format!("{url}/jwks")),
+            jwks_file: None,
+            audience: "nightdesk".to_owned(),
+            tenant_claim: "tid".to_owned(),
+            agent_by: By::Either,
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_stops_the_start() {
+        let file = || Some(PathBuf::from("keys.json"));
+        let cases = [
+            ("one", vec![issuer("https://a")], ""),
+            ("two", vec![issuer("https://a"), issuer("https://b")], ""),
+            ("twice", vec![issuer("https://a"), issuer("https://a")], "twice"),
+            ("ourselves", vec![issuer("https://desk")], "own"),
+            ("no keys", vec![Issuer { jwks_url: None, ..issuer("https://a") }], "jwks_url or"),
+            ("both", vec![Issuer { jwks_file: file(), ..issuer("https://a") }], "jwks_url or"),
+            (
+                "nobody's",
+                vec![Issuer { tenant_claim: String::new(), ..issuer("https://a") }],
+                "tenant_claim",
+            ),
+        ];
+        for (name, issuers, want) in cases {
+            let said = trusted(&issuers, "https://desk").err().map(|error| error.to_string());
+            assert!(said.as_deref().unwrap_or_default().contains(want), "{name}: {said:?}");
+            assert_eq!(said.is_none(), want.is_empty(), "{name}");
+        }
+    }
+}

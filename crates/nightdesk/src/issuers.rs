@@ -1,0 +1,63 @@
+//! Whose tokens this desk believes, and how their keys are got.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_outside::{Outside, TenantUrl};
+use nightdesk_register::issuers::{FetchKeys, KeySource};
+use nightdesk_register::{Issuer, Issuers};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::ISSUER_KEYS_BYTES_MAX;
+use nightdesk_vault::Vault;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, trusted};
+
+/// The desk's own issuer and those that the configuration names.
+pub(crate) fn issuers(
+    config: &Config,
+    (pg, vault): (&Arc<Pg>, Vault),
+    outside: Outside,
+    tasks: &TaskTracker,
+) -> anyhow::Result<Issuers> {
+    let others = trusted(&config.issuers, &config.public_url())?;
+    let fetch: Arc<dyn FetchKeys> = Arc::new(Fetch(outside));
+    Ok(Issuers::own_alone(own(config, pg, vault)).trusting(others, &fetch, tasks))
+}
+
+/// The desk's own issuer.
+pub(crate) fn own(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuer {
+    let issuer = Issuer::over(Arc::<Pg>::clone(pg), vault, config.public_url());
+    issuer.signing_with(config.issuer.algorithm.into())
+}
+
+/// Through the one guarded client, or from a file.
+struct Fetch(Outside);
+
+#[async_trait]
+impl FetchKeys for Fetch {
+    async fn fetch(&self, from: &KeySource) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+        match from {
+            KeySource::Url(url) => {
+                let reply = self.0.keys(&TenantUrl::parse(url, self.0.rules())?).await?;
+                if reply.status == 200 {
+                    Ok(reply.body.to_vec())
+                } else {
+                    Err(format!("answered with status {}", reply.status).into())
+                }
+            }
+            KeySource::File(file) => {
+                let mut keys = Vec::new();
+                let bytes_max = u64::try_from(ISSUER_KEYS_BYTES_MAX)?;
+                File::open(file).await?.take(bytes_max + 1).read_to_end(&mut keys).await?;
+                if keys.len() > ISSUER_KEYS_BYTES_MAX {
+                    return Err(format!("longer than {ISSUER_KEYS_BYTES_MAX} bytes").into());
+                }
+                Ok(keys)
+            }
+        }
+    }
+}

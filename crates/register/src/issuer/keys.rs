@@ -1,0 +1,84 @@
+//! The desk's keys, as a node remembers them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{SIGNING_KEYS_AGAIN, SIGNING_KEYS_KEPT_FOR};
+use nightdesk_vault::Vault;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::key::{self, KeyAlgorithm, SigningKey};
+use super::rotation;
+use crate::register::RegisterError;
+use crate::store::Store;
+
+/// The desk's keys. Whoever needs one and finds that the next is due makes it.
+pub(super) struct Keys {
+    store: Arc<dyn Store>,
+    vault: Vault,
+    /// What the next key is to sign with.
+    pub(super) wanted: KeyAlgorithm,
+    remembered: Mutex<Option<(Instant, Arc<[SigningKey]>)>>,
+}
+
+impl Keys {
+    pub(super) fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
+        let (wanted, remembered) = (KeyAlgorithm::default(), Mutex::default());
+        Self { store, vault, wanted, remembered }
+    }
+
+    /// The keys that are believed, the newest last.
+    pub(super) async fn of(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
+        if let Some(keys) = self.younger_than(SIGNING_KEYS_KEPT_FOR) {
+            return Ok(keys);
+        }
+        match self.read(now).await {
+            Ok(keys) => Ok(keys),
+            // A store that is down takes no key out of use.
+            Err(error) => self.younger_than(Duration::MAX).ok_or(error),
+        }
+    }
+
+    /// Reads them again for a token that names another. `None`: they were read just now.
+    pub(super) async fn again(
+        &self,
+        now: Timestamp,
+    ) -> Result<Option<Arc<[SigningKey]>>, RegisterError> {
+        if self.younger_than(SIGNING_KEYS_AGAIN).is_some() {
+            return Ok(None);
+        }
+        self.read(now).await.map(Some)
+    }
+
+    /// Their public halves, as others fetch them.
+    pub(super) async fn published(&self, now: Timestamp) -> Result<Value, RegisterError> {
+        let keys = self.of(now).await?;
+        Ok(json!({ "keys": keys.iter().map(SigningKey::public).collect::<Vec<_>>() }))
+    }
+
+    async fn read(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
+        let read_at = Instant::now();
+        let mut stored = self.store.signing_keys().await?;
+        if let Some((number, used_from)) = rotation::due(&stored, self.wanted, now) {
+            let next = key::make(&self.vault, self.wanted, number, used_from);
+            stored = self.store.enter_signing_key(&next).await?;
+        }
+        let open = |stored| SigningKey::open(&self.vault, stored);
+        let opened: Result<Vec<_>, _> = rotation::believed(&stored, now).map(open).collect();
+        let keys: Arc<[SigningKey]> = opened?.into();
+        *self.lock() = Some((read_at, Arc::clone(&keys)));
+        Ok(keys)
+    }
+
+    fn younger_than(&self, age: Duration) -> Option<Arc<[SigningKey]>> {
+        let remembered = self.lock();
+        let young = remembered.as_ref().filter(|(read_at, _)| read_at.elapsed() < age);
+        young.map(|(_, keys)| Arc::clone(keys))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Arc<[SigningKey]>)>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

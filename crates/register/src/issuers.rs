@@ -1,0 +1,146 @@
+//! Issuers: whose tokens are believed.
+//!
+//! # Promise
+//!
+//! A token is believed only if a key of the issuer it names signed it, with that key's one
+//! algorithm, for this desk or for one agent, and while it is good. What it was made for is never
+//! stretched: one with a `purpose` is for nobody here. Which tenant and agent that is, rows say.
+
+mod claims;
+mod jwks;
+mod public_key;
+mod trusted;
+
+use std::sync::Arc;
+
+use jsonwebtoken::dangerous::insecure_decode_claims;
+use nightdesk_types::limits::ISSUED_TOKEN_BYTES_MAX;
+use nightdesk_types::{AgentId, TenantScope, Timestamp};
+use serde::Deserialize;
+use tokio_util::task::TaskTracker;
+
+pub use jwks::{FetchKeys, KeySource};
+pub use trusted::{AgentBy, TrustedIssuer};
+
+use crate::enrolment::Identity;
+use crate::issuer::{Issuer, Session, named_agent};
+use crate::register::RegisterError;
+use crate::store::Store;
+use claims::Judged;
+use trusted::Trusted;
+
+/// The desk's own issuer, and those an operator trusts besides.
+#[derive(Debug)]
+pub struct Issuers {
+    own: Issuer,
+    others: Vec<Trusted>,
+}
+
+impl Issuers {
+    /// Believes the desk's own issuer and nobody else.
+    pub const fn own_alone(own: Issuer) -> Self {
+        Self { own, others: Vec::new() }
+    }
+
+    /// Believes these too. Their keys are got by `fetch`, in tasks of `tasks`: who asked may hang up.
+    #[must_use]
+    pub fn trusting(
+        mut self,
+        others: Vec<TrustedIssuer>,
+        fetch: &Arc<dyn FetchKeys>,
+        tasks: &TaskTracker,
+    ) -> Self {
+        let trusted = |other| Trusted::new(other, Arc::clone(fetch), tasks.clone());
+        self.others.extend(others.into_iter().map(trusted));
+        self
+    }
+
+    /// The desk's own.
+    pub const fn own(&self) -> &Issuer {
+        &self.own
+    }
+
+    /// The agent that a token is for, as `aud` names it, in the tenant that the token names.
+    /// Whether that tenant has it, its row says. `None`: the token is not believed.
+    pub async fn agent_of(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Option<(TenantScope, AgentId)>, RegisterError> {
+        let Some(other) = self.other_issuer(token) else {
+            return self.own.agent_of(token, now).await;
+        };
+        let Some(judged) = other.judge(token, now).await? else { return Ok(None) };
+        let Some(agent) = judged.only_agent() else { return Ok(None) };
+        Ok(self.tenant(&judged).await?.map(|scope| (scope, agent)))
+    }
+
+    /// For whom a machine speaks that shows this token. `None`: the token is not believed, or
+    /// nobody's.
+    pub async fn identify(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Option<Identity>, RegisterError> {
+        let Some(other) = self.other_issuer(token) else {
+            return self.own.identify(token, now).await;
+        };
+        let Some(judged) = other.judge(token, now).await? else { return Ok(None) };
+        if !judged.is_for(other.audience()) {
+            return Ok(None);
+        }
+        let Some(scope) = self.tenant(&judged).await? else { return Ok(None) };
+        let agent = self.agent(scope, other, &judged).await?;
+        Ok(agent.map(|agent| Identity { scope, agent }))
+    }
+
+    /// The issuer that a token says it is of, if that is not the desk itself. Nothing is proven.
+    fn other_issuer(&self, token: &str) -> Option<&Trusted> {
+        #[derive(Deserialize)]
+        struct Named {
+            iss: String,
+        }
+        if token.len() > ISSUED_TOKEN_BYTES_MAX {
+            return None;
+        }
+        let named: Named = insecure_decode_claims(token).ok()?;
+        self.others.iter().find(|other| other.url() == named.iss)
+    }
+
+    /// The tenant that a token names, by name or id. One that could be either of two is neither.
+    async fn tenant(&self, judged: &Judged) -> Result<Option<TenantScope>, RegisterError> {
+        let called = self.store().tenants_called(&judged.tenant).await?;
+        match called.as_slice() {
+            [one] => Ok(Some(TenantScope::of(one.id))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The agent of the tenant whose client or session the token is of.
+    async fn agent(
+        &self,
+        scope: TenantScope,
+        issuer: &Trusted,
+        judged: &Judged,
+    ) -> Result<Option<AgentId>, RegisterError> {
+        let by = issuer.agent_by();
+        if let Some(agent) = judged.client.as_deref().and_then(named_agent)
+            && by != AgentBy::Session
+        {
+            let called = self.store().agents_called(scope, &agent.to_string()).await?;
+            return Ok(called.iter().map(|named| named.id).find(|id| *id == agent));
+        }
+        let Some(id) = judged.session.clone().filter(|_| by != AgentBy::Client) else {
+            return Ok(None);
+        };
+        let session = Session { issuer: Some(issuer.url().to_owned()), id };
+        Ok(self.store().agent_of_session(scope, &session).await?)
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.own.store()
+    }
+}
+
+#[cfg(test)]
+mod test_pair;

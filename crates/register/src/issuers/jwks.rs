@@ -1,0 +1,157 @@
+//! An issuer's keys: read now and then, and used on when they cannot be read.
+
+use std::error::Error;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use nightdesk_types::limits::{
+    ISSUER_KEYS_FRESH_FOR, ISSUER_KEYS_READ_EVERY, ISSUER_KEYS_STALE_FOR,
+};
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+use super::public_key::{PublicKey, read};
+
+/// Where an issuer's keys are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// At this URL.
+    Url(String),
+    /// In this file.
+    File(PathBuf),
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url(url) => f.write_str(url),
+            Self::File(file) => write!(f, "{}", file.display()),
+        }
+    }
+}
+
+/// Gets keys, within bounds of its own.
+#[async_trait]
+pub trait FetchKeys: Send + Sync {
+    /// The text of a set of keys.
+    async fn fetch(&self, from: &KeySource) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>>;
+}
+
+/// An issuer's keys. Clones share everything.
+#[derive(Clone)]
+pub(super) struct Jwks(Arc<Inner>);
+
+struct Inner {
+    source: KeySource,
+    fetch: Arc<dyn FetchKeys>,
+    tasks: TaskTracker,
+    kept: Mutex<Kept>,
+    /// Whoever holds it reads.
+    reading: tokio::sync::Mutex<()>,
+}
+
+impl fmt::Debug for Jwks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Jwks({})", self.0.source)
+    }
+}
+
+/// Nobody can say which keys the issuer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unavailable;
+
+impl Jwks {
+    pub(super) fn new(source: KeySource, fetch: Arc<dyn FetchKeys>, tasks: TaskTracker) -> Self {
+        let (kept, reading) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self(Arc::new(Inner { source, fetch, tasks, kept, reading }))
+    }
+
+    /// The key of this name. `None`: the issuer has none.
+    pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
+        if self.kept(|kept| kept.wants(kid, Instant::now())) {
+            let (jwks, kid) = (self.clone(), kid.to_owned());
+            // In a task of its own: who hangs up must not keep others from getting keys.
+            drop(self.0.tasks.spawn(async move { jwks.read_again(&kid).await }).await);
+        }
+        self.kept(|kept| kept.named(kid, Instant::now()))
+    }
+
+    /// Reads once for all who wait. Who has a key already does not wait for somebody else's look.
+    async fn read_again(&self, kid: &str) {
+        let known = self.kept(|kept| kept.find(kid).is_some());
+        let _reading = match self.0.reading.try_lock() {
+            Ok(reading) => reading,
+            Err(_) if known => return,
+            Err(_) => self.0.reading.lock().await,
+        };
+        if !self.kept(|kept| kept.wants(kid, Instant::now())) {
+            return;
+        }
+        let keys = self.read().await;
+        self.kept(|kept| kept.was_read(keys, Instant::now()));
+    }
+
+    async fn read(&self) -> Option<Vec<PublicKey>> {
+        let Inner { source, fetch, .. } = &*self.0;
+        let keys = match fetch.fetch(source).await {
+            Ok(body) => read(&body).map_err(Into::into),
+            Err(error) => Err(error),
+        };
+        keys.inspect_err(|error| {
+            let error: &(dyn Error + 'static) = &**error;
+            tracing::warn!(error, "could not read the keys of an issuer from {source}");
+        })
+        .ok()
+    }
+
+    fn kept<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
+        look(&mut self.0.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is known of an issuer's keys.
+#[derive(Default)]
+struct Kept {
+    keys: Vec<PublicKey>,
+    read_at: Option<Instant>,
+    tried_at: Option<Instant>,
+}
+
+impl Kept {
+    fn find(&self, kid: &str) -> Option<&PublicKey> {
+        self.keys.iter().find(|key| key.kid == kid)
+    }
+
+    /// Whether to look again, for the sake of this key.
+    fn wants(&self, kid: &str, now: Instant) -> bool {
+        let tried_lately = self.tried_at.is_some_and(|at| now - at < ISSUER_KEYS_READ_EVERY);
+        let is_known = self.is_fresh(now) && self.find(kid).is_some();
+        !tried_lately && !is_known
+    }
+
+    fn is_fresh(&self, now: Instant) -> bool {
+        self.read_at.is_some_and(|at| now - at < ISSUER_KEYS_FRESH_FOR)
+    }
+
+    fn named(&self, kid: &str, now: Instant) -> Result<Option<PublicKey>, Unavailable> {
+        let usable = self.read_at.is_some_and(|at| now - at < ISSUER_KEYS_STALE_FOR);
+        match self.find(kid) {
+            Some(key) if usable => Ok(Some(key.clone())),
+            None if self.is_fresh(now) => Ok(None),
+            // It may have come since.
+            Some(_) | None => Err(Unavailable),
+        }
+    }
+
+    fn was_read(&mut self, keys: Option<Vec<PublicKey>>, now: Instant) {
+        self.tried_at = Some(now);
+        if let Some(keys) = keys {
+            (self.keys, self.read_at) = (keys, Some(now));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

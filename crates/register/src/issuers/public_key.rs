@@ -1,0 +1,93 @@
+//! Public keys of issuers, each of one algorithm.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm as Named};
+use jsonwebtoken::jwk::{PublicKeyUse, RSAKeyParameters};
+use jsonwebtoken::{DecodingKey, decode};
+use nightdesk_types::limits::{
+    ISSUED_NAME_BYTES_MAX, ISSUER_KEYS_MAX, ISSUER_RSA_BYTES_MAX, ISSUER_RSA_BYTES_MIN,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::issuer::{KeyAlgorithm, signature_only};
+
+/// A key that verifies tokens.
+#[derive(Clone)]
+pub(super) struct PublicKey {
+    pub(super) kid: String,
+    algorithm: KeyAlgorithm,
+    key: DecodingKey,
+}
+
+impl std::fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PublicKey({} {})", self.kid, self.algorithm.slug())
+    }
+}
+
+/// Why a set of keys is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadKeys {
+    #[error("it is not a set of keys (RFC 7517)")]
+    Unreadable,
+    #[error("it has more than {ISSUER_KEYS_MAX} keys")]
+    TooMany,
+}
+
+/// Reads a set of keys. What is not a key for us is passed over; a name that two keys have is
+/// neither's.
+pub(super) fn read(body: &[u8]) -> Result<Vec<PublicKey>, BadKeys> {
+    #[derive(Deserialize)]
+    struct Set {
+        keys: Vec<Value>,
+    }
+    let set: Set = serde_json::from_slice(body).map_err(|_| BadKeys::Unreadable)?;
+    if set.keys.len() > ISSUER_KEYS_MAX {
+        return Err(BadKeys::TooMany);
+    }
+    let keys: Vec<PublicKey> = set.keys.into_iter().filter_map(PublicKey::read).collect();
+    let is_alone = |key: &&PublicKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
+    Ok(keys.iter().filter(is_alone).cloned().collect())
+}
+
+impl PublicKey {
+    fn read(key: Value) -> Option<Self> {
+        let key: Jwk = serde_json::from_value(key).ok()?;
+        let signs =
+            key.common.public_key_use.as_ref().is_none_or(|used| *used == PublicKeyUse::Signature);
+        let kid = key.common.key_id.clone();
+        let kid = kid.filter(|kid| signs && (1..=ISSUED_NAME_BYTES_MAX).contains(&kid.len()))?;
+        let algorithm = algorithm_of(&key)?;
+        Some(Self { kid, algorithm, key: DecodingKey::from_jwk(&key).ok()? })
+    }
+
+    /// What a token says, if this key signed it. Its times and its names are not looked at.
+    pub(super) fn verify<T: DeserializeOwned + Clone>(&self, token: &str) -> Option<T> {
+        let validation = signature_only(self.algorithm.of_tokens());
+        decode(token, &self.key, &validation).ok().map(|token| token.claims)
+    }
+}
+
+/// The one algorithm a key is for. One that says it is for another is for nothing.
+fn algorithm_of(key: &Jwk) -> Option<KeyAlgorithm> {
+    let (algorithm, named) = if let AlgorithmParameters::EllipticCurve(point) = &key.algorithm
+        && point.curve == EllipticCurve::P256
+    {
+        (KeyAlgorithm::Es256, Named::ES256)
+    } else if let AlgorithmParameters::RSA(rsa) = &key.algorithm
+        && is_of_good_size(rsa)
+    {
+        (KeyAlgorithm::Rs256, Named::RS256)
+    } else {
+        return None;
+    };
+    key.common.key_algorithm.is_none_or(|said| said == named).then_some(algorithm)
+}
+
+fn is_of_good_size(rsa: &RSAKeyParameters) -> bool {
+    let bytes = URL_SAFE_NO_PAD.decode(&rsa.n).map(|modulus| modulus.len());
+    bytes.is_ok_and(|bytes| (ISSUER_RSA_BYTES_MIN..=ISSUER_RSA_BYTES_MAX).contains(&bytes))
+}

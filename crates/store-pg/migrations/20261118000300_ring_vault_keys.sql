@@ -1,0 +1,77 @@
+-- Vault keys have ids, so that one can be replaced while the desk serves.
+
+-- What the nodes of the desk share, of no tenant: sealed by a key that is not in here.
+create table desk_secrets (
+    secret_id  uuid        not null,
+    name       text        not null,
+    sealed     bytea       not null,
+    created_at timestamptz not null default now(),
+    primary key (secret_id),
+    constraint desk_secrets_one_per_name unique (name)
+);
+grant select, insert, update on desk_secrets to nightdesk_app;
+-- A key is sealed anew, and stays the key it is.
+grant update (sealed) on signing_keys to nightdesk_app;
+
+-- The id of the vault key that sealed something; nothing, if that was before keys had ids.
+create function vault_key(sealed bytea) returns bytea language sql immutable parallel safe as $$
+    select case when length(sealed) > 9 and get_byte(sealed, 0) = 2
+        then substring(sealed from 2 for 8) else ''::bytea end
+$$;
+create index tenant_keys_by_vault_key on tenant_keys (vault_key(wrapped));
+
+-- The vault keys that wrap any data key, each found by one probe of the index. A door: of all tenants.
+create function door_vault_keys() returns table (vault_key bytea)
+language plpgsql stable security definer
+set search_path = public, pg_temp set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive found as (
+        (select vault_key(k.wrapped) as id from tenant_keys k order by 1 limit 1)
+        union all
+        select (
+            select vault_key(k.wrapped) from tenant_keys k
+            where vault_key(k.wrapped) > found.id order by 1 limit 1
+        ) from found where found.id is not null
+    )
+    select found.id from found where found.id is not null;
+end
+$$;
+alter function door_vault_keys() owner to nightdesk_doors;
+
+-- Some of the data keys that a vault key wraps. A door: of all tenants.
+create function door_wrapped_by(p_vault_key bytea, rows_max bigint)
+returns table (tenant_id uuid, key_id bigint, wrapped bytea)
+language plpgsql stable security definer
+set search_path = public, pg_temp set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
+    select k.tenant_id, k.key_id, k.wrapped from tenant_keys k
+    where vault_key(k.wrapped) = p_vault_key
+    limit rows_max;
+end
+$$;
+alter function door_wrapped_by(bytea, bigint) owner to nightdesk_doors;
+
+-- Replaces wrapped data keys that are still as they were read. A door: of all tenants.
+create function door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[])
+returns bigint language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+    rewrapped bigint;
+begin
+    with ordered as (
+        select r.* from unnest(p_tenant, p_key, p_was, p_wrapped) as r (tenant, key, was, wrapped)
+            join tenant_keys k on k.tenant_id = r.tenant and k.key_id = r.key
+        where k.wrapped = r.was
+        order by r.tenant, r.key
+        for update of k
+    )
+    update tenant_keys k set wrapped = ordered.wrapped from ordered
+    where k.tenant_id = ordered.tenant and k.key_id = ordered.key and k.wrapped = ordered.was;
+    get diagnostics rewrapped = row_count;
+    return rewrapped;
+end
+$$;
+alter function door_rewrap(uuid[], bigint[], bytea[], bytea[]) owner to nightdesk_doors;

@@ -1,0 +1,195 @@
+//! What managing an agent's reach needs besides.
+
+use async_trait::async_trait;
+use nightdesk_register::{Managing, OpenBot, ReachOf};
+use nightdesk_types::limits::OPEN_BOTS_MAX;
+use nightdesk_types::{
+    AgentId, BotId, GatewayId, Granted, Principal, Relevance, StoreError, TenantScope,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::Pg;
+use crate::row::misfit;
+
+#[async_trait]
+impl Managing for Pg {
+    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError> {
+        self.scoped("read an agent's reach", scope, move |connection| {
+            let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
+            Box::pin(async move {
+                let principal = sqlx::query_scalar!(
+                    "select principal from agents where tenant_id = $1 and agent_id = $2",
+                    tenant,
+                    agent
+                )
+                .fetch_one(&mut *connection)
+                .await?;
+                Ok(ReachOf {
+                    principal: named(&principal)?,
+                    people: people(connection, tenant, agent).await?,
+                    grants: grants(connection, tenant, agent).await?,
+                    listed: listed(connection, tenant, agent).await?,
+                    relevance: relevance(connection, tenant, agent).await?,
+                })
+            })
+        })
+        .await
+    }
+
+    async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError> {
+        self.single("find open bots", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!",
+                           is_own as "is_own!"
+                       from door_open_bots($1, $2)"#,
+                    scope.tenant().uuid(),
+                    OPEN_BOTS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                let bots = rows.into_iter().map(|row| OpenBot {
+                    id: BotId::from_uuid(row.bot),
+                    platform: row.platform,
+                    handle: row.handle,
+                    is_own: row.is_own,
+                });
+                Ok(bots.collect())
+            })
+        })
+        .await
+    }
+
+    async fn deprovision(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<GatewayId>, StoreError> {
+        self.scoped("deprovision an agent", scope, move |connection| {
+            Box::pin(async move {
+                let revoked = sqlx::query_scalar!(
+                    r#"select gateway_id as "gateway!" from deprovision($1, $2)"#,
+                    scope.tenant().uuid(),
+                    agent.uuid()
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(revoked.into_iter().map(GatewayId::from_uuid).collect())
+            })
+        })
+        .await
+    }
+
+    async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
+        self.scoped("read what gateways may", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    "select gateways_may_widen from tenants where tenant_id = $1",
+                    scope.tenant().uuid()
+                )
+                .fetch_one(connection)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
+        self.scoped("say what gateways may", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "update tenants set gateways_may_widen = $2 where tenant_id = $1",
+                    scope.tenant().uuid(),
+                    may
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+fn named(principal: &str) -> sqlx::Result<Principal> {
+    Principal::named(principal).ok_or_else(|| misfit("agents", "principal"))
+}
+
+async fn people(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<Vec<(BotId, String)>> {
+    let rows = sqlx::query!(
+        "select bot_id, author_id from bindings where tenant_id = $1 and agent_id = $2
+         order by bot_id, author_id",
+        tenant,
+        agent
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| (BotId::from_uuid(row.bot_id), row.author_id)).collect())
+}
+
+async fn grants(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<Vec<(BotId, Granted, Principal)>> {
+    let rows = sqlx::query!(
+        "select bot_id, scope_id, chat_id, principal from scope_grants
+         where tenant_id = $1 and agent_id = $2 order by bot_id, scope_id, chat_id",
+        tenant,
+        agent
+    )
+    .fetch_all(connection)
+    .await?;
+    let grant = |bot, scope: String, chat: String, principal: String| {
+        let scope = Some(scope.as_str()).filter(|scope| !scope.is_empty());
+        Ok((BotId::from_uuid(bot), Granted::of(scope, &chat), named(&principal)?))
+    };
+    rows.into_iter()
+        .map(|row| grant(row.bot_id, row.scope_id, row.chat_id, row.principal))
+        .collect()
+}
+
+async fn listed(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<Vec<(BotId, String)>> {
+    let rows = sqlx::query!(
+        "select bot_id, author_id from listed_authors where tenant_id = $1 and agent_id = $2
+         order by bot_id, author_id",
+        tenant,
+        agent
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| (BotId::from_uuid(row.bot_id), row.author_id)).collect())
+}
+
+async fn relevance(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<Vec<(String, Relevance)>> {
+    let rows = sqlx::query!(
+        "select platform, require_address, free_scopes, allow_other_bots from relevance_policies
+         where tenant_id = $1 and agent_id = $2 order by platform",
+        tenant,
+        agent
+    )
+    .fetch_all(connection)
+    .await?;
+    let relevance = rows.into_iter().map(|row| {
+        let relevance = Relevance {
+            require_address: row.require_address,
+            free_scopes: row.free_scopes,
+            allow_other_bots: row.allow_other_bots,
+        };
+        (row.platform, relevance)
+    });
+    Ok(relevance.collect())
+}

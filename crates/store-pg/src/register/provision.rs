@@ -1,0 +1,249 @@
+//! Gateways that provision themselves.
+
+use async_trait::async_trait;
+use nightdesk_register::enrolment::{Identity, may_be_called};
+use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning, Said};
+use nightdesk_register::{Gateway, StoredSecret};
+use nightdesk_types::limits::{HELLOS_MAX, PROVISIONED_SECRETS_MAX, WAKERS_MAX};
+use nightdesk_types::{DataKeyId, GatewayId, StoreError, TenantScope};
+use nightdesk_vault::WrappedKey;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::enrolment::holder;
+use crate::Pg;
+
+#[async_trait]
+impl Provisioning for Pg {
+    async fn provision(
+        &self,
+        identity: &Identity,
+        provision: &Provision,
+    ) -> Result<Provisioned, StoreError> {
+        let (identity, provision) = (*identity, provision.clone());
+        self.scoped("provision a gateway", identity.scope, move |connection| {
+            Box::pin(async move {
+                enter(connection, &identity, &provision.said.gateway).await?;
+                // Locked, so that those who ask at once are given one secret.
+                let holder = holder(connection, identity.scope, &provision.said.gateway).await?;
+                let gateway = match may_be_called(identity.agent, holder.as_ref()) {
+                    Ok(Some(gateway)) => gateway.uuid(),
+                    Ok(None) => return Err(sqlx::Error::RowNotFound),
+                    Err(refusal) => return Ok(Provisioned::Refused(refusal)),
+                };
+                note(connection, identity.scope, gateway, &provision.said.front).await?;
+                wake_at(connection, &identity, gateway, &provision.said).await?;
+                if let Some(same) = young_secret(connection, &identity, gateway, &provision).await?
+                {
+                    return Ok(Provisioned::Same(Box::new(same)));
+                }
+                replace_secret(connection, &identity, gateway, &provision).await?;
+                Ok(Provisioned::New(GatewayId::from_uuid(gateway)))
+            })
+        })
+        .await
+    }
+
+    async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {
+        let gateway = gateway.to_owned();
+        self.scoped("read what a gateway fronts", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_as!(
+                    Front,
+                    "select p.platform, p.bot_handle, p.route_keys, p.instance
+                     from gateway_platforms p join gateways g using (tenant_id, gateway_id)
+                     where p.tenant_id = $1 and g.name = $2
+                     order by p.platform",
+                    scope.tenant().uuid(),
+                    gateway
+                )
+                .fetch_all(connection)
+                .await
+            })
+        })
+        .await
+    }
+}
+
+/// Enters the gateway, unless somebody has the name.
+async fn enter(connection: &mut PgConnection, identity: &Identity, name: &str) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
+         on conflict do nothing",
+        identity.scope.tenant().uuid(),
+        identity.agent.uuid(),
+        name
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Notes what it fronts. Of more than a line may front, the oldest goes.
+async fn note(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    gateway: Uuid,
+    front: &Front,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into gateway_platforms
+             (tenant_id, gateway_id, platform, bot_handle, route_keys, instance)
+         values ($1, $2, $3, $4, $5, $6)
+         on conflict (tenant_id, gateway_id, platform) do update
+         set bot_handle = excluded.bot_handle, route_keys = excluded.route_keys,
+             instance = excluded.instance, provisioned_at = excluded.provisioned_at",
+        scope.tenant().uuid(),
+        gateway,
+        front.platform,
+        front.bot_handle,
+        &front.route_keys,
+        front.instance
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "delete from gateway_platforms
+         where tenant_id = $1 and gateway_id = $2 and platform not in (
+             select p.platform from gateway_platforms p
+             where p.tenant_id = $1 and p.gateway_id = $2
+             order by p.provisioned_at desc
+             limit $3
+         )",
+        scope.tenant().uuid(),
+        gateway,
+        i64::try_from(HELLOS_MAX).unwrap_or(i64::MAX)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Notes where the gateway can be woken, in place of what it said before. What an operator said
+/// stands.
+async fn wake_at(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    gateway: Uuid,
+    said: &Said,
+) -> sqlx::Result<()> {
+    let (tenant, agent) = (identity.scope.tenant().uuid(), identity.agent.uuid());
+    let gone = sqlx::query!(
+        "delete from wakers
+         where tenant_id = $1 and agent_id = $2 and gateway_id = $3 and url is distinct from $4",
+        tenant,
+        agent,
+        gateway,
+        said.wake_url
+    );
+    gone.execute(&mut *connection).await?;
+    let Some(url) = &said.wake_url else { return Ok(()) };
+    let added = sqlx::query!(
+        "insert into wakers (tenant_id, agent_id, position, url, gateway_id)
+         select $1, $2, coalesce(max(w.position), 0) + 1, $4, $3
+         from wakers w where w.tenant_id = $1 and w.agent_id = $2
+         having count(*) < $5 and count(*) = count(w.gateway_id)
+            and not coalesce(bool_or(w.gateway_id = $3), false)
+         on conflict do nothing",
+        tenant,
+        agent,
+        gateway,
+        url,
+        i64::try_from(WAKERS_MAX).unwrap_or(i64::MAX)
+    );
+    if added.execute(&mut *connection).await?.rows_affected() == 1 {
+        sqlx::query!(
+            "update wakes set due_at = greatest(clock_timestamp(), rests_until)
+             where tenant_id = $1 and agent_id = $2 and state = 'due'",
+            tenant,
+            agent
+        )
+        .execute(connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// The secret that this boot was given, perhaps for another platform.
+async fn young_secret(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    gateway: Uuid,
+    provision: &Provision,
+) -> sqlx::Result<Option<StoredSecret>> {
+    let row = sqlx::query!(
+        "select s.secret_id, s.sealed, s.key_id, k.wrapped, g.acks
+         from gateway_secrets s
+             join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
+             join gateways g on g.tenant_id = s.tenant_id and g.gateway_id = s.gateway_id
+         where s.tenant_id = $1 and s.gateway_id = $2 and s.provisioned and s.expires_at is null
+           and s.created_at > now() - make_interval(secs => $3)
+         order by s.created_at desc
+         limit 1",
+        identity.scope.tenant().uuid(),
+        gateway,
+        provision.same_for.as_secs_f64()
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Identity { scope, agent } = *identity;
+    let id = GatewayId::from_uuid(gateway);
+    Ok(row.map(|row| StoredSecret {
+        gateway: Gateway { scope, id, agent, acks: row.acks },
+        secret_id: row.secret_id,
+        sealed: row.sealed,
+        key: DataKeyId::new(row.key_id),
+        wrapped: WrappedKey(row.wrapped),
+        revoked: false,
+        expired: false,
+    }))
+}
+
+/// Gives the gateway the new secret. Those of earlier boots end with the overlap; those that ended,
+/// and the oldest of too many, go.
+async fn replace_secret(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    gateway: Uuid,
+    provision: &Provision,
+) -> sqlx::Result<()> {
+    let tenant = identity.scope.tenant().uuid();
+    sqlx::query!(
+        "update gateway_secrets
+         set expires_at = least(expires_at, now() + make_interval(secs => $3))
+         where tenant_id = $1 and gateway_id = $2 and provisioned",
+        tenant,
+        gateway,
+        provision.overlap.as_secs_f64()
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "delete from gateway_secrets
+         where tenant_id = $1 and gateway_id = $2 and provisioned and secret_id not in (
+             select s.secret_id from gateway_secrets s
+             where s.tenant_id = $1 and s.gateway_id = $2 and s.provisioned
+               and coalesce(s.expires_at > now(), true)
+             order by s.created_at desc
+             limit $3
+         )",
+        tenant,
+        gateway,
+        PROVISIONED_SECRETS_MAX - 1
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "insert into gateway_secrets
+             (tenant_id, gateway_id, secret_id, sealed, key_id, provisioned)
+         values ($1, $2, $3, $4, $5, true)",
+        tenant,
+        gateway,
+        provision.secret.id,
+        provision.secret.sealed,
+        provision.secret.key.get()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

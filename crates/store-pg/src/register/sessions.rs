@@ -1,0 +1,181 @@
+//! The sessions that agents were set up with, and the tokens that keep ours going.
+
+use async_trait::async_trait;
+use nightdesk_register::enrolment::{Digest, Identity};
+use nightdesk_register::issuer::{Refreshed, Session, Sessions};
+use nightdesk_types::limits::{REFRESH_KEPT_HOURS, REFRESH_OVERLAP};
+use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
+use sqlx::PgConnection;
+
+use crate::Pg;
+
+#[async_trait]
+impl Sessions for Pg {
+    async fn begin_session(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        session: &Session,
+        refresh: Option<Digest>,
+    ) -> Result<bool, StoreError> {
+        let session = session.clone();
+        self.scoped("begin a session", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "insert into bootstrap_sessions (tenant_id, issuer, session, agent_id)
+                     values ($1, $2, $3, $4) on conflict do nothing",
+                    scope.tenant().uuid(),
+                    session.issuer.as_deref().unwrap_or_default(),
+                    session.id,
+                    agent.uuid()
+                )
+                .execute(&mut *connection)
+                .await?;
+                if let Some(refresh) = refresh {
+                    enter_token(connection, scope, &session.id, refresh).await?;
+                }
+                Ok(live(connection, scope, &session).await? == Some(agent))
+            })
+        })
+        .await
+    }
+
+    async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
+        let session = session.clone();
+        self.scoped("end a session", scope, move |connection| {
+            Box::pin(async move { end(connection, scope, &session).await })
+        })
+        .await
+    }
+
+    async fn agent_of_session(
+        &self,
+        scope: TenantScope,
+        session: &Session,
+    ) -> Result<Option<AgentId>, StoreError> {
+        let session = session.clone();
+        self.scoped("find a session", scope, move |connection| {
+            Box::pin(async move { live(connection, scope, &session).await })
+        })
+        .await
+    }
+
+    async fn refresh(
+        &self,
+        tenant: TenantId,
+        session: &str,
+        shown: Digest,
+        next: Digest,
+    ) -> Result<Refreshed, StoreError> {
+        // What is looked for there is only found by who has the token.
+        let (scope, session) = (TenantScope::of(tenant), Session::own(session));
+        self.scoped("refresh a session", scope, move |connection| {
+            Box::pin(async move {
+                let Some(agent) = live(connection, scope, &session).await? else {
+                    return Ok(Refreshed::Unknown);
+                };
+                match trade(connection, scope, &session.id, shown).await? {
+                    None => Ok(Refreshed::Unknown),
+                    Some(true) => {
+                        forget(connection, scope, &session.id).await?;
+                        enter_token(connection, scope, &session.id, next).await?;
+                        Ok(Refreshed::Next(Identity { scope, agent }))
+                    }
+                    Some(false) => {
+                        end(connection, scope, &session).await?;
+                        Ok(Refreshed::Reused)
+                    }
+                }
+            })
+        })
+        .await
+    }
+}
+
+async fn live(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &Session,
+) -> sqlx::Result<Option<AgentId>> {
+    let agent = sqlx::query_scalar!(
+        "select agent_id from bootstrap_sessions
+         where tenant_id = $1 and issuer = $2 and session = $3 and revoked_at is null",
+        scope.tenant().uuid(),
+        session.issuer.as_deref().unwrap_or_default(),
+        session.id
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(agent.map(AgentId::from_uuid))
+}
+
+async fn end(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &Session,
+) -> sqlx::Result<bool> {
+    let ended = sqlx::query!(
+        "update bootstrap_sessions set revoked_at = coalesce(revoked_at, now())
+         where tenant_id = $1 and issuer = $2 and session = $3",
+        scope.tenant().uuid(),
+        session.issuer.as_deref().unwrap_or_default(),
+        session.id
+    )
+    .execute(connection)
+    .await?;
+    Ok(ended.rows_affected() == 1)
+}
+
+/// Notes that a token was shown. Answers whether it is still good; `None`: there is none such.
+async fn trade(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &str,
+    shown: Digest,
+) -> sqlx::Result<Option<bool>> {
+    let traded = sqlx::query_scalar!(
+        r#"update refresh_tokens set traded_at = coalesce(traded_at, now())
+           where tenant_id = $1 and session = $2 and token_sha256 = $3
+           returning traded_at > now() - make_interval(secs => $4) as "good!""#,
+        scope.tenant().uuid(),
+        session,
+        shown.as_bytes(),
+        REFRESH_OVERLAP.as_secs_f64()
+    );
+    traded.fetch_optional(connection).await
+}
+
+/// What was traded long ago is forgotten at each trade, so that it never grows.
+async fn forget(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "delete from refresh_tokens
+         where tenant_id = $1 and session = $2 and traded_at < now() - make_interval(hours => $3)",
+        scope.tenant().uuid(),
+        session,
+        REFRESH_KEPT_HOURS
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn enter_token(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &str,
+    token: Digest,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into refresh_tokens (tenant_id, session, token_sha256) values ($1, $2, $3)",
+        scope.tenant().uuid(),
+        session,
+        token.as_bytes()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Locksmith: replaces keys while everybody goes in and out.
+//!
+//! Each step is a transaction by itself and replaces only what is still as it was read. So it can be
+//! killed at any point and begun again, and two at work at once do no harm.
+
+use std::sync::Arc;
+
+use nightdesk_types::planted::crash_point;
+use nightdesk_types::{DataKeyId, StoreError, TenantScope};
+use uuid::Uuid;
+
+use crate::envelope::{OpenError, Place};
+use crate::store::{Resealed, Rewrapped, SealedRow, Store, WrappedRow};
+use crate::{DataKey, KekId, Key, OwnRow, OwnTable, Vault, kind};
+
+/// Why a key was not replaced.
+#[derive(Debug, thiserror::Error)]
+pub enum RekeyError {
+    /// The store failed.
+    #[error("keys could not be read or written")]
+    Store(#[from] StoreError),
+    /// Something does not open.
+    #[error("a sealed value does not open with this desk's vault keys")]
+    Sealed(#[from] OpenError),
+    /// Something lies under a vault key that this desk does not have.
+    #[error(
+        "data keys are wrapped by vault key {0}, which this desk does not have; put it into a file of \
+         vault.old_key_files"
+    )]
+    Missing(KekId),
+    /// The tenant was erased.
+    #[error("the tenant has no keys any more; it was erased")]
+    Erased,
+}
+
+/// Replaces keys.
+pub struct Locksmith {
+    store: Arc<dyn Store>,
+    vault: Vault,
+}
+
+impl std::fmt::Debug for Locksmith {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Locksmith")
+    }
+}
+
+impl Locksmith {
+    /// A locksmith for this store and vault.
+    pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
+        Self { store, vault }
+    }
+
+    /// Checks that this desk has every vault key that anything lies under.
+    pub async fn check(&self) -> Result<(), RekeyError> {
+        let keys = self.store.vault_keys().await?;
+        match keys.into_iter().flatten().find(|kek| !self.vault.has(*kek)) {
+            Some(missing) => Err(RekeyError::Missing(missing)),
+            None => Ok(()),
+        }
+    }
+
+    /// Wraps every data key, and seals every secret of the desk's own, with the key that seals now.
+    /// Answers how many that were.
+    pub async fn rotate(&self) -> Result<u64, RekeyError> {
+        self.check().await?;
+        let mut done = self.reseal_own().await?;
+        let sealing = Some(self.vault.sealing());
+        for kek in self.store.vault_keys().await?.into_iter().filter(|kek| *kek != sealing) {
+            loop {
+                let rows = self.store.wrapped_by(kek).await?;
+                if rows.is_empty() {
+                    break;
+                }
+                done += self.rewrap(rows).await?;
+                crash_point("K23");
+            }
+        }
+        Ok(done)
+    }
+
+    async fn rewrap(&self, rows: Vec<WrappedRow>) -> Result<u64, RekeyError> {
+        let rewrapped = |was: WrappedRow| {
+            let wrapped = self.vault.rewrapped(was.tenant, was.key, &was.wrapped)?;
+            Ok(Rewrapped { was, wrapped })
+        };
+        let rows: Result<Vec<_>, OpenError> = rows.into_iter().map(rewrapped).collect();
+        Ok(self.store.rewrap(&rows?).await?)
+    }
+
+    async fn reseal_own(&self) -> Result<u64, RekeyError> {
+        let mut done = 0;
+        for was in self.store.own_secrets().await? {
+            let sealed = self.vault.resealed_own(was.table.kind(), was.row, &was.sealed)?;
+            done += u64::from(self.store.reseal_own(&was, &sealed).await?);
+        }
+        Ok(done)
+    }
+
+    /// A secret that all nodes have, whatever vault key seals now. The first node to ask makes it of
+    /// what it would have been before there were several vault keys.
+    pub async fn shared_secret(&self, name: &'static str) -> Result<Key, RekeyError> {
+        let (table, row) = (OwnTable::DeskSecrets, Uuid::from_u128(row_of(name)));
+        let derived = Key::new(hex::encode(*self.vault.derive(name)));
+        let sealed = self.vault.seal_own(kind::DESK_SECRET, row, &derived);
+        let stored = self.store.shared_secret(name, &OwnRow { table, row, sealed }).await?;
+        Ok(self.vault.open_own(kind::DESK_SECRET, stored.row, &stored.sealed)?)
+    }
+
+    /// Gives a tenant another data key, and seals its secrets with it. What is read with the old one
+    /// meanwhile still opens. Answers how many secrets that were.
+    pub async fn rotate_tenant(&self, scope: TenantScope) -> Result<u64, RekeyError> {
+        let (id, key) = self.next_data_key(scope).await?;
+        let mut done = 0;
+        loop {
+            let rows = self.store.sealed_before(scope, id).await?;
+            if rows.is_empty() {
+                return Ok(done);
+            }
+            let resealed: Result<Vec<_>, OpenError> =
+                rows.into_iter().map(|was| self.resealed(scope, &key, was)).collect();
+            done += self.store.reseal(scope, id, &resealed?).await?;
+            crash_point("K23");
+        }
+    }
+
+    async fn next_data_key(&self, scope: TenantScope) -> Result<(DataKeyId, DataKey), RekeyError> {
+        loop {
+            let keys = self.store.data_keys(scope).await?;
+            let newest = keys.last().ok_or(RekeyError::Erased)?.key;
+            let id = DataKeyId::new(newest.get() + 1);
+            let tenant = scope.tenant();
+            let (key, wrapped) = self.vault.new_data_key(tenant, id);
+            if self.store.add_data_key(&WrappedRow { tenant, key: id, wrapped }).await? {
+                return Ok((id, key));
+            }
+        }
+    }
+
+    fn resealed(
+        &self,
+        scope: TenantScope,
+        with: &DataKey,
+        was: SealedRow,
+    ) -> Result<Resealed, OpenError> {
+        let tenant = scope.tenant();
+        let place = Place { tenant, kind: was.table.kind(), row: was.row };
+        let secret = self.vault.unwrap(tenant, was.key, &was.wrapped)?.open(&place, &was.sealed)?;
+        Ok(Resealed { sealed: with.seal(&place, &secret), was })
+    }
+
+    /// Erases a tenant: first its keys, so that nothing of it opens from then on, then what was
+    /// written. Answers how much that was.
+    pub async fn erase(&self, scope: TenantScope) -> Result<u64, RekeyError> {
+        self.store.erase(scope).await?;
+        let mut texts = 0;
+        loop {
+            match self.store.erase_texts(scope).await? {
+                0 => return Ok(texts),
+                some => texts += some,
+            }
+        }
+    }
+}
+
+/// A row's number that follows from its name: names are few, and ours.
+fn row_of(name: &str) -> u128 {
+    name.bytes().fold(0, |number, byte| number << 8 | u128::from(byte))
+}

@@ -1,0 +1,104 @@
+"""How the stock client comes to its secret at boot, with nobody at hand."""
+
+import json
+from typing import Any
+
+from line.scenarios import scenario
+from line.scenarios.enrolment import SECRET_DIGITS, invite
+from line.stage import Stage
+from props.judge import arrive, require
+from props.machine import PYTHON, Machine, identity
+
+NAME = "gw-at-boot"
+PLATFORMS = "discord,telegram"
+
+# What the client does at boot with a relay URL and no secret. It keeps the secret in its
+# environment and tells nobody; so it is asked there.
+AT_BOOT = """
+import json, logging, os
+logging.basicConfig(level=logging.INFO)
+import gateway.relay as relay
+answers, post = [], relay._post_provision
+def watched(**asked):
+    answers.append(post(**asked))
+    return answers[-1]
+relay._post_provision = watched
+provisioned = relay.self_provision_relay()
+print('BOOT', json.dumps({'provisioned': provisioned, 'answers': answers,
+    'id': os.environ.get('GATEWAY_RELAY_ID'), 'secret': os.environ.get('GATEWAY_RELAY_SECRET')}))
+"""
+
+
+async def boot(machine: Machine, url: str, **env: str) -> dict[str, Any]:
+    """Boots the client for two platforms; what came of it."""
+    settings = {"GATEWAY_RELAY_URL": url, "GATEWAY_RELAY_ID": NAME}
+    settings["GATEWAY_RELAY_PLATFORMS"] = PLATFORMS
+    settings["GATEWAY_RELAY_INSTANCE_ID"] = "somebody-elses"
+    code, said = await machine.run([str(PYTHON), "-c", AT_BOOT], **settings, **env)
+    lines = [line for line in said.splitlines() if line.startswith("BOOT ")]
+    require(code == 0 and len(lines) == 1, said)
+    booted = json.loads(lines[0].removeprefix("BOOT "))
+    require(booted["provisioned"] is True, said)
+    require(f"platforms={PLATFORMS}" in said, f"not both platforms: {said}")
+    return booted
+
+
+def one_secret(stage: Stage, booted: dict[str, Any]) -> str:
+    """The secret, which is the same for both platforms, and whose it is."""
+    secrets = {answer["secret"] for answer in booted["answers"]}
+    require(len(booted["answers"]) == 2 and len(secrets) == 1, f"{len(secrets)} secrets")
+    require(all(answer["tenant"] == stage.desk.tenant for answer in booted["answers"]), "whose?")
+    require(booted["id"] == NAME, f"it is called {booted['id']}")
+    require(secrets == {booted["secret"]}, "it has another secret than it was given")
+    require(len(booted["secret"]) == SECRET_DIGITS, "its secret is odd")
+    return booted["secret"]
+
+
+async def is_on_the_line(stage: Stage, secret: str) -> None:
+    """The secret opens a line, and what is said arrives there."""
+    client = await stage.connected(gateway=NAME, secret=secret)
+    message = await stage.platform.say()
+    await arrive(client.took, [message])
+
+
+@scenario(secs=25)
+async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
+    """With a client of the desk's issuer, the stock client provisions itself for two platforms under
+    one name: it is given one secret, which opens a line. The next boot gets that one again."""
+    machine = Machine(stage.clean_folder("machine"))
+    invited = await invite(stage)
+    url = invited["connector_url"]
+
+    secret = one_secret(stage, await boot(machine, url, **identity(invited)))
+    await is_on_the_line(stage, secret)
+    again = one_secret(stage, await boot(machine, url, **identity(invited)))
+    require(again == secret, "a boot soon after has another secret")
+
+
+@scenario(secs=25)
+async def refreshed_and_provisioned_by_a_session(stage: Stage) -> None:
+    """With a session of the desk in its `auth.json`, whose access token is over, the stock client
+    refreshes it and provisions itself; it writes the next tokens down, and they are good at the next
+    boot. When the session is ended, it gets nothing any more."""
+    home = stage.clean_folder("machine")
+    machine, auth = Machine(home), home / "auth.json"
+    words = ["issuer", "session", "--tenant", "night", "--agent", "owl"]
+    begun = await stage.desk.ask(*words)
+    url, planted = begun["portal_url"], begun["auth"]
+    tokens = planted["providers"]["nous"]
+    given = tokens["refresh_token"]
+    tokens["expires_at"] = "2026-01-01T00:00:00+00:00"
+    auth.write_text(json.dumps(planted))
+
+    secret = one_secret(stage, await boot(machine, url, HERMES_PORTAL_BASE_URL=url))
+    await is_on_the_line(stage, secret)
+    kept = json.loads(auth.read_text())["providers"]["nous"]
+    require(kept["refresh_token"] != given, "it did not trade its refresh token")
+    require(kept["access_token"] != tokens["access_token"], "it has the old access token")
+    await boot(machine, url, HERMES_PORTAL_BASE_URL=url)
+
+    ended = await stage.desk.ask("issuer", "end", "--tenant", "night", begun["session"])
+    require(ended["ended"] is True, f"not ended: {ended}")
+    settings = {"GATEWAY_RELAY_URL": url, "HERMES_PORTAL_BASE_URL": url}
+    code, said = await machine.run([str(PYTHON), "-c", AT_BOOT], **settings)
+    require(code == 0 and '"provisioned": false' in said and "HTTP 401" in said, said)

@@ -1,0 +1,73 @@
+//! Canary: secrets that are known, and a search for them in everything that leaves the desk.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::World;
+use crate::cluster::output;
+use crate::stage::DATABASE;
+
+/// What a platform lends.
+pub const CAPABILITY: &str = "canary-capability-5f1e7c";
+
+/// What people write. It may be in the database, and nowhere else.
+pub const TEXT: &str = "canary-text-88ab01";
+
+/// Searches everything for every secret there was. Answers how many were found, and where.
+pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
+    let dump = dump(world)?;
+    let log = world.desk.log();
+    ensure!(dump.contains("many-0"), "the dump has no tenants: it was not searched");
+    ensure!(log.contains("TRACE"), "the log is not fine: it was not searched");
+    let metrics = metrics(world)?;
+    ensure!(metrics.contains("nightdesk_"), "there are no numbers: they were not searched");
+    let traces = String::from_utf8_lossy(&world.sink.traces()).into_owned();
+    ensure!(!traces.is_empty(), "no traces came: they were not searched");
+    let texts = vec![TEXT.to_owned()];
+    let mut hits = Vec::new();
+    for (place, text, canaries) in [
+        ("the dump", &dump, vec![secrets]),
+        ("the log", &log, vec![secrets, &texts]),
+        ("the metrics", &metrics, vec![secrets, &texts]),
+        ("the traces", &traces, vec![secrets, &texts]),
+    ] {
+        let canaries = canaries.into_iter().flatten();
+        let found = canaries.filter(|canary| is_in(text, canary));
+        hits.extend(found.map(|canary| format!("{} in {place}", &canary[..8])));
+    }
+    Ok(hits)
+}
+
+/// Whether a secret is in a text: as it is, as bytes of a dump, or encoded.
+fn is_in(text: &str, secret: &str) -> bool {
+    let raw = STANDARD.decode(secret).ok().filter(|raw| raw.len() >= 16);
+    let forms = [
+        Some(secret.to_owned()),
+        Some(hex::encode(secret)),
+        Some(STANDARD.encode(secret)),
+        raw.map(hex::encode),
+    ];
+    forms.into_iter().flatten().any(|form| text.contains(&form))
+}
+
+fn dump(world: &World) -> Result<String> {
+    let mut dump = world.cluster.client("pg_dump");
+    dump.args(["--inserts", "-d", &world.cluster.admin_url(DATABASE)]);
+    output(&mut dump)
+}
+
+fn metrics(world: &World) -> Result<String> {
+    let mut stream = TcpStream::connect(world.metrics).context("there are no numbers")?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).context("could not wait for numbers")?;
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n\r\n")
+        .context("could not ask for numbers")?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).context("could not read the numbers")?;
+    Ok(text)
+}

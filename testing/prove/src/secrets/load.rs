@@ -1,0 +1,241 @@
+//! Load: what goes on while keys are replaced. Each request that does not get what it should fails.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use nightdesk_types::SystemClock;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::canary::CAPABILITY;
+use crate::gateway::socket::Socket;
+use crate::gateway::wire::{self, Said};
+use crate::platform::Connection;
+use crate::setup::{self, Cast, Member, SharedBot};
+
+/// The kind of every capability that is lent.
+pub const KIND: &str = "discord.interaction_token";
+
+/// Between two requests of one who posts or dials.
+const REST: Duration = Duration::from_millis(10);
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What all requests share.
+#[derive(Debug)]
+pub struct Load {
+    desk: SocketAddr,
+    /// What the platform signs with now.
+    pub bot: RwLock<SharedBot>,
+    /// With what gateways dial now.
+    pub members: RwLock<Vec<Member>>,
+    done: AtomicU64,
+    failed: AtomicU64,
+    first_failure: Mutex<Option<String>>,
+    events: AtomicU64,
+    stop: AtomicBool,
+}
+
+/// Requests that are being made. They end when dropped.
+#[derive(Debug)]
+pub struct Requests {
+    /// What they share.
+    pub load: Arc<Load>,
+    tasks: JoinSet<()>,
+}
+
+impl Load {
+    /// A load on this desk.
+    pub fn on(desk: SocketAddr, cast: &Cast) -> Arc<Self> {
+        Arc::new(Self {
+            desk,
+            bot: RwLock::new(cast.bots[0].clone()),
+            members: RwLock::new(cast.members.clone()),
+            done: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            first_failure: Mutex::default(),
+            events: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    /// How many requests were made, and how many of them failed.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
+    }
+
+    /// The secrets that gateways dial with now.
+    pub fn secrets(&self) -> Vec<String> {
+        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        members.iter().map(|member| member.secret.clone()).collect()
+    }
+
+    /// What the first failure was.
+    pub fn first_failure(&self) -> Option<String> {
+        self.first_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn member(&self, number: usize) -> Member {
+        self.members.read().unwrap_or_else(PoisonError::into_inner)[number].clone()
+    }
+
+    fn note(&self, request: Result<()>) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = request {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            let mut first = self.first_failure.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert_with(|| format!("{error:#}"));
+        }
+    }
+
+    /// Posts an event of a member's author, perhaps with something lent.
+    pub(crate) async fn post(&self, member: usize, lent: Option<&Value>) -> Result<()> {
+        self.post_in(&setup::chat(member), member, lent).await
+    }
+
+    /// The same in any chat.
+    pub(crate) async fn post_in(
+        &self,
+        chat: &str,
+        member: usize,
+        lent: Option<&Value>,
+    ) -> Result<()> {
+        let number = self.events.fetch_add(1, Ordering::Relaxed);
+        let author = setup::author(member);
+        let source = json!({ "chat_id": chat, "chat_type": "dm", "user_id": author });
+        let event = json!({ "text": super::canary::TEXT, "source": source });
+        let body = json!({ "id": format!("s{number}"), "event": event, "capability": lent });
+        let bot = self.bot.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut connection = Connection::open(self.desk).await?;
+        let status = connection.post(&bot, body.to_string().as_bytes()).await?;
+        ensure!(status == 200, "an event was answered {status}");
+        Ok(())
+    }
+
+    /// Dials in for a member.
+    pub(crate) async fn dial(&self, member: usize) -> Result<Socket> {
+        let token = self.member(member).token(&SystemClock::started());
+        let dialled = Socket::dial(self.desk, token.expose()).await;
+        dialled.with_context(|| format!("gateway {member} got no line"))
+    }
+}
+
+impl Requests {
+    /// Begins: two post, two dial, one follows up, each for members of its own.
+    pub fn begin(load: Arc<Load>) -> Self {
+        let mut tasks = JoinSet::new();
+        for member in 0..2 {
+            let load = Arc::clone(&load);
+            tasks.spawn(async move {
+                while !load.stop.load(Ordering::Relaxed) {
+                    load.note(load.post(member, None).await);
+                    tokio::time::sleep(REST).await;
+                }
+            });
+        }
+        for member in 2..4 {
+            let load = Arc::clone(&load);
+            tasks.spawn(async move {
+                while !load.stop.load(Ordering::Relaxed) {
+                    load.note(load.dial(member).await.map(drop));
+                    tokio::time::sleep(REST * 5).await;
+                }
+            });
+        }
+        let follows = Arc::clone(&load);
+        tasks.spawn(async move { follow_ups(&follows, 4).await });
+        Self { load, tasks }
+    }
+
+    /// Ends all of them.
+    pub async fn end(mut self) -> Arc<Load> {
+        self.load.stop.store(true, Ordering::Relaxed);
+        while self.tasks.join_next().await.is_some() {}
+        self.load
+    }
+}
+
+/// Holds a line, and on it follows up on what is lent again and again.
+async fn follow_ups(load: &Load, member: usize) {
+    let mut line = None;
+    while !load.stop.load(Ordering::Relaxed) {
+        let done = timeout(PATIENCE, follow_up_once(load, member, &mut line)).await;
+        let done = done.unwrap_or_else(|_| bail_late());
+        if done.is_err() {
+            line = None;
+        }
+        load.note(done);
+        tokio::time::sleep(REST * 5).await;
+    }
+}
+
+fn bail_late() -> Result<()> {
+    bail!("a follow-up took more than {PATIENCE:?}")
+}
+
+async fn follow_up_once(load: &Load, member: usize, line: &mut Option<Socket>) -> Result<()> {
+    let mut socket = match line.take() {
+        Some(socket) => socket,
+        None => load.dial(member).await?,
+    };
+    load.post(member, Some(&json!({ "kind": KIND, "value": CAPABILITY }))).await?;
+    let result = follow_up(&mut socket, &session(member), "inbound").await?;
+    ensure!(result["success"] == true, "a follow-up failed: {result}");
+    *line = Some(socket);
+    Ok(())
+}
+
+/// By which name a client knows the session of a member's author.
+pub fn session(member: usize) -> String {
+    format!("agent:main:{}:dm:{}", setup::PLATFORM, setup::chat(member))
+}
+
+/// Follows up in a session as soon as a frame of this type came, and answers what came of it.
+pub(crate) async fn follow_up(socket: &mut Socket, session: &str, first: &str) -> Result<Value> {
+    if !first.is_empty() {
+        hear(socket, first).await?;
+    }
+    let action = json!({ "op": "follow_up", "session_key": session, "kind": KIND,
+        "content": "done" });
+    // A name of its own for each: a repeat would get the first one's answer.
+    let id = nightdesk_register::new_secret().with(|secret| secret[..32].to_owned());
+    let frame = json!({ "type": "outbound", "requestId": id, "action": action });
+    wire::put_text(&mut socket.saying, format!("{frame}\n").as_bytes());
+    socket.say().await?;
+    Ok(hear(socket, "outbound_result").await?["result"].clone())
+}
+
+/// The next frame of a type. Entries are acked, and pings answered.
+async fn hear(socket: &mut Socket, kind: &str) -> Result<Value> {
+    loop {
+        let Some((said, length)) = wire::first_frame(&socket.heard)? else {
+            socket.hear().await?;
+            continue;
+        };
+        let frame: Option<Value> = match said {
+            Said::Text(text) => Some(serde_json::from_slice(text).context("a frame is no JSON")?),
+            Said::Ping(payload) => {
+                wire::put_pong(&mut socket.saying, payload);
+                None
+            }
+            Said::Closed(code) => bail!("the desk closed with {code}"),
+        };
+        socket.heard.drain(..length);
+        if let Some(id) = frame.as_ref().and_then(|frame| frame["bufferId"].as_str()) {
+            ensure!(
+                !frame.as_ref().is_some_and(|f| f.to_string().contains(CAPABILITY)),
+                "an agent was told a capability"
+            );
+            wire::put_ack(&mut socket.saying, id.as_bytes());
+        }
+        socket.say().await?;
+        if let Some(frame) = frame.filter(|frame| frame["type"] == kind) {
+            return Ok(frame);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! World: a desk that logs and traces everything, and an operator with its commands.
+
+use std::fmt::Write as _;
+use std::fs::{self, Permissions};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use nightdesk_types::{DataKeyId, TenantId};
+use nightdesk_vault::Vault;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::dig::WITHOUT_RIGHTS;
+use super::sink::Sink;
+use crate::cluster::Cluster;
+use crate::desk::{Desk, Settings, free_address};
+use crate::procfs::signal;
+use crate::setup::{Cast, Size};
+use crate::stage::{DATABASE, seeded};
+use crate::ui;
+
+/// How long the desk may take to read its keys again, ...
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// ... and how often we look whether it has.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// As finely as anybody can have the desk log.
+const LOGS: &str = "trace";
+
+/// Everything there is.
+#[derive(Debug)]
+pub struct World {
+    /// The desk.
+    pub desk: Desk,
+    /// Who runs it.
+    pub operator: Operator,
+    /// Everybody who uses it.
+    pub cast: Cast,
+    /// Where its numbers are.
+    pub metrics: SocketAddr,
+    pub(crate) sink: Sink,
+    /// PostgreSQL.
+    pub cluster: Cluster,
+}
+
+/// Who has the desk's configuration and its key file.
+#[derive(Debug)]
+pub struct Operator {
+    settings: Settings,
+    /// Every vault key there was.
+    pub vault_keys: Vec<String>,
+}
+
+impl World {
+    /// Sets everything up with so many agents, and starts the desk.
+    pub async fn set(binary: &Path, agents: usize, planted: Option<&str>) -> Result<Self> {
+        let (cluster, sink) = (Cluster::start()?, Sink::open().await?);
+        let size = Size { deliver_url: Some(sink.deliver_url()), ..Size::of(agents / 2, agents) };
+        let binary = without_rights(binary, cluster.folder())?;
+        let (cluster, settings, cast) = tokio::task::spawn_blocking(move || {
+            let (settings, cast) = seeded(&binary, &cluster, DATABASE, &size)?;
+            anyhow::Ok((cluster, settings, cast))
+        })
+        .await??;
+        let metrics = free_address()?;
+        let more = format!(
+            "[metrics]\naddress = \"{metrics}\"\n[traces]\notlp_url = \"{}\"\n\
+             [log]\nfilter = \"{LOGS}\"\n",
+            sink.traces_url()
+        );
+        let settings = settings.node("desk-1", cluster.folder(), &more)?;
+        let key = fs::read_to_string(settings.key_file()).context("could not read the key")?;
+        let planted: Vec<(&str, String)> =
+            planted.map(|bug| ("NIGHTDESK_PLANTED", bug.to_owned())).into_iter().collect();
+        let desk = settings.start_with(&planted)?;
+        let operator = Operator { settings, vault_keys: vec![key.trim().to_owned()] };
+        Ok(Self { desk, operator, cast, metrics, sink, cluster })
+    }
+
+    /// Enters so many tenants more, each with a data key, as a copy of many rows.
+    pub fn enter_tenants(&self, tenants: usize) -> Result<()> {
+        ui::say(&format!("entering {tenants} tenants with a data key each"));
+        let (vault, folder) = (self.operator.settings.vault()?, self.cluster.folder());
+        let (mut names, mut keys) = (String::new(), String::new());
+        for number in 0..tenants {
+            let id = TenantId::from_uuid(Uuid::from_u128((0xface << 64) | number as u128));
+            let (_, wrapped) = vault.new_data_key(id, DataKeyId::new(1));
+            writeln!(names, "{id},many-{number}")?;
+            writeln!(keys, "{id},1,\\x{}", hex::encode(wrapped.0))?;
+        }
+        for (table, columns, rows) in [
+            ("tenants", "tenant_id, name", names),
+            ("tenant_keys", "tenant_id, key_id, wrapped", keys),
+        ] {
+            let file = folder.join(table);
+            fs::write(&file, rows).context("could not write rows")?;
+            let copy = format!("copy {table} ({columns}) from '{}' csv", file.display());
+            self.cluster.ask(DATABASE, &copy)?;
+            fs::remove_file(file).context("could not remove rows")?;
+        }
+        Ok(())
+    }
+
+    /// Has the desk read its key file again, and waits until it says so.
+    pub fn keys_changed(&self) -> Result<()> {
+        let said = || self.desk.log().matches("vault keys read again").count();
+        let before = said();
+        signal("HUP", &[self.desk.pid()])?;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if said() > before {
+                return Ok(());
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        bail!("the desk does not read its keys again; its log ends:\n{}", self.desk.log_tail())
+    }
+}
+
+/// The binary as a program that has no special rights: so a desk should be run, and then others like
+/// it are not kept out by that alone.
+fn without_rights(binary: &Path, folder: &Path) -> Result<PathBuf> {
+    let binary = binary.canonicalize().context("there is no desk")?;
+    let (rights, file) = (WITHOUT_RIGHTS.join(" "), folder.join("nightdesk"));
+    let script = format!("#!/bin/sh\nexec setpriv {rights} {} \"$@\"\n", binary.display());
+    fs::write(&file, script).context("could not write a script")?;
+    fs::set_permissions(&file, Permissions::from_mode(0o755)).context("could not allow it")?;
+    Ok(file)
+}
+
+impl Operator {
+    /// Runs a command of the desk's binary, and reads its answer.
+    pub fn run(&self, arguments: &[&str]) -> Result<Value> {
+        self.run_with(&[], arguments)
+    }
+
+    /// The same with something in its environment.
+    pub fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Value> {
+        let output = self.settings.command(environment, arguments)?;
+        ensure!(
+            output.status.success(),
+            "`nightdesk {}` ended with {}: {}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        serde_json::from_slice(&output.stdout).context("a command did not put out JSON")
+    }
+
+    /// Makes a new vault key, which is not in the key file yet.
+    pub fn new_vault_key(&mut self) -> String {
+        let key = Vault::new_key_file().to_string();
+        self.vault_keys.push(key.clone());
+        key
+    }
+
+    /// Replaces the key file.
+    pub fn write_keys(&self, keys: &[&str]) -> Result<()> {
+        fs::write(self.settings.key_file(), keys.join("\n")).context("could not write the key file")
+    }
+
+    /// Writes something into a file of its own, for a command.
+    pub fn file(&self, name: &str, text: &str) -> Result<String> {
+        let file = self.settings.key_file().with_file_name(name);
+        fs::write(&file, text).context("could not write a file")?;
+        Ok(file.display().to_string())
+    }
+}

@@ -1,0 +1,103 @@
+//! What managing an agent's reach needs besides.
+
+use async_trait::async_trait;
+use nightdesk_register::{Managing, OnBot, OpenBot, ReachOf};
+use nightdesk_types::{AgentId, BotId, GatewayId, StoreError, TenantScope};
+
+use crate::memory::gate::Changed;
+use crate::memory::{Memory, State};
+
+impl State {
+    fn widens(&mut self, scope: TenantScope) -> Result<&mut bool, StoreError> {
+        let tenant = self.tenants.get_mut(&scope);
+        let tenant = tenant
+            .ok_or_else(|| StoreError::broken("say what gateways may", "there is no such tenant"));
+        tenant.map(|tenant| &mut tenant.gateways_may_widen)
+    }
+
+    /// Forgets who is bound to an agent and what was granted to it, as its triggers note.
+    fn forget_reach(&mut self, scope: TenantScope, agent: AgentId) {
+        let is_its = |on: OnBot| (on.scope, on.agent) == (scope, agent);
+        let bindings = self.bindings.extract_if(.., |binding| is_its(binding.on));
+        let mut gone: Vec<(OnBot, Changed)> =
+            bindings.map(|binding| (binding.on, Changed::Author(binding.author))).collect();
+        let grants = self.grants.extract_if(.., |row| is_its(row.on));
+        gone.extend(grants.map(|row| (row.on, Changed::Grant(row.granted))));
+        for (on, changed) in gone {
+            self.note(on, changed);
+        }
+    }
+}
+
+#[async_trait]
+impl Managing for Memory {
+    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError> {
+        let mut state = self.lock();
+        let row = state.agent("read an agent's reach", scope, agent)?;
+        let principal = row.principal;
+        let of_bot = |(bot, authors): (&BotId, &std::collections::BTreeSet<String>)| {
+            authors.iter().map(|author| (*bot, author.clone())).collect::<Vec<_>>()
+        };
+        let listed = row.listed.iter().flat_map(of_bot).collect();
+        let relevance = row.relevance.iter().map(|(name, said)| (name.clone(), said.clone()));
+        let relevance = relevance.collect();
+        let is_its = |on: OnBot| (on.scope, on.agent) == (scope, agent);
+        let bindings = state.bindings.iter().filter(|binding| is_its(binding.on));
+        let mut people: Vec<_> =
+            bindings.map(|binding| (binding.on.bot, binding.author.clone())).collect();
+        people.sort();
+        let rows = state.grants.iter().filter(|row| is_its(row.on));
+        let mut grants: Vec<_> =
+            rows.map(|row| (row.on.bot, row.granted.clone(), row.principal)).collect();
+        grants.sort();
+        Ok(ReachOf { principal, people, grants, listed, relevance })
+    }
+
+    async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError> {
+        let state = self.lock();
+        let open = state.bots.iter().filter(|(_, row)| row.operator == scope || row.shared);
+        let mut open: Vec<OpenBot> = open
+            .map(|(id, row)| OpenBot {
+                id: *id,
+                platform: row.new.platform.clone(),
+                handle: row.new.handle.clone(),
+                is_own: row.operator == scope,
+            })
+            .collect();
+        open.sort_by_key(|bot| !bot.is_own);
+        Ok(open)
+    }
+
+    async fn deprovision(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<GatewayId>, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let row = state.agent("deprovision an agent", scope, agent)?;
+        row.listed.clear();
+        row.relevance.clear();
+        state.link_codes.retain(|_, row| !row.is_of(scope, agent));
+        state.forget_reach(scope, agent);
+        for client in state.clients.values_mut().filter(|row| row.is_of(scope, agent)) {
+            client.revoked = true;
+        }
+        let its = state.gateways.iter_mut().filter(|(_, row)| row.is_of(scope, agent));
+        let live = its.filter(|(_, row)| row.revoked_at.is_none());
+        let revoked = live.map(|(id, row)| {
+            row.revoked_at = Some(now);
+            *id
+        });
+        Ok(revoked.collect())
+    }
+
+    async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
+        self.lock().widens(scope).copied()
+    }
+
+    async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
+        *self.lock().widens(scope)? = may;
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Gateways that provision themselves.
+
+use async_trait::async_trait;
+use nightdesk_register::NewSecret;
+use nightdesk_register::enrolment::{Identity, may_be_called};
+use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning};
+use nightdesk_types::limits::{PROVISIONED_SECRETS_MAX, WAKERS_MAX};
+use nightdesk_types::{StoreError, TenantScope, Timestamp};
+
+use super::super::{Memory, State};
+use super::gateways::{GatewayRow, SecretRow};
+
+impl State {
+    /// Notes where a gateway can be woken. What an operator said stands.
+    fn wake_at(&mut self, identity: &Identity, gateway: &str, url: Option<&String>) {
+        let Identity { scope, agent } = *identity;
+        let Some(row) = self.gateway_named(scope, gateway) else { return };
+        let before = row.wake_url.take();
+        let by_gateways: Vec<String> =
+            self.gateways.values().filter_map(|row| row.wake_url.clone()).collect();
+        let urls = self.wakers.entry((scope, agent)).or_default();
+        urls.retain(|one| Some(one) != before.as_ref());
+        let no_operators = urls.iter().all(|one| by_gateways.contains(one));
+        let Some(url) = url.filter(|_| no_operators && urls.len() < WAKERS_MAX) else { return };
+        urls.push(url.clone());
+        if let Some(row) = self.gateway_named(scope, gateway) {
+            row.wake_url = Some(url.clone());
+        }
+    }
+}
+
+impl GatewayRow {
+    /// The secret that this boot was given.
+    fn young(&self, provision: &Provision, now: Timestamp) -> Option<&SecretRow> {
+        let since = now.checked_sub(provision.same_for).unwrap_or(Timestamp::MIN);
+        let young = |secret: &&SecretRow| {
+            secret.provisioned && secret.expires_at.is_none() && secret.created_at > since
+        };
+        self.secrets.iter().rev().find(young)
+    }
+
+    fn replace(&mut self, secret: &NewSecret, provision: &Provision, now: Timestamp) {
+        let ends_at = now.checked_add(provision.overlap).unwrap_or(Timestamp::MAX);
+        for old in self.secrets.iter_mut().filter(|old| old.provisioned) {
+            old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
+        }
+        let over = |old: &SecretRow| old.expires_at.is_some_and(|at| at <= now);
+        self.secrets.retain(|old| !(old.provisioned && over(old)));
+        let kept = usize::try_from(PROVISIONED_SECRETS_MAX - 1).unwrap_or(0);
+        let mut spare =
+            self.secrets.iter().filter(|old| old.provisioned).count().saturating_sub(kept);
+        self.secrets.retain(|old| {
+            let goes = old.provisioned && spare > 0;
+            spare -= usize::from(goes);
+            !goes
+        });
+        let new = secret.clone();
+        self.secrets.push(SecretRow { new, created_at: now, expires_at: None, provisioned: true });
+    }
+}
+
+#[async_trait]
+impl Provisioning for Memory {
+    async fn provision(
+        &self,
+        identity: &Identity,
+        provision: &Provision,
+    ) -> Result<Provisioned, StoreError> {
+        let (now, said, Identity { scope, agent }) = (self.now(), &provision.said, *identity);
+        let mut state = self.lock();
+        state.agent("provision a gateway", scope, agent)?;
+        let holder = state.holder(scope, &said.gateway);
+        if let Err(refusal) = may_be_called(agent, holder.as_ref()) {
+            return Ok(Provisioned::Refused(refusal));
+        }
+        if holder.is_none() {
+            state.new_gateway(scope, agent, &said.gateway, now);
+        }
+        state.wake_at(identity, &said.gateway, said.wake_url.as_ref());
+        let missing = || StoreError::broken("provision a gateway", "it was just entered");
+        let row = state.gateway_named(scope, &said.gateway).ok_or_else(missing)?;
+        row.fronts.insert(said.front.platform.clone(), said.front.clone());
+        let id = row.gateway.id;
+        if row.young(provision, now).is_none() {
+            row.replace(&provision.secret, provision, now);
+            return Ok(Provisioned::New(id));
+        }
+        let row = state.gateways.get(&id).ok_or_else(missing)?;
+        let secret = row.young(provision, now).ok_or_else(missing)?;
+        let stored = state.stored_secret(row, secret, now).ok_or_else(missing)?;
+        Ok(Provisioned::Same(Box::new(stored)))
+    }
+
+    async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {
+        let mut state = self.lock();
+        let row = state.gateway_named(scope, gateway);
+        Ok(row.map(|row| row.fronts.values().cloned().collect()).unwrap_or_default())
+    }
+}
