@@ -125,8 +125,8 @@ impl Limits {
         let allows = |recipient: &Recipient| {
             self.allow(What::Author, &format!("{bot} {} {author}", recipient.agent)).is_ok()
         };
-        event.narrowed(allows).map_err(|(event, scope)| {
-            let refused = Refused { scope: Some(scope), refusal: Refusal::TooFast };
+        event.narrowed(allows).map_err(|(event, agent)| {
+            let refused = Refused { agent, refusal: Refusal::TooFast };
             (event, AdmitError::Refused(refused))
         })
     }
