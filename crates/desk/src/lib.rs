@@ -30,8 +30,8 @@ use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
-pub use limits::{Limits, Raised, What};
 pub use explaining::Records;
+pub use limits::{Limits, Raised, What};
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;

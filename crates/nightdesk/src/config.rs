@@ -327,8 +327,9 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
-            &config;
+        let Config {
+            listen, database, redis, vault, metrics, traces, wake, audit, outside, ..
+        } = &config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());

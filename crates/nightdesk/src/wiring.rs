@@ -275,6 +275,8 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
     let mut bytes = Zeroizing::new([0; 32]);
     secret.with(|hex| hex::decode_to_slice(hex, bytes.as_mut_slice()))?;
     Ok(bytes)
+}
+
 /// Writes down elsewhere how far the audit log goes, if it is said where.
 fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
     let Some(file) = config.audit.anchor_file.clone() else { return };

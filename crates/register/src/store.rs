@@ -17,9 +17,9 @@ use crate::gateway::{Gateway, Proof};
 use crate::issuer::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
-use crate::quota::Quotas;
 use crate::managing::Managing;
 use crate::provision::Provisioning;
+use crate::quota::Quotas;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.

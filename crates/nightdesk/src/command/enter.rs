@@ -28,9 +28,6 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             let locksmith = wiring::locksmith(&pg, vault);
             tenants(&register, &locksmith, command).await
         }
-        Command::Tenant(Tenant::Quota { tenant, quotas }) => {
-            quota::run(&register, &tenant, &quotas).await
-        }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
         Command::Bot(bot) => bots(config, &register, bot).await,
         Command::Explain(explain) => explain::run(&register, &pg, explain).await,
@@ -68,6 +65,7 @@ async fn tenants(
             let tenants = register.store().tenants(&page.after).await?;
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
+        Tenant::Quota { tenant, quotas } => quota::run(register, &tenant, &quotas).await,
         Tenant::RotateKey { name } => keys::rotate_tenant(register, locksmith, &name).await,
         Tenant::Erase { name, yes } => keys::erase(register, locksmith, &name, yes).await,
         Tenant::TrustGateways { tenant, stop } => {

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
-use nightdesk_types::{
-    Actor, AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope,
-};
+use nightdesk_types::{Actor, AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
 use uuid::Uuid;

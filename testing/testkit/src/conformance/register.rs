@@ -24,5 +24,5 @@ pub use linking::*;
 pub use listing::*;
 pub use managing::*;
 pub use provision::*;
-pub use sessions::*;
 pub use quota::*;
+pub use sessions::*;

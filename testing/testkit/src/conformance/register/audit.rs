@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::{Deed, Fault, Kind, Verifier};
-use nightdesk_register::enrolment::{Client, Digest, Enrol, NewInvitation};
+use nightdesk_register::enrolment::{Client, Digest, Enrol, Identity, NewInvitation};
 use nightdesk_types::{
     Actor, ClientId, Granted, Principal, Relevance, Seq, TenantScope, Timestamp,
 };
@@ -105,14 +105,14 @@ pub async fn an_enrolment_is_told_once(harness: &impl Harness) {
         register.invite(scope, agent, &new).await.expect("invite a gateway");
         log.told(Kind::GatewayInvited).await;
         let found = register.client(client).await.expect("find a client");
-        let found: Client = found.expect("the client is known").client;
+        let Client { scope: by, agent, .. } = found.expect("the client is known").client;
         let enrol = Enrol {
             token: Digest::of(name),
             gateway: "gw".to_owned(),
             secret: secret(name),
             overlap: Duration::ZERO,
         };
-        register.enrol(&found, &enrol).await.expect("enrol a gateway");
+        register.enrol(&Identity { scope: by, agent }, &enrol).await.expect("enrol a gateway");
 
         let deed = log.told(Kind::GatewayEnrolled).await;
         assert_eq!(deed.actor, format!("client:{client}"));

@@ -117,7 +117,8 @@ impl Enrolling for Memory {
             None => state.enter_gateway(identity.scope, identity.agent, &enrol.gateway, secret)?,
         };
         state.enrolments.entry(token).and_modify(|row| row.used = true);
-        self.tell(&mut state, client.scope, Kind::GatewayEnrolled, &json!({ "gateway_id": id }));
+        let about = json!({ "gateway_id": id });
+        self.tell(&mut state, identity.scope, Kind::GatewayEnrolled, &about);
         Ok(Enrolled::Gateway(id))
     }
 }
