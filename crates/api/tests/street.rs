@@ -15,6 +15,8 @@ mod linking;
 mod managing;
 #[path = "street/explaining.rs"]
 mod explaining;
+#[path = "street/isolation.rs"]
+mod isolation;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

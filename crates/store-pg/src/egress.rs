@@ -188,7 +188,8 @@ impl Pg {
                     "update sends set state = $6, receipt = $7, settled_at = now(),
                          node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
                      where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
-                       and (state = 'asked' or (node = $4 and node_epoch = $5))",
+                       and (state = 'asked'
+                           or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))",
                     key.scope.tenant().uuid(),
                     key.agent.uuid(),
                     key.request.as_str(),

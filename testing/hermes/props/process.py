@@ -14,6 +14,9 @@ from typing import IO
 # Below the ports the kernel gives to outgoing connections: nobody takes a desk's port while the
 # desk is down.
 PORTS = range(20_000, 32_000)
+
+# Whoever was given one may not listen yet, or be about to start again.
+GIVEN: set[int] = set()
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
@@ -22,15 +25,18 @@ class CommandFailed(Exception):
 
 
 def free_port() -> int:
-    """A port on 127.0.0.1 that nobody listens on."""
+    """A port on 127.0.0.1 that nobody listens on, and that nobody else was given."""
     while True:
         port = random.choice(PORTS)
+        if port in GIVEN:
+            continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            GIVEN.add(port)
             return port
 
 

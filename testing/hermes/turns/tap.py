@@ -61,6 +61,12 @@ class Line:
         """What the entries said."""
         return " ".join(frame.body["event"]["text"] for frame in self.desk.of("inbound"))
 
+    def acked_texts(self) -> str:
+        """What the entries said that the gateway acked."""
+        acked, handed = self.acked(), self.desk.of("inbound")
+        acked_frames = (frame for frame in handed if frame.body["bufferId"] in acked)
+        return " ".join(frame.body["event"]["text"] for frame in acked_frames)
+
     def acked(self) -> list[str]:
         """The entries the gateway acked."""
         return [frame.body["bufferId"] for frame in self.gateway.of("inbound_ack")]

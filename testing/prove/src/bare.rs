@@ -51,6 +51,8 @@ impl Bare {
             Ok(file)
         };
         let scripts: Result<Vec<PathBuf>> = (0..SCRIPTS).map(write).collect();
+        // The statements name the version that nothing was changed in.
+        cluster.ask(database, "update inbox_heads set reach_version = 0")?;
         Ok(Self { database: database.to_owned(), scripts: scripts? })
     }
 

@@ -62,8 +62,8 @@ async def enrolled_by_the_stock_cli(stage: Stage) -> None:
 
 
 @scenario(secs=15)
-async def what_is_not_built_harms_no_client(stage: Stage) -> None:
-    """Told a policy, the desk says that it does not keep it yet; the client logs it and goes on."""
+async def declared_at_boot_a_policy_is_kept(stage: Stage) -> None:
+    """Told what concerns its agent, the desk keeps it, and shows it to who looks after the agent."""
     machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage)
 
@@ -73,5 +73,6 @@ async def what_is_not_built_harms_no_client(stage: Stage) -> None:
         GATEWAY_RELAY_ID=stage.gateway.name,
         GATEWAY_RELAY_SECRET=stage.gateway.secret,
     )
-    require(code == 0 and "declared False" in said, said)
-    require("returned HTTP 501" in said, said)
+    require(code == 0 and "declared True" in said, said)
+    reach = await stage.desk.ask("agent", "reach", "--tenant", "night", "--agent", "owl")
+    require(len(reach["policies"]) == 1, f"the desk keeps {reach['policies']}")

@@ -36,7 +36,10 @@ async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
     finally:
         for task in writing:
             task.cancel()
-    for chat, other in {"killed": word, **others}.items():
+    # What the client acked in the last moment it may let fall with its line: it is not the desk's any more.
+    acked = WORD.findall(" ".join(line.acked_texts() for line in stage.tap.lines[:lines]))
+    kept = {chat: other for chat, other in others.items() if other not in acked}
+    for chat, other in {"killed": word, **kept}.items():
         await stage.is_answered(chat, other)
     await stage.just_once("killed", word)
     # An ack of the last moment may not have been stored; nothing else is handed over again.

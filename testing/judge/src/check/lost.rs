@@ -19,7 +19,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
         }
         if pair.done.is_none() && history.quiesced.is_some() {
             lost(history, findings, pair);
-        } else if let Some(healed) = healed.filter(|&healed| is_late(pair, healed)) {
+        } else if let Some(healed) = healed.filter(|&healed| is_late(history, pair, healed)) {
             late(history, findings, pair, healed);
         }
     }
@@ -52,10 +52,14 @@ fn healed(history: &History) -> Option<Mark> {
     history.last.filter(|last| last.at_ns >= healed.at_ns).map(|_| healed)
 }
 
-/// Whether something taken before the last fault ended was not done in time.
-fn is_late(pair: &Pair, healed: Mark) -> bool {
+/// Whether something taken before the last fault ended was not done in time. Who was handed it since, and left or
+/// took their time, is late themselves.
+fn is_late(history: &History, pair: &Pair, healed: Mark) -> bool {
+    let since = healed.minus_ms(HEAL_MS).at_ns;
+    let in_time = |receipt: &Receipt| (since..=healed.at_ns).contains(&receipt.mark.at_ns);
     pair.told.plus_ms(HEAL_MS).at_ns <= healed.at_ns
         && pair.done.is_none_or(|done| done.at_ns > healed.at_ns)
+        && !history.receipts_of(pair.agent, pair.nonce).iter().any(in_time)
 }
 
 fn late(history: &History, findings: &mut Findings, pair: &Pair, healed: Mark) {
@@ -246,6 +250,18 @@ mod tests {
             tale.fault_off("f9").wait_ms(late_ms);
             tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
             assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn who_was_handed_it_in_time_and_left_is_late_themselves() {
+        for (handed_ms, want) in [(30_000, &[][..]), (61_000, &["I24"])] {
+            let mut tale = Tale::with_faults();
+            tale.opened("c8", "carol").fault_on("f9", "postgres").said("n9", &["carol"]);
+            tale.fault_off("f9").wait_ms(handed_ms).handed("c8", "carol", "n9");
+            tale.closed("c8", 1000).opened("c9", "carol").wait_ms(62_000 - handed_ms.min(61_000));
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{handed_ms} ms");
         }
     }
 }

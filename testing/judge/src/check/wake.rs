@@ -51,12 +51,23 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
 }
 
 fn too_often(history: &History, findings: &mut Findings, agent: Name, calls: &[Mark]) {
-    for two in calls.windows(2).filter(|two| two[1].ms_after(two[0]) < CALL_GAP_MS) {
+    let too_soon = |two: &&[Mark]| two[1].ms_after(made(history, two[0])) < CALL_GAP_MS;
+    for two in calls.windows(2).filter(too_soon) {
         findings.add(Invariant::Wake, two.iter().copied(), || {
             let ms = two[1].ms_after(two[0]);
             format!("{} was called again after {ms} ms", history.text(agent))
         });
     }
+}
+
+/// When a call was made, at the earliest. Who stands still reads it only when they go on.
+fn made(history: &History, call: Mark) -> Mark {
+    let read_late = |fault: &&Fault| {
+        let still = fault.touches(Kind::Gateway) || fault.touches(Kind::Target);
+        let went_on = |off: Mark| off <= call && call.ms_after(off) <= SAME_TIME_MS;
+        still && fault.off.is_some_and(went_on)
+    };
+    history.faults.iter().filter(read_late).map(|fault| fault.on).min().unwrap_or(call)
 }
 
 fn not_called(history: &History, findings: &mut Findings, agent: Name, missed: Missed) {

@@ -158,6 +158,7 @@ pub async fn what_is_given_up_is_never_called_again(harness: &impl Harness) {
     claim(harness, &key, &owner).await;
     assert_eq!(give_up(harness).await, [], "this life is at it");
     harness.lease().end(&owner.node).await.expect("end a life");
+    assert!(!settle(harness, &key, &owner.node, &delivered()).await, "its life is over");
 
     let asked_on = Some(ASKED_ON.to_owned());
     let want = GivenUp { agent: key.agent, request: key.request.clone(), asked_on };

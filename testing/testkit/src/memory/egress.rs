@@ -120,8 +120,10 @@ impl Store for Memory {
         node: &Node,
         settled: &Settled,
     ) -> Result<bool, StoreError> {
-        let ours = |stage: &Stage| matches!(stage, Stage::Calling(by) if by == node);
-        Ok(self.lock().move_on(send, ours, Stage::Settled(settled.clone())))
+        let mut state = self.lock();
+        let is_gone = state.is_gone(node);
+        let ours = |stage: &Stage| matches!(stage, Stage::Calling(by) if by == node && !is_gone);
+        Ok(state.move_on(send, ours, Stage::Settled(settled.clone())))
     }
 
     async fn retract(

@@ -176,3 +176,15 @@ fn who_holds_an_entry_for_long_may_be_called_on_a_line() {
 
     assert_eq!(tale.broken(), [""; 0]);
 }
+
+#[test]
+fn a_call_to_who_stood_still_was_made_before_it_was_read() {
+    for (target, want) in [("gateway", &[][..]), ("postgres", &["I12"])] {
+        let mut tale = Tale::with_faults();
+        tale.note(wakeable()).said("n9", &["carol"]).wait_ms(1_000);
+        tale.fault_on("f9", target).wait_ms(7_000).fault_off("f9").wait_ms(200).note(called());
+        tale.wait_ms(10_000).note(called());
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{target}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Every route, asked by nobody and by a foreign tenant. A route that is not in the table has no case, and fails.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
+use nightdesk_types::{EntryId, Seq};
+use serde_json::{Value, json};
+
+/// What a route is to who may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guard {
+    /// It is everybody's, and says nothing of any tenant.
+    Open,
+    /// Who shows no proof is told so, and nothing else.
+    Proof,
+}
+use Guard::{Open, Proof};
+
+/// Every route, how it is asked, and who may.
+const ROUTES: [(&str, &str, Guard); 27] = [
+    ("GET", "/manage", Proof),
+    ("POST", "/manage/link", Proof),
+    ("POST", "/manage/unlink", Proof),
+    ("POST", "/manage/dm-default", Proof),
+    ("POST", "/manage/scope", Proof),
+    ("POST", "/manage/scope/release", Proof),
+    ("POST", "/manage/principal", Proof),
+    ("POST", "/manage/allow-list", Proof),
+    ("POST", "/manage/deprovision", Proof),
+    ("GET", "/healthz", Open),
+    ("GET", "/readyz", Open),
+    ("GET", "/relay", Proof),
+    ("POST", "/relay/enroll", Proof),
+    ("POST", "/relay/policy", Proof),
+    ("POST", "/relay/provision", Proof),
+    ("GET", "/v1/events/{id}/explanation", Proof),
+    ("POST", "/hooks/{path}", Proof),
+    ("GET", "/problems/{slug}", Open),
+    ("GET", "/chat/{path}", Open),
+    ("POST", "/chat/{path}/messages", Open),
+    ("GET", "/chat/{path}/events", Open),
+    ("GET", "/chat-assets/{name}", Open),
+    ("POST", "/oauth/token", Proof),
+    ("POST", "/api/oauth/token", Proof),
+    ("GET", "/oauth/jwks.json", Open),
+    ("GET", "/.well-known/openid-configuration", Open),
+    ("GET", "/.well-known/oauth-authorization-server", Open),
+];
+
+/// The routes that stand in the sources. Numbers are served elsewhere.
+fn served() -> BTreeSet<String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
+    let mut served = BTreeSet::new();
+    let mut folders = vec![crates.join("api/src"), crates.join("line/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(path).expect("a source");
+            let routes = text.split(".route(\"").skip(1);
+            served.extend(routes.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
+        }
+    }
+    served.remove("/metrics");
+    served
+}
+
+#[test]
+fn every_route_has_a_case() {
+    let cases: BTreeSet<String> = ROUTES.iter().map(|(_, path, _)| (*path).to_owned()).collect();
+
+    assert_eq!(served(), cases);
+    assert_eq!(cases.len(), ROUTES.len(), "none twice");
+}
+
+/// Two households that know nothing of each other.
+struct Street {
+    desk: TestDesk,
+    ann: Household,
+    bob: Household,
+}
+
+async fn street() -> Street {
+    let desk = TestDesk::open().await;
+    let (ann, bob) = (desk.household("ann", "gw").await, desk.household("bob", "gw").await);
+    desk.says(&ann, "ann", "k1").await;
+    Street { desk, ann, bob }
+}
+
+impl Street {
+    /// Asks for what is ann's.
+    async fn ask(&self, (method, path): (&str, &str), bearer: Option<&str>) -> Answered {
+        let entry = EntryId { agent: self.ann.agent, seq: Seq::new(1) }.to_string();
+        let path = path
+            .replace("{id}", &entry)
+            .replace("{path}", &self.ann.path)
+            .replace("{slug}", "taken")
+            .replace("{name}", "none");
+        let bearer = bearer.map(|bearer| format!("Bearer {bearer}"));
+        let json = ("content-type", "application/json");
+        let headers: Vec<(&str, &str)> =
+            bearer.iter().map(|bearer| ("authorization", bearer.as_str())).chain([json]).collect();
+        if method == "GET" {
+            return get(self.desk.address(), &path, &headers).await;
+        }
+        let body = self.anns().to_string();
+        post(self.desk.address(), &path, &headers, body.as_bytes()).await
+    }
+
+    /// A body that names ann's in every field that any route reads.
+    fn anns(&self) -> Value {
+        json!({
+            "tenant": self.ann.scope.tenant().to_string(),
+            "instanceId": self.ann.agent.to_string(),
+            "agentId": self.ann.agent.to_string(),
+            "gatewayId": "gw",
+            "enrollmentToken": "guess",
+            "platform": "discord",
+            "botId": "bot-ann",
+            "userId": "ann",
+            "userIds": ["bob"],
+            "chatId": "c1",
+            "principal": "any",
+            "requireAddress": true,
+        })
+    }
+
+    /// All that could have been changed of ann's.
+    async fn state(&self) -> String {
+        let (scope, agent) = (self.ann.scope, self.ann.agent);
+        let store = self.desk.register.store();
+        let reach = store.reach_of(scope, agent).await.expect("read an agent's reach");
+        let gateways = store.gateways(scope, "").await.expect("list gateways");
+        let acked = self.desk.acked(&self.ann).await;
+        format!("{reach:?} {gateways:?} {acked} {:?}", self.desk.head_of(&self.ann).await)
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_told_or_changes_anything() {
+    let street = street().await;
+    let before = street.state().await;
+    for (method, path, guard) in ROUTES {
+        let answer = street.ask((method, path), None).await;
+        let told = format!("{method} {path}: {}", answer.text);
+        match guard {
+            Proof => assert!([400, 401, 429].contains(&answer.status), "{told}"),
+            Open => assert_ne!(answer.status, 500, "{told}"),
+        }
+        assert!(!answer.text.contains(&street.ann.agent.to_string()), "{told}");
+        assert!(!answer.text.contains(&street.ann.scope.tenant().to_string()), "{told}");
+    }
+    assert_eq!(street.state().await, before);
+}
+
+#[tokio::test]
+async fn a_foreign_tenant_is_told_nothing_and_changes_nothing() {
+    let street = street().await;
+    let before = street.state().await;
+    let bearer = upgrade_token_at(&street.bob.name, &street.bob.secret, 300);
+    for (method, path, _) in
+        ROUTES.into_iter().filter(|(_, path, _)| *path != "/manage/deprovision")
+    {
+        let answer = street.ask((method, path), Some(&bearer)).await;
+        let told = format!("{method} {path}: {}", answer.text);
+        assert_ne!(answer.status, 500, "{told}");
+        assert!(!answer.text.contains(&street.ann.agent.to_string()), "{told}");
+        assert!(!answer.text.contains(&street.ann.scope.tenant().to_string()), "{told}");
+        assert!(!answer.text.contains("k1"), "{told}");
+    }
+    // The last, since it takes bob's own proof from him.
+    street.ask(("POST", "/manage/deprovision"), Some(&bearer)).await;
+    assert_eq!(street.state().await, before);
+}
