@@ -37,15 +37,6 @@ pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
         .with_state(gateways)
 }
 
-/// Who asks.
-async fn caller(
-    gateways: &Gateways,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Result<Caller, Response> {
-    gateways.caller(request.headers(), from).await
-}
-
 /// Who asks, and for what; `wants` says what the body should have been.
 async fn asked<T: DeserializeOwned>(
     gateways: &Gateways,

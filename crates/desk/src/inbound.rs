@@ -103,9 +103,9 @@ async fn put(
         linking::link(desk, &ask).await?;
         return Ok(Placed::Stored);
     }
-    let source = event.get().source().clone();
-    let sees = |person: &str| account.sight(&source, person);
-    let floor: Floor<'_> = account.platform.eyes().is_some().then_some(&sees);
+    let seen = account.platform.eyes().map(|eyes| (eyes, event.get().source().clone()));
+    let look = seen.as_ref().map(|(eyes, at)| |who: &str| eyes.sight(&account.bot, at, who));
+    let floor: Floor<'_> = look.as_ref().map(|look| look as _);
     let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {

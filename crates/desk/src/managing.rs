@@ -56,7 +56,7 @@ pub struct Named<'a> {
 /// A code by which a person is linked to the agent, and the bots it can be sent to.
 pub async fn link(desk: &Desk, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
     check(desk, caller, Wish::Link).await?;
-    let code = desk.register.link_code(caller.scope, caller.agent).await.map_err(store_error)?;
+    let code = desk.register.link_code(caller.scope, caller.agent).await?;
     let code = code.ok_or(ManageError::TooManyCodes)?;
     Ok((code, desk.register.store().open_bots(caller.scope).await?))
 }
@@ -197,8 +197,7 @@ async fn is_seen(
 ) -> Result<bool, ManageError> {
     // Who may see all of a scope, only its bot's operator can say.
     let Granted::Chat { chat, scope } = granted else { return Ok(false) };
-    let account = desk.accounts.of(bot).await.map_err(store_error)?;
-    let Some(account) = account else { return Ok(false) };
+    let Some(account) = desk.accounts.of(bot).await? else { return Ok(false) };
     let place = place(&account.bot, chat, scope.as_deref());
     let reach = desk.register.store().reach_of(caller.scope, caller.agent).await?;
     let mut people = reach.people.iter().filter(|(on, _)| *on == bot);

@@ -9,6 +9,8 @@
 //! to its secret, [`issuers`] who vouches for machines, [`audit`] what was done.
 
 mod account;
+#[cfg(test)]
+mod forged;
 mod caller;
 mod capability;
 mod gateway;

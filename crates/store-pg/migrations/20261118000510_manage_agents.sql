@@ -30,8 +30,13 @@ begin
     delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
     delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
     delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    -- As when a gateway is revoked: nobody is woken any more where it said.
+    delete from wakers w
+    where w.tenant_id = p_tenant and w.agent_id = p_agent and w.gateway_id is not null;
     update oauth_clients o set revoked_at = now()
     where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
+    update bootstrap_sessions s set revoked_at = now()
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.revoked_at is null;
     return query
     update gateways g set revoked_at = now()
     where g.tenant_id = p_tenant and g.agent_id = p_agent and g.revoked_at is null

@@ -1,6 +1,6 @@
 //! The store of wakes. What an operator asks of it has a file of its own.
 
-mod operator;
+pub(crate) mod operator;
 
 use std::time::Duration;
 

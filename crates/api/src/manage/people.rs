@@ -13,7 +13,7 @@ use nightdesk_register::OpenBot;
 use nightdesk_types::limits::{LINK_CODE_LIFE, LISTED_AUTHORS_MAX};
 use nightdesk_vault::Key;
 
-use super::{asked, caller, named, refused, told};
+use super::{asked, named, refused, told};
 use crate::gateways::{Gateways, refuse};
 
 const WANTS: &str =
@@ -22,10 +22,10 @@ const WANTS_LIST: &str = "send JSON with platform and userIds, at most a thousan
 
 pub(super) async fn link(
     State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let caller = match caller(&gateways, from, request).await {
+    let caller = match gateways.caller(request.headers(), from).await {
         Ok(caller) => caller,
         Err(refused) => return refused,
     };

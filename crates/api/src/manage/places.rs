@@ -7,7 +7,8 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use nightdesk_desk::managing;
-use nightdesk_protocol::http::manage::Scope;
+use nightdesk_protocol::http::manage::{OnBot, Scope};
+use nightdesk_register::Caller;
 use nightdesk_types::Granted;
 use nightdesk_types::reach::EVERY_CHAT;
 
@@ -22,13 +23,10 @@ pub(super) async fn scope(
     from: ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    match asked::<Scope>(&gateways, from, request, WANTS).await {
-        Ok((caller, scope)) => match granted(&scope) {
-            Some(granted) => {
-                told(managing::claim(&gateways.desk, &caller, named(&scope.on), &granted).await)
-            }
-            None => refuse(StatusCode::BAD_REQUEST, WANTS),
-        },
+    match place(&gateways, from, request).await {
+        Ok((caller, on, granted)) => {
+            told(managing::claim(&gateways.desk, &caller, named(&on), &granted).await)
+        }
         Err(refused) => refused,
     }
 }
@@ -38,15 +36,23 @@ pub(super) async fn release(
     from: ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    match asked::<Scope>(&gateways, from, request, WANTS).await {
-        Ok((caller, scope)) => match granted(&scope) {
-            Some(granted) => {
-                told(managing::release(&gateways.desk, &caller, named(&scope.on), &granted).await)
-            }
-            None => refuse(StatusCode::BAD_REQUEST, WANTS),
-        },
+    match place(&gateways, from, request).await {
+        Ok((caller, on, granted)) => {
+            told(managing::release(&gateways.desk, &caller, named(&on), &granted).await)
+        }
         Err(refused) => refused,
     }
+}
+
+/// Who asks, and about what.
+async fn place(
+    gateways: &Gateways,
+    from: ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Result<(Caller, OnBot, Granted), Response> {
+    let (caller, scope) = asked::<Scope>(gateways, from, request, WANTS).await?;
+    let granted = granted(&scope).ok_or_else(|| refuse(StatusCode::BAD_REQUEST, WANTS))?;
+    Ok((caller, scope.on, granted))
 }
 
 /// What is meant. Every chat of a bot is its operator's to give, and cannot be asked for here.

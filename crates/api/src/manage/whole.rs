@@ -13,17 +13,17 @@ use nightdesk_register::ReachOf;
 use nightdesk_types::{BotId, Granted, Principal, Relevance};
 use serde_json::{Value, json};
 
-use super::{asked, caller, refused, told};
+use super::{asked, refused, told};
 use crate::gateways::{Gateways, refuse};
 
 const WANTS: &str = "send JSON with principal: owner-only, allow-list or any";
 
 pub(super) async fn show(
     State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let caller = match caller(&gateways, from, request).await {
+    let caller = match gateways.caller(request.headers(), from).await {
         Ok(caller) => caller,
         Err(refused) => return refused,
     };
@@ -49,10 +49,10 @@ pub(super) async fn principal(
 
 pub(super) async fn deprovision(
     State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    match caller(&gateways, from, request).await {
+    match gateways.caller(request.headers(), from).await {
         Ok(caller) => told(managing::deprovision(&gateways.desk, &caller).await),
         Err(refused) => refused,
     }

@@ -10,6 +10,8 @@ use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, crypto};
 use serde_json::{Value, json};
 
+use crate::forged::with;
+
 pub(super) const NOW: i64 = 1_800_000_000;
 pub(super) const ISSUER: &str = "https://login.example.org";
 pub(super) const TENANT_CLAIM: &str = "tid";
@@ -70,17 +72,4 @@ pub(super) fn claims() -> Value {
         "iss": ISSUER, "aud": "nightdesk", "sub": "s1", "iat": NOW, "exp": NOW + 3600,
         TENANT_CLAIM: "acme", "client_id": "hermes-cli-vps", "sid": "session-1",
     })
-}
-
-/// The value with some of its members changed; null takes one away.
-pub(super) fn with(mut value: Value, changes: &Value) -> Value {
-    let members = value.as_object_mut().unwrap();
-    for (name, change) in changes.as_object().unwrap() {
-        if change.is_null() {
-            members.remove(name);
-        } else {
-            members.insert(name.clone(), change.clone());
-        }
-    }
-    value
 }

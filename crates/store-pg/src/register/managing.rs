@@ -25,11 +25,12 @@ impl Managing for Pg {
                 )
                 .fetch_one(&mut *connection)
                 .await?;
+                let (bound, listed) = people(connection, tenant, agent).await?;
                 Ok(ReachOf {
                     principal: named(&principal)?,
-                    people: people(connection, tenant, agent).await?,
+                    people: named_on_bots(bound),
                     grants: grants(connection, tenant, agent).await?,
-                    listed: listed(connection, tenant, agent).await?,
+                    listed: named_on_bots(listed),
                     relevance: relevance(connection, tenant, agent).await?,
                 })
             })
@@ -116,20 +117,37 @@ fn named(principal: &str) -> sqlx::Result<Principal> {
     Principal::named(principal).ok_or_else(|| misfit("agents", "principal"))
 }
 
+/// Somebody bound to an agent, or on its list.
+struct Person {
+    is_bound: bool,
+    bot: Uuid,
+    author: String,
+}
+
+/// People bound to an agent, and who else is on its list.
 async fn people(
     connection: &mut PgConnection,
     tenant: Uuid,
     agent: Uuid,
-) -> sqlx::Result<Vec<(BotId, String)>> {
-    let rows = sqlx::query!(
-        "select bot_id, author_id from bindings where tenant_id = $1 and agent_id = $2
-         order by bot_id, author_id",
+) -> sqlx::Result<(Vec<Person>, Vec<Person>)> {
+    let people = sqlx::query_as!(
+        Person,
+        r#"select true as "is_bound!", bot_id as "bot!", author_id as "author!"
+           from bindings where tenant_id = $1 and agent_id = $2
+           union all
+           select false, bot_id, author_id
+           from listed_authors where tenant_id = $1 and agent_id = $2
+           order by 2, 3"#,
         tenant,
         agent
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(|row| (BotId::from_uuid(row.bot_id), row.author_id)).collect())
+    Ok(people.into_iter().partition(|person| person.is_bound))
+}
+
+fn named_on_bots(people: Vec<Person>) -> Vec<(BotId, String)> {
+    people.into_iter().map(|person| (BotId::from_uuid(person.bot), person.author)).collect()
 }
 
 async fn grants(
@@ -152,22 +170,6 @@ async fn grants(
     rows.into_iter()
         .map(|row| grant(row.bot_id, row.scope_id, row.chat_id, row.principal))
         .collect()
-}
-
-async fn listed(
-    connection: &mut PgConnection,
-    tenant: Uuid,
-    agent: Uuid,
-) -> sqlx::Result<Vec<(BotId, String)>> {
-    let rows = sqlx::query!(
-        "select bot_id, author_id from listed_authors where tenant_id = $1 and agent_id = $2
-         order by bot_id, author_id",
-        tenant,
-        agent
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows.into_iter().map(|row| (BotId::from_uuid(row.bot_id), row.author_id)).collect())
 }
 
 async fn relevance(

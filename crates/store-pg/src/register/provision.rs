@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::enrolment::holder;
 use crate::Pg;
+use crate::wake::operator::call_soon;
 
 #[async_trait]
 impl Provisioning for Pg {
@@ -152,14 +153,7 @@ async fn wake_at(
         i64::try_from(WAKERS_MAX).unwrap_or(i64::MAX)
     );
     if added.execute(&mut *connection).await?.rows_affected() == 1 {
-        sqlx::query!(
-            "update wakes set due_at = greatest(clock_timestamp(), rests_until)
-             where tenant_id = $1 and agent_id = $2 and state = 'due'",
-            tenant,
-            agent
-        )
-        .execute(connection)
-        .await?;
+        call_soon(connection, tenant, agent).await?;
     }
     Ok(())
 }

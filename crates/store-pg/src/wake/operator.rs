@@ -6,6 +6,7 @@ use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{Notice, NoticeKind, State, Status, Wakers};
 use serde_json::json;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
@@ -57,14 +58,7 @@ impl Wakers for Pg {
                 )
                 .execute(&mut *connection)
                 .await?;
-                sqlx::query!(
-                    "update wakes set due_at = greatest(clock_timestamp(), rests_until)
-                     where tenant_id = $1 and agent_id = $2 and state = 'due'",
-                    tenant,
-                    agent
-                )
-                .execute(&mut *connection)
-                .await?;
+                call_soon(&mut *connection, tenant, agent).await?;
                 tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
             })
         })
@@ -195,4 +189,21 @@ impl Row {
             wake,
         }
     }
+}
+
+/// Has an agent that is needed called as soon as it may be: it can be called elsewhere now.
+pub(crate) async fn call_soon(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agent: Uuid,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update wakes set due_at = greatest(clock_timestamp(), rests_until)
+         where tenant_id = $1 and agent_id = $2 and state = 'due'",
+        tenant,
+        agent
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }

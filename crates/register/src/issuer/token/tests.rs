@@ -1,6 +1,5 @@
 //! Tokens an attacker might show.
 
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::crypto;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::key::{self, KeyAlgorithm};
 use super::*;
+use crate::forged::{self, flipped, with};
 
 const NOW: i64 = 1_800_000_000;
 const ISSUER: &str = "https://desk.example.org";
@@ -31,19 +31,6 @@ fn claims() -> Value {
         "iss": ISSUER, "aud": AUDIENCE, "sub": "c1", "tenant": "t1", "jti": "j1",
         "iat": NOW, "nbf": NOW, "exp": NOW + 3600,
     })
-}
-
-/// The value with some of its members changed; null takes one away.
-fn with(mut value: Value, changes: &Value) -> Value {
-    let members = value.as_object_mut().unwrap();
-    for (name, change) in changes.as_object().unwrap() {
-        if change.is_null() {
-            members.remove(name);
-        } else {
-            members.insert(name.clone(), change.clone());
-        }
-    }
-    value
 }
 
 /// A token of these texts, honestly signed by the key.
@@ -209,18 +196,7 @@ fn hostile_texts_are_refused() {
     assert!(verify(&good, &keys, ISSUER, at(NOW)).is_ok());
 }
 
-fn flipped(signature: &str) -> String {
-    let mut bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
-    bytes[40] ^= 1;
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
 /// HS256 with what everybody knows of the key.
 fn by_hmac(key: &SigningKey, claims: &str) -> String {
-    let header = with(header(key), &json!({ "alg": "HS256" })).to_string();
-    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
-    let public = serde_json::to_string(key.public()).unwrap();
-    let secret = hmac::Key::new(hmac::HMAC_SHA256, public.as_bytes());
-    let tag = hmac::sign(&secret, message.as_bytes());
-    format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()))
+    forged::by_hmac(header(key), &serde_json::to_string(key.public()).unwrap(), claims)
 }

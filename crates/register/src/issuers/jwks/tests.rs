@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{advance, sleep};
 
-use super::super::test_pair::{Pair, set, with};
+use super::super::test_pair::{Pair, set};
 use super::*;
+use crate::forged::with;
 
 const MOMENT: Duration = Duration::from_millis(1);
 

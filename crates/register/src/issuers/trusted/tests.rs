@@ -3,14 +3,14 @@
 use std::error::Error;
 
 use async_trait::async_trait;
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nightdesk_types::limits::ISSUED_NAME_BYTES_MAX;
 use serde_json::{Value, json};
 
-use super::super::test_pair::{ISSUER, NOW, Pair, TENANT_CLAIM, claims, set, with};
+use super::super::test_pair::{ISSUER, NOW, Pair, TENANT_CLAIM, claims, set};
 use super::*;
+use crate::forged::{self, flipped, with};
 
 const AGENT: &str = "agent:00000000-0000-4000-8000-000000000001";
 
@@ -195,17 +195,7 @@ fn texts(ec: &Pair, rsa: &Pair) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn flipped(signature: &str) -> String {
-    let mut bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
-    bytes[40] ^= 1;
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
 /// HS256 with what everybody knows of the key.
 fn by_hmac(pair: &Pair, claims: &str) -> String {
-    let header = with(pair.header(), &json!({ "alg": "HS256" })).to_string();
-    let message = [header.as_str(), claims].map(|text| URL_SAFE_NO_PAD.encode(text)).join(".");
-    let secret = hmac::Key::new(hmac::HMAC_SHA256, pair.jwk().to_string().as_bytes());
-    let tag = hmac::sign(&secret, message.as_bytes());
-    format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()))
+    forged::by_hmac(pair.header(), &pair.jwk().to_string(), claims)
 }

@@ -2,6 +2,7 @@
 
 use nightdesk_register::ReachOf;
 use nightdesk_register::enrolment::Digest;
+use nightdesk_register::issuer::Session;
 use nightdesk_types::{Granted, Principal, Relevance};
 
 use crate::conformance::Harness;
@@ -62,6 +63,9 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     register.grant(on, &Granted::of(None, "c1"), None).await.expect("grant a chat");
     register.list(on, &["eve".to_owned()]).await.expect("replace a list");
     register.enter_code(ann.scope, ann.agent, &Digest::of("c")).await.expect("enter a code");
+    let session = Session { issuer: None, id: "s1".to_owned() };
+    let begun = register.begin_session(ann.scope, ann.agent, &session, None).await;
+    assert!(begun.expect("begin a session"));
     let before = harness.gate().changes(cast.bot.id, None).await.expect("read").version;
 
     let revoked = register.deprovision(ann.scope, ann.agent).await.expect("deprovision");
@@ -75,6 +79,8 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     assert_eq!(after.authors, [("bob".to_owned(), vec![(bob.scope, bob.agent)])]);
     let redeemed = register.redeem(cast.bot.id, "u1", &Digest::of("c")).await.expect("link");
     assert_eq!(redeemed, nightdesk_register::Redeemed::Unknown);
+    let of_session = register.agent_of_session(ann.scope, &session).await;
+    assert_eq!(of_session.expect("find a session"), None, "no token is given out for it");
     let again = register.deprovision(ann.scope, ann.agent).await.expect("deprovision");
     assert_eq!(again, [], "there is nothing left to revoke");
     let foreign = register.deprovision(ann.scope, bob.agent).await;

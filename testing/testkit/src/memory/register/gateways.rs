@@ -69,6 +69,16 @@ impl State {
         self.gateways.values_mut().find(|row| row.is(scope, name))
     }
 
+    /// Revokes a gateway; nobody is woken any more where it said. Answers whether it was live.
+    pub(super) fn revoke(&mut self, id: GatewayId, now: Timestamp) -> bool {
+        let Some(row) = self.gateways.get_mut(&id) else { return false };
+        let is_new = row.revoked_at.is_none();
+        row.revoked_at.get_or_insert(now);
+        let (of, wake_url) = ((row.gateway.scope, row.gateway.agent), row.wake_url.take());
+        self.wakers.entry(of).or_default().retain(|url| Some(url) != wake_url.as_ref());
+        is_new
+    }
+
     pub(super) fn enter_gateway(
         &mut self,
         scope: TenantScope,
@@ -160,15 +170,8 @@ impl Gateways for Memory {
         let now = self.now();
         let mut state = self.lock();
         let Some(row) = state.gateway_named(scope, name) else { return Ok(false) };
-        let (id, is_new) = (row.gateway.id, row.revoked_at.is_none());
-        row.revoked_at.get_or_insert(now);
-        let (agent, wake_url) = (row.gateway.agent, row.wake_url.take());
-        state
-            .wakers
-            .entry((scope, agent))
-            .or_default()
-            .retain(|url| Some(url) != wake_url.as_ref());
-        if is_new {
+        let id = row.gateway.id;
+        if state.revoke(id, now) {
             self.tell(&mut state, scope, Kind::GatewayRevoked, &json!({ "gateway_id": id }));
         }
         Ok(true)

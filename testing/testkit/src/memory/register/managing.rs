@@ -83,13 +83,12 @@ impl Managing for Memory {
         for client in state.clients.values_mut().filter(|row| row.is_of(scope, agent)) {
             client.revoked = true;
         }
-        let its = state.gateways.iter_mut().filter(|(_, row)| row.is_of(scope, agent));
-        let live = its.filter(|(_, row)| row.revoked_at.is_none());
-        let revoked = live.map(|(id, row)| {
-            row.revoked_at = Some(now);
-            *id
-        });
-        Ok(revoked.collect())
+        for session in state.sessions_of(scope, agent) {
+            session.end();
+        }
+        let its = state.gateways.iter().filter(|(_, row)| row.is_of(scope, agent));
+        let its: Vec<GatewayId> = its.map(|(id, _)| *id).collect();
+        Ok(its.into_iter().filter(|id| state.revoke(*id, now)).collect())
     }
 
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {

@@ -8,13 +8,30 @@ use nightdesk_register::issuer::{Refreshed, Session, Sessions};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
-use super::super::Memory;
+use super::super::{Memory, State};
 
 /// A session's row, with its refresh tokens: when each was first traded, by its digest.
 pub(in super::super) struct SessionRow {
     agent: AgentId,
     ended: bool,
     tokens: BTreeMap<[u8; 32], Option<Timestamp>>,
+}
+
+impl SessionRow {
+    pub(super) const fn end(&mut self) {
+        self.ended = true;
+    }
+}
+
+impl State {
+    pub(super) fn sessions_of(
+        &mut self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> impl Iterator<Item = &mut SessionRow> {
+        let its = self.sessions.iter_mut().filter(move |(key, _)| key.0 == scope);
+        its.map(|(_, row)| row).filter(move |row| row.agent == agent)
+    }
 }
 
 fn key(scope: TenantScope, session: &Session) -> (TenantScope, String, String) {
