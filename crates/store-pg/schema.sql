@@ -155,7 +155,7 @@ CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max 
 begin
     return query
     select h.tenant_id, h.seq, h.hash from audit_heads h
-    where h.tenant_id > p_after and coalesce(h.at > now() - lately, true)
+    where coalesce(h.tenant_id > p_after, true) and coalesce(h.at > now() - lately, true)
     order by h.tenant_id limit rows_max;
 end
 $$;
@@ -1182,6 +1182,8 @@ begin
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
             case when n.unsendable then 'unsendable' else 'full' end
         from numbered n where n.aside
+        -- The order in which chains are locked.
+        order by n.tenant, n.agent, n.seq
     ), touched as (
         insert into reached as r (tenant_id, agent_id, chat_id, bot_id, at)
         select distinct n.tenant, n.agent, n.chat, n.bot, now_at
@@ -1279,6 +1281,24 @@ end
 $$;
 
 ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select exists (
+        select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
+        where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
+            a.kind in ('bot-created', 'gateway-created', 'gateway-enrolled', 'gateway-provisioned',
+                'gateway-revoked', 'linked', 'agent-deprovisioned')
+            or (a.kind = p_kind and a.about = p_about)
+        )
+    ) or (p_kind <> 'tenant-erased' and exists (
+        select from tenants t where t.tenant_id = p_tenant and t.erased_at is not null
+    ))
+$$;
+
+ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.keep_quota() RETURNS trigger
     LANGUAGE plpgsql
@@ -1761,13 +1781,11 @@ CREATE FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) RETURNS v
 declare
     v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');
     v_about text := jsonb_strip_nulls(p_about)::text;
-    v_told  text := concat_ws(' ', p_tenant, p_kind, v_about);
     v_head  audit_heads;
 begin
-    if current_setting('app.told', true) is not distinct from v_told then
+    if is_told(p_tenant, p_kind, v_about) then
         return;
     end if;
-    perform set_config('app.told', v_told, true);
     insert into audit_heads as h (tenant_id, seq, hash, at)
     values (p_tenant, 0, decode(repeat('00', 32), 'hex'), clock_timestamp())
     on conflict (tenant_id) do nothing;
@@ -1800,31 +1818,55 @@ $$;
 
 ALTER FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.tell_gateway() RETURNS trigger
+CREATE FUNCTION public.tell_linked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 begin
-    -- Apart: a gateway has no such column.
-    if tg_table_name = 'gateway_secrets' then
-        if not exists (
-            select from gateway_secrets s
-            where s.tenant_id = new.tenant_id and s.gateway_id = new.gateway_id
-              and s.secret_id <> new.secret_id
-        ) then
-            return null;
-        end if;
-    end if;
-    perform tell(new.tenant_id, case
-        when current_setting('app.actor', true) like 'client:%' then 'gateway-enrolled'
-        when tg_table_name = 'gateways' then 'gateway-created'
-        else 'gateway-rotated'
-    end, jsonb_build_object('gateway_id', new.gateway_id));
+    perform set_config('app.actor', 'person', true);
+    perform tell(new.tenant_id, 'linked', jsonb_build_object(
+        'agent_id', new.agent_id, 'bot_id', new.used_bot, 'author_id', new.used_author));
     return null;
 end
 $$;
 
-ALTER FUNCTION public.tell_gateway() OWNER TO nightdesk_doors;
+ALTER FUNCTION public.tell_linked() OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_own() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    perform tell('00000000-0000-0000-0000-000000000000', tg_argv[0],
+        jsonb_build_object(tg_argv[1], to_jsonb(new) -> tg_argv[1]));
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_own() OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_parked() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_before inbox_parked;
+begin
+    select p.* into v_before from inbox_parked p
+    where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
+    order by p.seq desc limit 1;
+    if v_before.reason is distinct from new.reason
+        or v_before.parked_at < new.parked_at - interval '1 hour'
+    then
+        perform tell(new.tenant_id, 'entries-parked', jsonb_build_object(
+            'agent_id', new.agent_id, 'reason', new.reason, 'seq', new.seq));
+    end if;
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_parked() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.tell_row() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2227,7 +2269,7 @@ CREATE TABLE public.audit_log (
     kind text NOT NULL,
     about text NOT NULL,
     hash bytea NOT NULL,
-    CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'agent-created'::text, 'bot-created'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'capability-used'::text])))
+    CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text])))
 );
 
 ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
@@ -3131,11 +3173,15 @@ CREATE CONSTRAINT TRIGGER tell_agent AFTER INSERT ON public.agents DEFERRABLE IN
 
 CREATE CONSTRAINT TRIGGER tell_bot AFTER INSERT ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-created', 'bot_id', 'platform');
 
+CREATE CONSTRAINT TRIGGER tell_bot_key AFTER INSERT ON public.bot_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-key-rotated', 'bot_id');
+
 CREATE CONSTRAINT TRIGGER tell_bound AFTER INSERT ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bound', 'agent_id', 'bot_id', 'author_id');
 
 CREATE CONSTRAINT TRIGGER tell_client AFTER UPDATE OF revoked_at ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('client-revoked', 'client_id');
 
-CREATE CONSTRAINT TRIGGER tell_gateway AFTER INSERT ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_gateway();
+CREATE CONSTRAINT TRIGGER tell_erased AFTER UPDATE OF erased_at ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.erased_at IS NULL) AND (new.erased_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('tenant-erased');
+
+CREATE CONSTRAINT TRIGGER tell_gateway AFTER INSERT ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-created', 'gateway_id');
 
 CREATE CONSTRAINT TRIGGER tell_granted AFTER INSERT ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id', 'principal');
 
@@ -3143,7 +3189,13 @@ CREATE CONSTRAINT TRIGGER tell_invited AFTER INSERT ON public.oauth_clients DEFE
 
 CREATE CONSTRAINT TRIGGER tell_keys AFTER INSERT ON public.tenant_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.key_id > 1)) EXECUTE FUNCTION public.tell_row('keys-rotated', 'key_id');
 
+CREATE CONSTRAINT TRIGGER tell_link AFTER INSERT ON public.link_codes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('link-made', 'agent_id');
+
+CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link_codes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.used_author IS NULL) AND (new.used_author IS NOT NULL))) EXECUTE FUNCTION public.tell_linked();
+
 CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
+
+CREATE CONSTRAINT TRIGGER tell_parked AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason <> 'operator'::text)) EXECUTE FUNCTION public.tell_parked();
 
 CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
 
@@ -3159,13 +3211,25 @@ CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFER
 
 CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
 
+CREATE CONSTRAINT TRIGGER tell_retired AFTER UPDATE OF retired_at ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION public.tell_own('signing-key-retired', 'kid');
+
 CREATE CONSTRAINT TRIGGER tell_revoked AFTER UPDATE OF revoked_at ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('gateway-revoked', 'gateway_id');
 
-CREATE CONSTRAINT TRIGGER tell_secret AFTER INSERT ON public.gateway_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_gateway();
+CREATE CONSTRAINT TRIGGER tell_secret AFTER INSERT ON public.gateway_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-rotated', 'gateway_id');
+
+CREATE CONSTRAINT TRIGGER tell_session AFTER INSERT ON public.bootstrap_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('session-begun', 'agent_id', 'issuer', 'session');
+
+CREATE CONSTRAINT TRIGGER tell_session_ended AFTER UPDATE OF revoked_at ON public.bootstrap_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('session-ended', 'agent_id', 'issuer', 'session');
 
 CREATE CONSTRAINT TRIGGER tell_set_aside AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason = 'operator'::text)) EXECUTE FUNCTION public.tell_row('entry-set-aside', 'agent_id', 'seq');
 
+CREATE CONSTRAINT TRIGGER tell_shared AFTER UPDATE OF shared ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-shared', 'bot_id', 'shared');
+
+CREATE CONSTRAINT TRIGGER tell_signing_key AFTER INSERT ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('signing-key-made', 'kid');
+
 CREATE CONSTRAINT TRIGGER tell_tenant AFTER INSERT ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('tenant-created');
+
+CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateways-trusted', 'gateways_may_widen');
 
 CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
 

@@ -17,6 +17,8 @@ mod managing;
 mod explaining;
 #[path = "street/isolation.rs"]
 mod isolation;
+#[path = "street/audit.rs"]
+mod audit;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

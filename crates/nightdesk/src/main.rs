@@ -7,6 +7,7 @@ mod anchor;
 mod bell;
 mod command;
 mod config;
+mod failures;
 mod issuers;
 mod lifecycle;
 mod telemetry;

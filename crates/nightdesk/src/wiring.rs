@@ -15,7 +15,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_lease::{Keeper, Lease, Owners};
-use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
@@ -34,6 +34,7 @@ use zeroize::Zeroizing;
 use crate::anchor::Anchoring;
 use crate::bell::Ringing;
 use crate::config::{Config, read_again};
+use crate::failures;
 use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
@@ -119,6 +120,8 @@ impl Running {
             Arc::clone(&ringing.ears),
             life.leave.clone(),
         ));
+        let failing = failures::tell(Arc::clone(&room), Arc::<Pg>::clone(&pg), life.drain.clone());
+        life.street.spawn(failing);
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
         anchor(config, &pg, &lease, &life);
         life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
@@ -185,6 +188,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
         drain: life.drain.clone(),
         leaving: Leaving::default(),
         dials: Dials::default(),
+        failures: Failures::default(),
         metrics: Metrics::default(),
     }
 }

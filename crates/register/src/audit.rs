@@ -13,6 +13,7 @@ mod verifier;
 
 use async_trait::async_trait;
 use nightdesk_types::{StoreError, TenantId, TenantScope, Timestamp};
+use serde_json::Value;
 
 pub use anchor::{Anchor, NotAnAnchor};
 pub use chain::{Link, linked};
@@ -49,28 +50,46 @@ kinds! {
     KeysRotated = "keys-rotated";
     /// A tenant's quota was set.
     QuotaSet = "quota-set";
+    /// It was said whether a tenant's gateways may widen the reach of their agents.
+    GatewaysTrusted = "gateways-trusted";
     /// An agent was entered.
     AgentCreated = "agent-created";
+    /// Everything was taken from an agent by which it could be reached or dial in.
+    AgentDeprovisioned = "agent-deprovisioned";
+    /// A token was put out with which its bearer speaks for an agent.
+    AgentTokenMade = "agent-token-made";
     /// A bot was entered.
     BotCreated = "bot-created";
+    /// It was said whether agents of others may be linked on a bot.
+    BotShared = "bot-shared";
+    /// A bot got another key.
+    BotKeyRotated = "bot-key-rotated";
     /// A gateway was entered by hand.
     GatewayCreated = "gateway-created";
     /// A machine identity and a one-time token were made.
     GatewayInvited = "gateway-invited";
     /// A gateway got its secret for a token.
     GatewayEnrolled = "gateway-enrolled";
+    /// A gateway got its secret at boot.
+    GatewayProvisioned = "gateway-provisioned";
     /// A gateway got another secret.
     GatewayRotated = "gateway-rotated";
     /// A gateway was revoked.
     GatewayRevoked = "gateway-revoked";
     /// A machine identity was revoked.
     ClientRevoked = "client-revoked";
+    /// A session of an agent was begun.
+    SessionBegun = "session-begun";
+    /// A session of an agent was ended.
+    SessionEnded = "session-ended";
     /// A person was bound to an agent.
     Bound = "bound";
     /// A binding was taken back.
     Unbound = "unbound";
     /// An agent was made a person's.
     Preferred = "preferred";
+    /// A code was made by which a person is linked.
+    LinkMade = "link-made";
     /// A person linked themselves with a code.
     Linked = "linked";
     /// A chat, a scope or a bot was given to an agent.
@@ -95,8 +114,18 @@ kinds! {
     EntryResubmitted = "entry-resubmitted";
     /// A parked entry was removed.
     EntryRemoved = "entry-removed";
+    /// Entries were set aside by the desk.
+    EntriesParked = "entries-parked";
     /// A capability was used.
     CapabilityUsed = "capability-used";
+    /// The desk got another key to sign with.
+    SigningKeyMade = "signing-key-made";
+    /// One of them was taken out of use.
+    SigningKeyRetired = "signing-key-retired";
+    /// Everything was wrapped with another key of the vault.
+    VaultRotated = "vault-rotated";
+    /// Somebody showed what nobody this desk trusts had signed.
+    AuthFailed = "auth-failed";
 }
 
 /// One act, as its row tells of it. Nothing in it is trusted before it is verified.
@@ -125,9 +154,12 @@ pub struct Chain {
     pub head: Link,
 }
 
-/// Reads the audit log. Nobody writes it by hand.
+/// Reads the audit log. Whatever changes a row is told by itself.
 #[async_trait]
 pub trait Auditing: Send + Sync {
+    /// Tells of an act that changes no row of a tenant's, or is many.
+    async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError>;
+
     /// What was done for a tenant after this number, at most so much.
     async fn deeds(
         &self,

@@ -27,12 +27,15 @@ create table audit_log (
     hash      bytea       not null,
     primary key (tenant_id, seq),
     constraint audit_log_known_kind check (kind in (
-        'tenant-created', 'tenant-erased', 'keys-rotated', 'quota-set', 'agent-created',
-        'bot-created', 'gateway-created', 'gateway-invited', 'gateway-enrolled',
-        'gateway-rotated', 'gateway-revoked', 'client-revoked', 'bound', 'unbound', 'preferred',
-        'linked', 'granted', 'released', 'principal-opened', 'list-replaced',
-        'relevance-declared', 'wake-url-set', 'wake-asked', 'entry-put', 'entry-set-aside',
-        'entry-resubmitted', 'entry-removed', 'capability-used'
+        'tenant-created', 'tenant-erased', 'keys-rotated', 'quota-set', 'gateways-trusted',
+        'agent-created', 'agent-deprovisioned', 'agent-token-made', 'bot-created', 'bot-shared',
+        'bot-key-rotated', 'gateway-created', 'gateway-invited', 'gateway-enrolled',
+        'gateway-provisioned', 'gateway-rotated', 'gateway-revoked', 'client-revoked',
+        'session-begun', 'session-ended', 'bound', 'unbound', 'preferred', 'link-made', 'linked',
+        'granted', 'released', 'principal-opened', 'list-replaced', 'relevance-declared',
+        'wake-url-set', 'wake-asked', 'entry-put', 'entry-set-aside', 'entry-resubmitted',
+        'entry-removed', 'entries-parked', 'capability-used', 'signing-key-made',
+        'signing-key-retired', 'vault-rotated', 'auth-failed'
     ))
 );
 create index audit_log_by_age on audit_log (at);
@@ -54,20 +57,33 @@ create function audit_bytes(
     ]) with ordinality as f (field, nth)
 $$;
 
--- Adds a row to a tenant's chain, under the lock of its head. What changes several rows of a
--- table is one act: told again right away, it is not told twice.
+-- Whether it was told in this transaction. What changes several rows of a table is one act, and so
+-- is what changes several tables by the first of these names. Of who was erased nothing is told any more.
+create function is_told(p_tenant uuid, p_kind text, p_about text) returns boolean
+language sql set search_path = public, pg_temp as $$
+    select exists (
+        select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
+        where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
+            a.kind in ('bot-created', 'gateway-created', 'gateway-enrolled', 'gateway-provisioned',
+                'gateway-revoked', 'linked', 'agent-deprovisioned')
+            or (a.kind = p_kind and a.about = p_about)
+        )
+    ) or (p_kind <> 'tenant-erased' and exists (
+        select from tenants t where t.tenant_id = p_tenant and t.erased_at is not null
+    ))
+$$;
+
+-- Adds a row to a tenant's chain, under the lock of its head.
 create function tell(p_tenant uuid, p_kind text, p_about jsonb) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');
     v_about text := jsonb_strip_nulls(p_about)::text;
-    v_told  text := concat_ws(' ', p_tenant, p_kind, v_about);
     v_head  audit_heads;
 begin
-    if current_setting('app.told', true) is not distinct from v_told then
+    if is_told(p_tenant, p_kind, v_about) then
         return;
     end if;
-    perform set_config('app.told', v_told, true);
     insert into audit_heads as h (tenant_id, seq, hash, at)
     values (p_tenant, 0, decode(repeat('00', 32), 'hex'), clock_timestamp())
     on conflict (tenant_id) do nothing;
@@ -113,34 +129,45 @@ end
 $$;
 alter function tell_row() owner to nightdesk_doors;
 
--- A gateway comes with its first secret: one act. Who shows a token of ours enrols.
-create function tell_gateway() returns trigger
+-- What is nobody's but the desk's own has a chain too, under an id that no tenant has.
+create function tell_own() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-    -- Apart: a gateway has no such column.
-    if tg_table_name = 'gateway_secrets' then
-        if not exists (
-            select from gateway_secrets s
-            where s.tenant_id = new.tenant_id and s.gateway_id = new.gateway_id
-              and s.secret_id <> new.secret_id
-        ) then
-            return null;
-        end if;
-    end if;
-    perform tell(new.tenant_id, case
-        when current_setting('app.actor', true) like 'client:%' then 'gateway-enrolled'
-        when tg_table_name = 'gateways' then 'gateway-created'
-        else 'gateway-rotated'
-    end, jsonb_build_object('gateway_id', new.gateway_id));
+    perform tell('00000000-0000-0000-0000-000000000000', tg_argv[0],
+        jsonb_build_object(tg_argv[1], to_jsonb(new) -> tg_argv[1]));
     return null;
 end
 $$;
-alter function tell_gateway() owner to nightdesk_doors;
+alter function tell_own() owner to nightdesk_doors;
+
+-- What the desk sets aside by itself is told when it begins: once, until it did so for an hour no more.
+create function tell_parked() returns trigger
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+declare
+    v_before inbox_parked;
+begin
+    select p.* into v_before from inbox_parked p
+    where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
+    order by p.seq desc limit 1;
+    if v_before.reason is distinct from new.reason
+        or v_before.parked_at < new.parked_at - interval '1 hour'
+    then
+        perform tell(new.tenant_id, 'entries-parked', jsonb_build_object(
+            'agent_id', new.agent_id, 'reason', new.reason, 'seq', new.seq));
+    end if;
+    return null;
+end
+$$;
+alter function tell_parked() owner to nightdesk_doors;
 
 -- All of them at the commit: the head of a chain is locked last and for a moment, and nobody who
 -- holds it waits for anything else.
 create constraint trigger tell_tenant after insert on tenants
     deferrable initially deferred for each row execute function tell_row('tenant-created');
+create constraint trigger tell_erased after update of erased_at on tenants
+    deferrable initially deferred for each row
+    when (old.erased_at is null and new.erased_at is not null)
+    execute function tell_row('tenant-erased');
 create constraint trigger tell_keys after insert on tenant_keys
     deferrable initially deferred for each row when (new.key_id > 1)
     execute function tell_row('keys-rotated', 'key_id');
@@ -153,10 +180,16 @@ create constraint trigger tell_principal after update of principal on agents
 create constraint trigger tell_bot after insert on bots
     deferrable initially deferred for each row
     execute function tell_row('bot-created', 'bot_id', 'platform');
+create constraint trigger tell_bot_key after insert on bot_keys
+    deferrable initially deferred for each row
+    execute function tell_row('bot-key-rotated', 'bot_id');
+-- It comes with its first secret, as a bot does with its first key: that is one act.
 create constraint trigger tell_gateway after insert on gateways
-    deferrable initially deferred for each row execute function tell_gateway();
+    deferrable initially deferred for each row
+    execute function tell_row('gateway-created', 'gateway_id');
 create constraint trigger tell_secret after insert on gateway_secrets
-    deferrable initially deferred for each row execute function tell_gateway();
+    deferrable initially deferred for each row
+    execute function tell_row('gateway-rotated', 'gateway_id');
 create constraint trigger tell_revoked after update of revoked_at on gateways
     deferrable initially deferred for each row
     when (old.revoked_at is null and new.revoked_at is not null)
@@ -168,6 +201,19 @@ create constraint trigger tell_client after update of revoked_at on oauth_client
     deferrable initially deferred for each row
     when (old.revoked_at is null and new.revoked_at is not null)
     execute function tell_row('client-revoked', 'client_id');
+create constraint trigger tell_session after insert on bootstrap_sessions
+    deferrable initially deferred for each row
+    execute function tell_row('session-begun', 'agent_id', 'issuer', 'session');
+create constraint trigger tell_session_ended after update of revoked_at on bootstrap_sessions
+    deferrable initially deferred for each row
+    when (old.revoked_at is null and new.revoked_at is not null)
+    execute function tell_row('session-ended', 'agent_id', 'issuer', 'session');
+create constraint trigger tell_signing_key after insert on signing_keys
+    deferrable initially deferred for each row execute function tell_own('signing-key-made', 'kid');
+create constraint trigger tell_retired after update of retired_at on signing_keys
+    deferrable initially deferred for each row
+    when (old.retired_at is null and new.retired_at is not null)
+    execute function tell_own('signing-key-retired', 'kid');
 create constraint trigger tell_bound after insert on bindings
     deferrable initially deferred for each row
     execute function tell_row('bound', 'agent_id', 'bot_id', 'author_id');
@@ -192,7 +238,9 @@ create constraint trigger tell_relevance after insert or update on relevance_pol
 create constraint trigger tell_wakers after insert or delete on wakers
     deferrable initially deferred for each row
     execute function tell_row('wake-url-set', 'agent_id');
--- What is parked for another reason has a notice; by hand it is an act.
+create constraint trigger tell_parked after insert on inbox_parked
+    deferrable initially deferred for each row when (new.reason <> 'operator')
+    execute function tell_parked();
 create constraint trigger tell_set_aside after insert on inbox_parked
     deferrable initially deferred for each row when (new.reason = 'operator')
     execute function tell_row('entry-set-aside', 'agent_id', 'seq');
@@ -213,7 +261,7 @@ set search_path = public, pg_temp set enable_seqscan = off as $$
 begin
     return query
     select h.tenant_id, h.seq, h.hash from audit_heads h
-    where h.tenant_id > p_after and coalesce(h.at > now() - lately, true)
+    where coalesce(h.tenant_id > p_after, true) and coalesce(h.at > now() - lately, true)
     order by h.tenant_id limit rows_max;
 end
 $$;

@@ -227,6 +227,8 @@ begin
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
             case when n.unsendable then 'unsendable' else 'full' end
         from numbered n where n.aside
+        -- The order in which chains are locked.
+        order by n.tenant, n.agent, n.seq
     ), touched as (
         insert into reached as r (tenant_id, agent_id, chat_id, bot_id, at)
         select distinct n.tenant, n.agent, n.chat, n.bot, now_at

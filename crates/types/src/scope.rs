@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::id::{ClientId, GatewayId, TenantId};
+use uuid::Uuid;
+
+use crate::id::{AgentId, ClientId, GatewayId, TenantId};
 
 /// The one tenant a call may touch.
 ///
@@ -28,12 +30,21 @@ pub enum Actor {
     Gateway(GatewayId),
     /// A machine identity, with a token.
     Client(ClientId),
+    /// An agent or who looks after it, with a token for it.
+    Agent(AgentId),
+    /// Somebody on a platform, with a code. What is told of it says who.
+    Person,
 }
 
 impl TenantScope {
     /// Makes a scope for a tenant whose right to it was just proven. The desk acts.
     pub const fn of(tenant: TenantId) -> Self {
         Self { tenant, actor: Actor::Desk }
+    }
+
+    /// For what is nobody's but the desk's own: no tenant has this id.
+    pub const fn own() -> Self {
+        Self::of(TenantId::from_uuid(Uuid::nil()))
     }
 
     /// The same, and somebody else acts.
@@ -86,6 +97,8 @@ impl fmt::Display for Actor {
             Self::Operator => f.write_str("operator"),
             Self::Gateway(id) => write!(f, "gateway:{id}"),
             Self::Client(id) => write!(f, "client:{id}"),
+            Self::Agent(id) => write!(f, "agent:{id}"),
+            Self::Person => f.write_str("person"),
         }
     }
 }

@@ -17,7 +17,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
@@ -164,6 +164,7 @@ impl Parts {
             drain: self.life.drain.clone(),
             leaving: Leaving::default(),
             dials: Dials::default(),
+            failures: Failures::default(),
             metrics: Metrics::default(),
         };
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());

@@ -21,7 +21,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
+use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
@@ -161,6 +161,7 @@ impl TestDesk {
             node: node(),
             drain: drain.clone(),
             dials: Dials::default(),
+            failures: Failures::default(),
             leaving: Leaving::default(),
             metrics: Metrics::default(),
         });

@@ -49,7 +49,7 @@ const ROUTES: [(&str, &str, Guard); 27] = [
 ];
 
 /// The routes that stand in the sources. Numbers are served elsewhere.
-fn served() -> BTreeSet<String> {
+pub(crate) fn served() -> BTreeSet<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
     let mut served = BTreeSet::new();
     let mut folders = vec![crates.join("api/src"), crates.join("line/src")];

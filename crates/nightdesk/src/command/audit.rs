@@ -1,11 +1,12 @@
 //! `nightdesk audit`: what was done, and whether the log of it is whole.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
-use nightdesk_register::{Named, Register};
+use nightdesk_register::Register;
 use nightdesk_types::limits::{AUDIT_KEPT_DAYS, AUDIT_PAGE_ROWS, LIST_ROWS_MAX};
 use nightdesk_types::{Clock, SystemClock, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};
@@ -16,12 +17,12 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// List what was done for a tenant, oldest first.
+    /// List what was done, oldest first.
     #[command(after_help = "Example:\n  nightdesk audit list --tenant acme --after 200")]
     List {
-        /// Whose it is, by name or id.
+        /// For whom, by name or id. Without it, what is nobody's but the desk's own.
         #[arg(long)]
-        tenant: String,
+        tenant: Option<String>,
         /// Begin after this number: the last one of the page before.
         #[arg(long, default_value_t = 0, value_name = "NUMBER")]
         after: i64,
@@ -31,7 +32,7 @@ pub(crate) enum Audit {
         after_help = "Example:\n  nightdesk audit verify --tenant acme --anchors /backup/heads.txt"
     )]
     Verify {
-        /// Whose it is, by name or id. Without it, every tenant's.
+        /// Whose it is, by name or id. Without it, everybody's and the desk's own.
         #[arg(long)]
         tenant: Option<String>,
         /// The file of heads to compare with, if not `audit.anchor_file`.
@@ -47,7 +48,10 @@ pub(super) async fn run(
 ) -> anyhow::Result<Answer> {
     match audit {
         Audit::List { tenant, after } => {
-            let scope = names::tenant(register, &tenant).await?;
+            let scope = match tenant {
+                Some(tenant) => names::tenant(register, &tenant).await?,
+                None => TenantScope::own(),
+            };
             let deeds = register.store().deeds(scope, after, LIST_ROWS_MAX).await?;
             Ok(Answer::Many(deeds.iter().map(listed).collect()))
         }
@@ -78,21 +82,15 @@ async fn verify(
     let kept = std::time::Duration::from_hours(24) * AUDIT_KEPT_DAYS.unsigned_abs();
     let kept_since = SystemClock::started().now().checked_sub(kept)?;
     let (mut whole, mut broken) = (Vec::new(), Vec::new());
-    let mut page = match tenant {
-        Some(called) => register.store().tenants_called(called).await?,
-        None => register.store().tenants("").await?,
+    let chains = match tenant {
+        Some(called) => BTreeSet::from([names::tenant(register, called).await?.tenant()]),
+        None => all(register, anchors).await?,
     };
-    if let (Some(called), []) = (tenant, &page[..]) {
-        bail!("there is no tenant called {called}; `nightdesk tenant list` shows them");
-    }
-    while let Some(last) = page.last().map(|last| last.name.clone()) {
-        for named in &page {
-            match whole_chain(register, named, anchors, kept_since).await? {
-                Ok(rows) => whole.push(json!({ "tenant": named.name, "rows": rows })),
-                Err(fault) => broken.push(format!("tenant {}: {fault}", named.name)),
-            }
+    for tenant in chains {
+        match whole_chain(register, TenantScope::of(tenant), anchors, kept_since).await? {
+            Ok(rows) => whole.push(json!({ "tenant_id": tenant, "rows": rows })),
+            Err(fault) => broken.push(format!("tenant {tenant}: {fault}")),
         }
-        page = if tenant.is_some() { Vec::new() } else { register.store().tenants(&last).await? };
     }
     if broken.is_empty() {
         return Ok(Answer::Many(whole));
@@ -104,15 +102,31 @@ async fn verify(
     )
 }
 
+/// Whose chains there are: who has one, who was seen with one, and who is entered and so should.
+async fn all(register: &Register, anchors: &[Anchor]) -> anyhow::Result<BTreeSet<TenantId>> {
+    let mut all: BTreeSet<TenantId> = anchors.iter().map(|anchor| anchor.tenant).collect();
+    let mut page = register.store().heads(None, false).await?;
+    while let Some((last, _)) = page.last() {
+        let last = *last;
+        all.extend(page.into_iter().map(|(tenant, _)| tenant));
+        page = register.store().heads(Some(last), false).await?;
+    }
+    let mut page = register.store().tenants("").await?;
+    while let Some(last) = page.last().map(|last| last.name.clone()) {
+        all.extend(page.into_iter().map(|tenant| tenant.id));
+        page = register.store().tenants(&last).await?;
+    }
+    Ok(all)
+}
+
 /// How many rows of a tenant are good, or what is wrong. A chain whose beginning is let go while
 /// it is read looks broken: who looks broken is looked at once more.
 async fn whole_chain(
     register: &Register,
-    tenant: &Named<TenantId>,
+    scope: TenantScope,
     anchors: &[Anchor],
     kept_since: Timestamp,
 ) -> anyhow::Result<Result<i64, Fault>> {
-    let scope = names::listed(tenant);
     match read_chain(register, scope, anchors, kept_since).await? {
         Err(_) => read_chain(register, scope, anchors, kept_since).await,
         whole => Ok(whole),

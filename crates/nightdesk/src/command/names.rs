@@ -34,11 +34,6 @@ pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<
     Ok(TenantScope::of(tenant).by(Actor::Operator))
 }
 
-/// For a tenant that was just listed.
-pub(super) const fn listed(tenant: &Named<TenantId>) -> TenantScope {
-    TenantScope::of(tenant.id).by(Actor::Operator)
-}
-
 /// The agent of the tenant that is called so.
 async fn agent(register: &Register, scope: TenantScope, called: &str) -> anyhow::Result<AgentId> {
     let found = register.store().agents_called(scope, called).await?;

@@ -6,7 +6,6 @@ use nightdesk_types::limits::{AUDIT_ANCHORED_EVERY, AUDIT_HEADS_MAX};
 use nightdesk_types::{StoreError, TenantId, TenantScope};
 use serde_json::Value;
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use crate::Pg;
 
@@ -16,6 +15,14 @@ const ROUNDS: f64 = 3.0;
 
 #[async_trait]
 impl Auditing for Pg {
+    async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
+        let about = about.clone();
+        self.scoped("tell of an act", scope, move |connection| {
+            Box::pin(async move { tell(connection, scope, kind, about).await })
+        })
+        .await
+    }
+
     async fn deeds(
         &self,
         scope: TenantScope,
@@ -79,7 +86,7 @@ impl Auditing for Pg {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", seq as "seq!", hash as "hash!"
                        from door_audit_heads($1, make_interval(secs => $2), $3)"#,
-                    after.map_or_else(Uuid::nil, TenantId::uuid),
+                    after.map(TenantId::uuid),
                     since,
                     i32::try_from(AUDIT_HEADS_MAX).unwrap_or(i32::MAX)
                 )

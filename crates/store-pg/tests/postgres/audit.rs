@@ -97,6 +97,59 @@ async fn what_is_not_committed_is_not_told() {
     assert_eq!((deeds[0].actor.as_str(), deeds[0].kind.as_str()), ("desk", "agent-created"));
 }
 
+/// What ann's chain tells after so many rows, without what it is about.
+async fn kinds(store: &Pg, after: i64) -> Vec<String> {
+    let deeds = store.deeds(ANN, after, 100).await.expect("read the audit log");
+    deeds.into_iter().map(|deed| deed.kind).collect()
+}
+
+/// Sets entries of ann's first agent aside, as the accept would.
+fn parked(seqs: std::ops::Range<i64>, reason: &str) -> String {
+    format!(
+        "insert into inbox_parked (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
+         select a.tenant_id, a.agent_id, s, now(), a.agent_id, 'c', '', 0, '{reason}'
+         from agents a, generate_series({}, {}) as s where a.name = 'a1'",
+        seqs.start,
+        seqs.end - 1
+    )
+}
+
+#[tokio::test]
+async fn what_is_set_aside_is_told_when_it_begins() {
+    let (database, store) = database().await;
+    let mut app = database.app().await;
+    run(&mut app, &format!("set app.tenants = '{{{}}}'", ANN.tenant())).await;
+    let cases = [
+        (parked(1..4, "full"), &["entries-parked"][..]),
+        (parked(4..9, "full"), &[]),
+        (parked(9..10, "tries"), &["entries-parked"]),
+        (parked(10..12, "operator"), &["entry-set-aside", "entry-set-aside"]),
+    ];
+    let mut seen = 6;
+    for (act, want) in cases {
+        run(&mut app, &act).await;
+        assert_eq!(kinds(&store, seen).await, want, "{act}");
+        seen += i64::try_from(want.len()).unwrap();
+    }
+    run(&mut app, "update inbox_parked set parked_at = now() - interval '61 minutes'").await;
+    run(&mut app, &parked(12..20, "operator").replace("operator", "full")).await;
+    assert_eq!(kinds(&store, seen).await, ["entries-parked"]);
+}
+
+#[tokio::test]
+async fn the_end_of_a_tenant_is_the_last_that_is_told_of_it() {
+    let (database, store) = database().await;
+    let mut app = database.app().await;
+    run(&mut app, &format!("set app.tenants = '{{{}}}'", ANN.tenant())).await;
+    run(&mut app, &parked(1..9, "full")).await;
+    let erasing: &dyn nightdesk_vault::Store = &store;
+    erasing.erase(ANN.by(Actor::Operator)).await.expect("erase a tenant");
+    while erasing.erase_texts(ANN).await.expect("erase what it wrote") > 0 {}
+
+    assert_eq!(kinds(&store, 6).await, ["entries-parked", "tenant-erased"]);
+    assert_eq!(verdict(&store).await, Ok(8));
+}
+
 #[tokio::test]
 async fn acts_at_once_are_one_chain() {
     let (_database, store) = database().await;

@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 38] = [
+const DEFINERS: [(&str, &str); 40] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -45,7 +45,9 @@ const DEFINERS: [(&str, &str); 38] = [
     ("open_days", "nightdesk_owner"),
     ("tell", "nightdesk_doors"),
     ("tell_act", "nightdesk_doors"),
-    ("tell_gateway", "nightdesk_doors"),
+    ("tell_linked", "nightdesk_doors"),
+    ("tell_own", "nightdesk_doors"),
+    ("tell_parked", "nightdesk_doors"),
     ("tell_row", "nightdesk_doors"),
     ("wake_claim", "nightdesk_doors"),
 ];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_register::audit::{Chain, Deed, Link};
+use nightdesk_register::audit::{Chain, Deed, Kind, Link};
 use nightdesk_register::enrolment::{
     Digest, Enrol, Enrolled, Identity, NewInvitation, StoredClient,
 };
@@ -105,6 +105,7 @@ through! { nightdesk_register::Quotas {
 }}
 
 through! { nightdesk_register::audit::Auditing {
+    fn note(scope: TenantScope, kind: Kind, about: &serde_json::Value) -> ();
     fn deeds(scope: TenantScope, after: i64, rows_max: i64) -> Vec<Deed>;
     fn chain(scope: TenantScope) -> Chain;
     fn heads(after: Option<TenantId>, lately: bool) -> Vec<(TenantId, Link)>;

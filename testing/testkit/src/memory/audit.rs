@@ -33,6 +33,11 @@ fn head(deeds: &[Deed]) -> Link {
 
 #[async_trait]
 impl Auditing for Memory {
+    async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
+        self.tell(&mut self.lock(), scope, kind, about);
+        Ok(())
+    }
+
     async fn deeds(
         &self,
         scope: TenantScope,

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use nightdesk_inbox::TestEntry;
+use nightdesk_register::Redeemed;
 use nightdesk_register::audit::{Deed, Fault, Kind, Verifier};
 use nightdesk_register::enrolment::{Client, Digest, Enrol, Identity, NewInvitation};
+use nightdesk_register::issuer::{KeyAlgorithm, Session, StoredKey};
 use nightdesk_types::{
     Actor, ClientId, Granted, Principal, Relevance, Seq, TenantScope, Timestamp,
 };
+use serde_json::json;
 
+use super::provision::{boot, later, provision};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, id_of, new_bot, secret, tenant};
 
@@ -85,6 +89,84 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
     wakers.ask(scope, agent).await.expect("ask for a call");
 
     assert_eq!(log.told(Kind::WakeAsked).await.actor, "operator");
+}
+
+/// Who looks after agents and bots is told of once, whatever their act changes.
+pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, register) = (cast.person("ann").await, harness.register());
+    let (scope, agent) = (ann.scope.by(Actor::Agent(ann.agent)), ann.agent);
+    let mut log = Log::of(harness, scope).await;
+    let bot = register.create_bot(scope, &new_bot("anns")).await.expect("enter a bot");
+    log.told(Kind::BotCreated).await;
+    for shared in [true, false] {
+        assert!(register.share(scope, bot, shared).await.expect("share a bot"));
+        log.told(Kind::BotShared).await;
+        register.let_gateways_widen(scope, shared).await.expect("let gateways widen");
+        log.told(Kind::GatewaysTrusted).await;
+    }
+    let overlap = Duration::from_hours(1);
+    let rotated = register.rotate_bot_key(scope, bot, &secret("bots"), overlap).await;
+    assert!(rotated.expect("rotate a bot's key"));
+    log.told(Kind::BotKeyRotated).await;
+    let (session, code) = (Session::own("s"), Digest::of("code"));
+    let begun = register.begin_session(scope, agent, &session, Some(code)).await;
+    assert!(begun.expect("begin a session"));
+    log.told(Kind::SessionBegun).await;
+    assert!(register.end_session(scope, &session).await.expect("end a session"));
+    log.told(Kind::SessionEnded).await;
+    assert!(register.enter_code(scope, agent, &code).await.expect("enter a code"));
+    log.told(Kind::LinkMade).await;
+    let linked = register.redeem(bot, "u9", &code).await.expect("link a person");
+    assert!(matches!(linked, Redeemed::Linked { .. }), "{linked:?}");
+    assert_eq!(log.told(Kind::Linked).await.actor, "person");
+    register.redeem(bot, "u9", &code).await.expect("say it again");
+    register.note(scope, Kind::AgentTokenMade, &json!({})).await.expect("tell of an act");
+    log.told(Kind::AgentTokenMade).await;
+    register.deprovision(scope, agent).await.expect("deprovision an agent");
+    assert_eq!(log.told(Kind::AgentDeprovisioned).await.actor, format!("agent:{agent}"));
+}
+
+/// A boot is one act, whether or not it got another secret, and so is each of a revoked gateway's.
+pub async fn a_boot_is_told_once(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let mut log = Log::of(harness, ann.scope).await;
+    for (platform, name) in [("discord", "one"), ("telegram", "two")] {
+        provision(harness, &ann, &boot("gw", platform, name)).await;
+        log.told(Kind::GatewayProvisioned).await;
+    }
+    let mut elsewhere = later("gw", "three");
+    elsewhere.said.wake_url = Some("https://agents.example/ann".to_owned());
+    provision(harness, &ann, &elsewhere).await;
+    log.told(Kind::GatewayProvisioned).await;
+    harness.register().revoke(ann.scope, "gw").await.expect("revoke a gateway");
+    log.told(Kind::GatewayRevoked).await;
+}
+
+/// What is nobody's but the desk's own has a chain as well.
+pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
+    let register = harness.register();
+    let own = TenantScope::own();
+    let mut log = Log { harness, scope: own, seen: 0 };
+    let key = StoredKey {
+        number: 1,
+        kid: "k1".to_owned(),
+        sealed: b"sealed".to_vec(),
+        algorithm: KeyAlgorithm::Es256,
+        used_from: Timestamp::UNIX_EPOCH,
+        retired: false,
+    };
+    register.enter_signing_key(&key).await.expect("enter a key");
+    log.told(Kind::SigningKeyMade).await;
+    register.enter_signing_key(&key).await.expect("enter it again");
+    assert!(register.retire_signing_key("k1").await.expect("retire a key"));
+    assert_eq!(log.told(Kind::SigningKeyRetired).await.actor, "operator");
+    assert!(register.retire_signing_key("k1").await.expect("retire it again"));
+
+    assert_eq!(verdict(harness, own).await, Ok(2));
+    let heads = register.heads(None, false).await.expect("read heads");
+    assert_eq!(heads.first().map(|(tenant, _)| *tenant), Some(own.tenant()));
 }
 
 /// An enrolment is one act of the machine identity, whether or not the gateway is new.

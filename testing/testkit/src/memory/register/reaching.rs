@@ -9,16 +9,25 @@ use serde_json::{Value, json};
 use crate::memory::gate::{Binding, Changed, GrantRow};
 use crate::memory::{Memory, State};
 
+impl State {
+    /// Binds a person. Answers whether they were not yet.
+    pub(super) fn bind(&mut self, on: OnBot, author: &str) -> bool {
+        if self.bindings.iter().any(|binding| binding.is(on, author)) {
+            return false;
+        }
+        self.bindings.push(Binding { on, author: author.to_owned(), preferred: 0 });
+        self.note(on, Changed::Author(author.to_owned()));
+        true
+    }
+}
+
 #[async_trait]
 impl Reaching for Memory {
     async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
         let mut state = self.lock();
         state.agent("bind an author", on.scope, on.agent)?;
-        let is_bound = state.bindings.iter().any(|binding| binding.is(on, author));
-        if !is_bound {
-            state.bindings.push(Binding { on, author: author.to_owned(), preferred: 0 });
+        if state.bind(on, author) {
             self.tell(&mut state, on.scope, Kind::Bound, &person(on, author));
-            state.note(on, Changed::Author(author.to_owned()));
         }
         Ok(())
     }
@@ -131,7 +140,7 @@ fn place(on: OnBot) -> Value {
     json!({ "agent_id": on.agent, "bot_id": on.bot })
 }
 
-fn person(on: OnBot, author: &str) -> Value {
+pub(super) fn person(on: OnBot, author: &str) -> Value {
     json!({ "agent_id": on.agent, "bot_id": on.bot, "author_id": author })
 }
 
