@@ -120,8 +120,8 @@ impl Told {
         entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");
         entered.set("OF", "--tenant acme --agent helper");
         desk.run("echo key > new.key && chmod 400 new.key", &[]);
-        let keys = desk.run("nightdesk issuer keys", &[]);
-        entered.set("KID", value(&keys, "kid"));
+        desk.run("nightdesk issuer keys", &[]);
+        entered.set("KID", &desk.sql("select kid from signing_keys"));
         let mut told = Self { desk, entered, seen: BTreeSet::new() };
         told.new_rows();
         told
