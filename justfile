@@ -147,12 +147,13 @@ _desk-for-tests:
 _built profile:
     @echo "${CARGO_TARGET_DIR:-target}/{{ profile }}/nightdesk" | xargs realpath
 
-# Write what is made from the migrations: schema.sql and .sqlx.
+# Write what is made: schema.sql and .sqlx from the migrations, docs/openapi.json from the routes.
 gen:
     cargo xtask schema
     cargo xtask sqlx
+    cargo run --locked --quiet -p nightdesk-api --example openapi > docs/openapi.json
 
-# Compare what is made from the migrations with what is there.
+# Compare what is made from the migrations with what is there; a test compares the rest.
 gen-check:
     cargo xtask schema --check
     cargo xtask sqlx --check

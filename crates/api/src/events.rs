@@ -7,19 +7,37 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use axum::{Json, Router};
 use nightdesk_desk::explaining::{Explanation, explain};
 use nightdesk_register::Caller;
 use nightdesk_types::AgentId;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateways::{Gateways, try_later};
-use crate::problem;
+use crate::problem::{self, Refusals};
 
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    Router::new().route("/v1/events/{id}/explanation", get(explanation)).with_state(gateways)
+    routes().with_state(gateways).into()
 }
 
+pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+    OpenApiRouter::new().routes(routes!(explanation))
+}
+
+/// What became of an event that concerns the agent.
+#[utoipa::path(
+    get, path = "/v1/events/{id}/explanation", tag = "events", security(("agent" = [])),
+    params((
+        "id" = String, Path,
+        description = "An entry, as `bufferId` names it, or the platform's key of an event that was refused",
+    )),
+    responses(
+        (status = 200, description = "Each step with its time, or each refusal with its ground",
+         body = serde_json::Value),
+        Refusals,
+    )
+)]
 async fn explanation(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

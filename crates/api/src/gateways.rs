@@ -103,9 +103,7 @@ impl Gateways {
 
 /// What who failed too often is told, whatever they show that is not good.
 pub(crate) fn too_many() -> Response {
-    let later = [(header::RETRY_AFTER, "60")];
-    let why = problem::TOO_MANY.said("too many bad tokens from this address; wait a minute");
-    (later, why).into_response()
+    problem::TOO_MANY.said("too many bad tokens from this address; wait a minute")
 }
 
 /// Reads a body within its bounds.
@@ -132,7 +130,5 @@ pub(crate) fn refuse(status: StatusCode, what_to_do: &str) -> Response {
 /// Something of ours failed; the same call may succeed later.
 pub(crate) fn try_later(error: &(dyn Error + 'static), what: &str) -> Response {
     tracing::warn!(error, "{what}");
-    let later = [(header::RETRY_AFTER, "2")];
-    let why = "the desk cannot answer just now, and nothing was changed; try again";
-    (later, problem::UNAVAILABLE.said(why)).into_response()
+    problem::UNAVAILABLE.said("the desk cannot answer just now, and nothing was changed; try again")
 }

@@ -5,24 +5,49 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use axum::{Json, Router};
 use nightdesk_desk::Desk;
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 pub(crate) fn route(desk: Arc<Desk>) -> Router {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .with_state(desk)
+    routes().with_state(desk).into()
 }
 
+pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
+    OpenApiRouter::new().routes(routes!(healthy)).routes(routes!(ready))
+}
+
+/// Whether the process answers.
+#[utoipa::path(get, path = "/healthz", tag = "desk", responses(
+    (status = 200, description = "It does", body = String),
+))]
+async fn healthy() -> &'static str {
+    "ok\n"
+}
+
+/// Whether to give this node work.
+#[derive(Serialize, ToSchema)]
+struct Readiness {
+    ready: bool,
+    /// What stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// Whether to give this node work.
+#[utoipa::path(get, path = "/readyz", tag = "desk", responses(
+    (status = 200, description = "It is ready", body = Readiness),
+    (status = 503, description = "It is not, and why", body = Readiness),
+))]
 async fn ready(State(desk): State<Arc<Desk>>) -> Response {
     match desk.readiness.get() {
-        Ok(()) => Json(json!({ "ready": true })).into_response(),
+        Ok(()) => Json(Readiness { ready: true, why: None }).into_response(),
         Err(why) => {
-            let why = json!({ "ready": false, "why": why.to_string() });
-            (StatusCode::SERVICE_UNAVAILABLE, Json(why)).into_response()
+            let readiness = Readiness { ready: false, why: Some(why.to_string()) };
+            (StatusCode::SERVICE_UNAVAILABLE, Json(readiness)).into_response()
         }
     }
 }

@@ -8,18 +8,35 @@ use axum::body::{Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use nightdesk_desk::Desk;
 use nightdesk_desk::inbound::{Answer, TakeError, take};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 pub(crate) fn route(desk: Arc<Desk>) -> Router {
-    Router::new().route("/hooks/{path}", post(hook)).with_state(desk)
+    routes().with_state(desk).into()
 }
 
+pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
+    OpenApiRouter::new().routes(routes!(hook))
+}
+
+/// A platform's webhook, signed as the platform does it.
+#[utoipa::path(
+    post, path = "/hooks/{path}", tag = "desk",
+    params(("path" = String, Path, description = "The bot's, as `nightdesk bot` printed it")),
+    request_body(content = Vec<u8>, description = "What the platform sends"),
+    responses(
+        (status = 200, description = "It is kept, or nobody may have it"),
+        (status = 401, description = "It is not the platform's"),
+        (status = 404, description = "No bot has this path"),
+        (status = 503, description = "It could not be kept: send it again"),
+    )
+)]
 async fn hook(
     State(desk): State<Arc<Desk>>,
     Path(path): Path<String>,

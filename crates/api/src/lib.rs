@@ -12,12 +12,12 @@ mod oauth;
 mod relay;
 mod listen;
 mod metrics;
+mod openapi;
 mod problem;
 
 use std::sync::Arc;
 
 pub use axum::Router;
-use axum::routing::get;
 use nightdesk_desk::Desk;
 use nightdesk_line::Room;
 use nightdesk_line::upgrade;
@@ -26,6 +26,7 @@ use tokio_util::task::TaskTracker;
 
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
+pub use openapi::openapi;
 
 use gateways::Gateways;
 
@@ -55,7 +56,7 @@ pub fn routes(street: Street) -> Router {
         .merge(manage::route(Arc::clone(&gateways)))
         .merge(events::route(Arc::clone(&gateways)))
         .merge(relay::route(gateways))
-        .route("/problems/{slug}", get(problem::page))
+        .merge(openapi::route())
         .merge(chats)
         .merge(upgrade::route(room, lines))
 }

@@ -14,27 +14,31 @@ use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use nightdesk_desk::managing::{ManageError, Named};
 use nightdesk_protocol::http::manage::OnBot;
 use nightdesk_register::Caller;
 use serde::de::DeserializeOwned;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateways::{Gateways, read_json, try_later};
 use crate::problem::{self, Problem};
 
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    Router::new()
-        .route("/manage", get(whole::show))
-        .route("/manage/link", post(people::link))
-        .route("/manage/unlink", post(people::unlink))
-        .route("/manage/dm-default", post(people::dm_default))
-        .route("/manage/scope", post(places::scope))
-        .route("/manage/scope/release", post(places::release))
-        .route("/manage/principal", post(whole::principal))
-        .route("/manage/allow-list", post(people::allow_list))
-        .route("/manage/deprovision", post(whole::deprovision))
-        .with_state(gateways)
+    routes().with_state(gateways).into()
+}
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+    OpenApiRouter::new()
+        .routes(routes!(whole::show))
+        .routes(routes!(people::link))
+        .routes(routes!(people::unlink))
+        .routes(routes!(people::dm_default))
+        .routes(routes!(places::scope))
+        .routes(routes!(places::release))
+        .routes(routes!(whole::principal))
+        .routes(routes!(people::allow_list))
+        .routes(routes!(whole::deprovision))
 }
 
 /// Who asks, and for what; `wants` says what the body should have been.

@@ -9,15 +9,20 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
 
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    Router::new()
-        .route("/oauth/token", post(token::token))
+    routes().with_state(gateways).into()
+}
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+    OpenApiRouter::new()
+        .routes(routes!(token::token))
         .route("/api/oauth/token", post(token::token))
-        .route("/oauth/jwks.json", get(discovery::jwks))
-        .route("/.well-known/openid-configuration", get(discovery::metadata))
+        .routes(routes!(discovery::jwks))
+        .routes(routes!(discovery::metadata))
         .route("/.well-known/oauth-authorization-server", get(discovery::metadata))
-        .with_state(gateways)
 }

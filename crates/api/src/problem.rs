@@ -8,6 +8,8 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa::{IntoResponses, ToSchema};
 
 /// A kind of problem.
 #[derive(Debug)]
@@ -52,16 +54,38 @@ problems! {
     UNAVAILABLE "unavailable" SERVICE_UNAVAILABLE "The desk cannot answer just now";
 }
 
-/// What is said, on the wire.
-#[derive(Serialize)]
-struct Said<'a> {
+/// What is said when something is not done, as RFC 9457 has it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct Said<'a> {
+    /// Where the problem's page is.
     r#type: String,
+    /// Which of the closed list it is.
+    #[schema(schema_with = codes)]
+    code: &'a str,
+    /// What is wrong, in a line.
     title: &'a str,
+    /// The status of the answer.
     status: u16,
+    /// What to do next.
     detail: &'a str,
     /// The same, for clients that look for it.
     error: &'a str,
 }
+
+fn codes() -> Object {
+    let codes = ALL.iter().map(|problem| problem.slug);
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes)).build()
+}
+
+/// That a call may be answered with a problem, for the description of its route.
+#[derive(IntoResponses)]
+#[response(
+    status = "default",
+    description = "Why not, and what to do",
+    content_type = "application/problem+json"
+)]
+pub(crate) struct Refusals(#[expect(dead_code, reason = "only its shape is told")] Said<'static>);
 
 impl Problem {
     /// The plain one of a status.
@@ -70,21 +94,40 @@ impl Problem {
         of_status.copied().unwrap_or(&UNAVAILABLE)
     }
 
+    /// After how many seconds the same call may be made again, if that can help.
+    const fn retry_after(&self) -> Option<&'static str> {
+        match self.status {
+            StatusCode::TOO_MANY_REQUESTS => Some("60"),
+            StatusCode::SERVICE_UNAVAILABLE => Some("2"),
+            _ => None,
+        }
+    }
+
     /// An answer that says what to do next.
     pub(crate) fn said(&self, what_to_do: &str) -> Response {
         let said = Said {
             r#type: format!("/problems/{}", self.slug),
+            code: self.slug,
             title: self.title,
             status: self.status.as_u16(),
             detail: what_to_do,
             error: what_to_do,
         };
         let kind = [(header::CONTENT_TYPE, "application/problem+json")];
-        (self.status, kind, Json(said)).into_response()
+        let later = self.retry_after().map(|seconds| [(header::RETRY_AFTER, seconds)]);
+        (self.status, kind, later, Json(said)).into_response()
     }
 }
 
-/// `GET /problems/{slug}`: what it means, and what to do.
+/// What a problem means, and what to do.
+#[utoipa::path(
+    get, path = "/problems/{slug}", tag = "desk",
+    params(("slug" = String, Path, description = "The problem's code")),
+    responses(
+        (status = 200, description = "Its page", content_type = "text/markdown", body = String),
+        Refusals,
+    )
+)]
 pub(crate) async fn page(Path(slug): Path<String>) -> Response {
     match ALL.iter().find(|problem| problem.slug == slug) {
         Some(problem) => {
@@ -107,6 +150,17 @@ mod tests {
             assert!(page.contains("\n## What to do\n"), "{slug}");
             let same = ALL.iter().filter(|other| other.slug == *slug).count();
             assert_eq!(same, 1, "{slug}");
+        }
+    }
+
+    #[test]
+    fn who_may_come_again_is_told_when() {
+        for problem in ALL {
+            let said = problem.said("x");
+            let (is_told, status) =
+                (said.headers().contains_key(header::RETRY_AFTER), said.status());
+            let may = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+            assert_eq!(is_told, may.contains(&status), "{}", problem.slug);
         }
     }
 

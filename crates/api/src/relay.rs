@@ -7,14 +7,18 @@ mod relevance;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::post;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
 
 pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    Router::new()
-        .route("/relay/enroll", post(enroll::enroll))
-        .route("/relay/policy", post(relevance::policy))
-        .route("/relay/provision", post(provision::provision))
-        .with_state(gateways)
+    routes().with_state(gateways).into()
+}
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+    OpenApiRouter::new()
+        .routes(routes!(enroll::enroll))
+        .routes(routes!(relevance::policy))
+        .routes(routes!(provision::provision))
 }

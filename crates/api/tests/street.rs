@@ -19,6 +19,8 @@ mod explaining;
 mod isolation;
 #[path = "street/audit.rs"]
 mod audit;
+#[path = "street/openapi.rs"]
+mod openapi;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

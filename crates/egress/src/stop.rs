@@ -10,6 +10,7 @@ use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::send::Op;
 use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError, TenantScope};
 use nightdesk_vault::Key;
@@ -204,6 +205,7 @@ impl Egress {
         if !self.store.claim(key, &owner).await? {
             return Ok(None);
         }
+        crash_point("K13");
         let settled = match ready {
             Ok(()) => match self.lent(key, errand).await {
                 Ok(lent) => self.say(errand, lent.as_ref()).await,
@@ -211,7 +213,9 @@ impl Egress {
             },
             Err(error) => Settled::from(Err(error)),
         };
+        crash_point("K14");
         self.note(key, &settled).await;
+        crash_point("K15");
         Ok(Some(settled))
     }
 

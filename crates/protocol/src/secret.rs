@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// A secret, token or key on its way over the wire. Its `Debug` prints no part of it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String, format = Password))]
 #[serde(transparent)]
 pub struct Secret(String);
 

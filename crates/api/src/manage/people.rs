@@ -15,11 +15,17 @@ use nightdesk_vault::Key;
 
 use super::{asked, named, refused, told};
 use crate::gateways::{Gateways, refuse};
+use crate::problem::Refusals;
 
 const WANTS: &str =
     "send JSON with platform and userId, and botId if the platform has several bots";
 const WANTS_LIST: &str = "send JSON with platform and userIds, at most a thousand, and botId if the platform has several bots";
 
+/// A code that a person sends to one of the bots, to be linked to the agent.
+#[utoipa::path(
+    post, path = "/manage/link", tag = "reach", security(("agent" = [])),
+    responses((status = 200, description = "The code, which is good once", body = Link), Refusals)
+)]
 pub(super) async fn link(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
@@ -45,6 +51,12 @@ fn give(code: &Key, bots: Vec<OpenBot>) -> Response {
     ([(header::CACHE_CONTROL, "no-store")], Json(link)).into_response()
 }
 
+/// A person is not the agent's any more.
+#[utoipa::path(
+    post, path = "/manage/unlink", tag = "reach", security(("agent" = [])),
+    request_body = Person,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn unlink(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,
@@ -58,6 +70,12 @@ pub(super) async fn unlink(
     }
 }
 
+/// What a person with several agents writes directly is for this one.
+#[utoipa::path(
+    post, path = "/manage/dm-default", tag = "reach", security(("agent" = [])),
+    request_body = Person,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn dm_default(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,
@@ -71,6 +89,12 @@ pub(super) async fn dm_default(
     }
 }
 
+/// Who else is welcome to the agent on a bot, and nobody besides.
+#[utoipa::path(
+    post, path = "/manage/allow-list", tag = "reach", security(("agent" = [])),
+    request_body = AllowList,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn allow_list(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,

@@ -14,10 +14,17 @@ use nightdesk_types::reach::EVERY_CHAT;
 
 use super::{asked, named, told};
 use crate::gateways::{Gateways, refuse};
+use crate::problem::Refusals;
 
 const WANTS: &str = "send JSON with platform, and scopeId or chatId or both; chatId names one chat, \
                      without it everything in the scope is meant";
 
+/// The agent is given a chat, or everything in a scope. It belongs to one agent at most.
+#[utoipa::path(
+    post, path = "/manage/scope", tag = "reach", security(("agent" = [])),
+    request_body = Scope,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn scope(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,
@@ -31,6 +38,12 @@ pub(super) async fn scope(
     }
 }
 
+/// The agent gives a chat or scope back.
+#[utoipa::path(
+    post, path = "/manage/scope/release", tag = "reach", security(("agent" = [])),
+    request_body = Scope,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn release(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,

@@ -8,16 +8,21 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::managing;
-use nightdesk_protocol::http::manage;
+use nightdesk_protocol::http::{manage, policy};
 use nightdesk_register::ReachOf;
 use nightdesk_types::{BotId, Granted, Principal, Relevance};
-use serde_json::{Value, json};
 
 use super::{asked, refused, told};
 use crate::gateways::{Gateways, refuse};
+use crate::problem::Refusals;
 
 const WANTS: &str = "send JSON with principal: owner-only, allow-list or any";
 
+/// Whom the agent can be reached by.
+#[utoipa::path(
+    get, path = "/manage", tag = "reach", security(("agent" = [])),
+    responses((status = 200, description = "All of it", body = manage::Reach), Refusals)
+)]
 pub(super) async fn show(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
@@ -33,6 +38,12 @@ pub(super) async fn show(
     }
 }
 
+/// Who may reach the agent where it was granted something.
+#[utoipa::path(
+    post, path = "/manage/principal", tag = "reach", security(("agent" = [])),
+    request_body = manage::Principal,
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn principal(
     State(gateways): State<Arc<Gateways>>,
     from: ConnectInfo<SocketAddr>,
@@ -47,6 +58,11 @@ pub(super) async fn principal(
     }
 }
 
+/// The agent is reached by nobody any more, and its gateways are revoked.
+#[utoipa::path(
+    post, path = "/manage/deprovision", tag = "reach", security(("agent" = [])),
+    responses((status = 204, description = "It is done"), Refusals)
+)]
 pub(super) async fn deprovision(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
@@ -58,33 +74,41 @@ pub(super) async fn deprovision(
     }
 }
 
-fn shown(reach: &ReachOf) -> Value {
+fn shown(reach: &ReachOf) -> manage::Reach {
     let ReachOf { principal, people, grants, listed, relevance } = reach;
-    let person = |(bot, author): &(BotId, String)| json!({ "bot": bot, "userId": author });
-    json!({
-        "principal": principal.slug(),
-        "people": people.iter().map(person).collect::<Vec<_>>(),
-        "scopes": grants.iter().map(granted).collect::<Vec<_>>(),
-        "allowList": listed.iter().map(person).collect::<Vec<_>>(),
-        "policies": relevance.iter().map(declared).collect::<Vec<_>>(),
-    })
+    manage::Reach {
+        principal: principal.slug().to_owned(),
+        people: people.iter().map(person).collect(),
+        scopes: grants.iter().map(place).collect(),
+        allow_list: listed.iter().map(person).collect(),
+        policies: relevance.iter().map(declared).collect(),
+    }
 }
 
-fn granted((bot, granted, principal): &(BotId, Granted, Principal)) -> Value {
-    let (scope, chat) = match granted {
-        Granted::Chat { chat, scope } => (scope.as_deref(), Some(chat.as_str())),
-        Granted::Scope(scope) => (Some(scope.as_str()), None),
+fn person((bot, author): &(BotId, String)) -> manage::Known {
+    manage::Known { bot: bot.to_string(), user_id: author.clone() }
+}
+
+fn place((bot, granted, principal): &(BotId, Granted, Principal)) -> manage::Place {
+    let (scope_id, chat_id) = match granted.clone() {
+        Granted::Chat { chat, scope } => (scope, Some(chat)),
+        Granted::Scope(scope) => (Some(scope), None),
         Granted::Bot => (None, None),
     };
-    json!({ "bot": bot, "scopeId": scope, "chatId": chat, "principal": principal.slug() })
+    manage::Place {
+        bot: bot.to_string(),
+        scope_id,
+        chat_id,
+        principal: principal.slug().to_owned(),
+    }
 }
 
-fn declared((platform, relevance): &(String, Relevance)) -> Value {
-    let Relevance { require_address, free_scopes, allow_other_bots } = relevance;
-    json!({
-        "platform": platform,
-        "requireAddress": require_address,
-        "freeResponseScopes": free_scopes,
-        "allowOtherBots": allow_other_bots,
-    })
+fn declared((platform, relevance): &(String, Relevance)) -> policy::Request {
+    let Relevance { require_address, free_scopes, allow_other_bots } = relevance.clone();
+    policy::Request {
+        platform: platform.clone(),
+        require_address,
+        free_response_scopes: free_scopes,
+        allow_other_bots,
+    }
 }

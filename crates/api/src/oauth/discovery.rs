@@ -9,11 +9,16 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::gateways::{Gateways, try_later};
+use crate::problem::Refusals;
 
 /// How long others may keep the keys: one that is taken out of use should go soon.
 const KEPT: &str = "public, max-age=300";
 
-/// `GET /oauth/jwks.json`: the public halves of its keys.
+/// The public halves of the issuer's keys.
+#[utoipa::path(get, path = "/oauth/jwks.json", tag = "issuer", responses(
+    (status = 200, description = "A JSON Web Key Set", body = serde_json::Value),
+    Refusals,
+))]
 pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
     match gateways.issuer().jwks(gateways.now()).await {
         Ok(keys) => ([(header::CACHE_CONTROL, KEPT)], Json(keys)).into_response(),
@@ -21,7 +26,10 @@ pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
     }
 }
 
-/// `GET /.well-known/…`: the same for clients of either standard, as far as it goes.
+/// Where the issuer's doors are. The same stands at `/.well-known/oauth-authorization-server`.
+#[utoipa::path(get, path = "/.well-known/openid-configuration", tag = "issuer", responses(
+    (status = 200, description = "As far as the standard goes for machines", body = serde_json::Value),
+))]
 pub(super) async fn metadata(State(gateways): State<Arc<Gateways>>) -> Response {
     let url = gateways.issuer().url();
     Json(json!({

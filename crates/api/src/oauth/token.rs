@@ -14,6 +14,7 @@ use nightdesk_register::issuer::{Grant, NoGrant};
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_vault::Key;
 use serde_json::json;
+use utoipa::ToSchema;
 
 use crate::gateways::{Gateways, read_body, try_later};
 
@@ -21,6 +22,34 @@ use crate::gateways::{Gateways, read_body, try_later};
 const NOT_KEPT: [(HeaderName, &str); 2] =
     [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
 
+/// What is posted, for who reads the description; [`token::Request`] reads it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is told")]
+struct Form {
+    /// `client_credentials` or `refresh_token`.
+    grant_type: String,
+    client_id: String,
+    client_secret: Option<String>,
+    refresh_token: Option<String>,
+    scope: Option<String>,
+}
+
+/// A machine identity gets an access token, or an agent the next one of its session.
+///
+/// The stock client asks at `/api/oauth/token`, which is the same.
+#[utoipa::path(
+    post, path = "/oauth/token", tag = "issuer",
+    params((
+        "x-nous-refresh-token" = Option<String>, Header,
+        description = "The refresh token, where it is not in the form",
+    )),
+    request_body(content = Form, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The token", body = Answer),
+        (status = 400, description = "An error in the words of RFC 6749"),
+        (status = 401, description = "Nobody of that name and secret is known"),
+    )
+)]
 pub(super) async fn token(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

@@ -15,11 +15,21 @@ use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_register::enrolment::{Enrolment, Identity, Refusal};
 
 use crate::gateways::{Gateways, read_json, refuse, too_many, try_later};
+use crate::problem::Refusals;
 
 const WANTS: &str = "send JSON with enrollmentToken and gatewayId";
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
                      choose another with --gateway-id";
 
+/// A one-time token is traded for a gateway's secret.
+#[utoipa::path(
+    post, path = "/relay/enroll", tag = "gateways", security(("access_token" = [])),
+    request_body = enroll::Request,
+    responses(
+        (status = 200, description = "The secret, which is not shown again", body = enroll::Answer),
+        Refusals,
+    )
+)]
 pub(super) async fn enroll(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

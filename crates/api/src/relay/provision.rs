@@ -18,6 +18,7 @@ use nightdesk_register::provision::{Front, Said};
 use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, ROUTE_KEYS_MAX};
 
 use crate::gateways::{Gateways, read_json, refuse, try_later};
+use crate::problem::Refusals;
 
 const WANTS: &str = "send JSON with gatewayId and platform";
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
@@ -25,6 +26,15 @@ const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes 
 const SIZES: &str = "a platform, bot, instance or route key is too long, or there are too many of \
                      the last; shorten GATEWAY_RELAY_ROUTE_KEYS";
 
+/// A gateway gets its secret at boot, once per platform.
+#[utoipa::path(
+    post, path = "/relay/provision", tag = "gateways", security(("access_token" = [])),
+    request_body = provision::Request,
+    responses(
+        (status = 200, description = "A secret; the first stays good", body = provision::Answer),
+        Refusals,
+    )
+)]
 pub(super) async fn provision(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

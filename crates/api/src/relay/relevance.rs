@@ -13,12 +13,20 @@ use nightdesk_desk::managing;
 use nightdesk_protocol::http::policy;
 use nightdesk_types::Relevance;
 use nightdesk_types::limits::FREE_SCOPES_MAX;
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::gateways::{Gateways, read_json, refuse, try_later};
+use crate::problem::Refusals;
 
 const WANTS: &str = "send JSON with platform, and at most a thousand freeResponseScopes";
 
+/// A gateway says which messages concern its agent. It replaces what was said before.
+#[utoipa::path(
+    post, path = "/relay/policy", tag = "gateways", security(("agent" = [])),
+    request_body = policy::Request,
+    responses((status = 200, description = "It is written down", body = Heard), Refusals)
+)]
 pub(super) async fn policy(
     State(gateways): State<Arc<Gateways>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
@@ -41,7 +49,14 @@ pub(super) async fn policy(
     let relevance =
         Relevance { require_address, free_scopes: free_response_scopes, allow_other_bots };
     match managing::declare(&gateways.desk, &caller, &platform, &relevance).await {
-        Ok(()) => Json(json!({ "platform": platform })).into_response(),
+        Ok(()) => Json(Heard { platform }).into_response(),
         Err(error) => try_later(&error, "a policy could not be written down"),
     }
+}
+
+/// What was heard.
+#[derive(Serialize, ToSchema)]
+struct Heard {
+    /// The platform it is about.
+    platform: String,
 }

@@ -26,7 +26,7 @@ const ACTS: [(&str, Kind); 11] = [
 ];
 
 /// What changes nobody's rights. Messages have a record of their own.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "/manage",
     "/healthz",
     "/readyz",
@@ -43,6 +43,7 @@ const OTHERS: [&str; 16] = [
     "/oauth/jwks.json",
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
+    "/openapi.json",
 ];
 
 #[test]

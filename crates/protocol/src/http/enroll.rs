@@ -6,6 +6,8 @@ use crate::secret::Secret;
 
 /// What the command line sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = EnrollRequest))]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     /// The one-time token.
@@ -16,6 +18,8 @@ pub struct Request {
 
 /// What the command line gets, and keeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = EnrollAnswer))]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     /// The secret to sign upgrade tokens with.

@@ -6,6 +6,8 @@ use crate::tolerant;
 
 /// What is relevant to an agent on a platform. It replaces what was said before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PolicyRequest))]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     /// The platform it is about.

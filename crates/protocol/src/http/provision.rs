@@ -7,6 +7,8 @@ use crate::tolerant;
 
 /// What a gateway says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ProvisionRequest))]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     /// What it calls itself.
@@ -34,6 +36,8 @@ pub struct Request {
 ///
 /// 0.19.0 takes an answer without a secret for a failure, so only newer clients may get one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ProvisionAnswer))]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     /// The secret to sign upgrade tokens with.

@@ -117,6 +117,8 @@ fn unescaped(text: &str) -> Option<String> {
 
 /// The token that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = TokenAnswer))]
 pub struct Answer {
     /// The token to show from now on.
     pub access_token: Secret,

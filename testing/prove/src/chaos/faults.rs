@@ -47,7 +47,7 @@ impl fmt::Debug for Fault {
 pub const MANNERS: &str = "F46";
 
 /// Everything that can happen.
-pub const ALL: [Fault; 27] = [
+pub const ALL: [Fault; 30] = [
     together("F01", "the owner of a bot is killed in a call", owners::kill),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
@@ -83,6 +83,9 @@ pub const ALL: [Fault; 27] = [
     crash("K10", "a node dies after it wrote an ack"),
     crash("K11", "a node dies between two pages of a drain"),
     crash("K12", "a node dies where a drain becomes live"),
+    always("K13", "a node dies before it calls a platform", crash_points::die_calling),
+    always("K14", "a node dies after it called a platform", crash_points::die_calling),
+    always("K15", "a node dies after it wrote down an answer", crash_points::die_calling),
     crash("K18", "a node dies before it calls an agent"),
     crash("K19", "a node dies after it called an agent"),
 ];

@@ -21,12 +21,16 @@ const PASSINGS_MAX: usize = 40;
 const PAGES_MAX: usize = 5;
 const CALLS_MAX: usize = 2;
 
+/// At which send it dies: late enough to be listening by then.
+const SENDS_MIN: usize = 3;
+const SENDS_MAX: usize = 20;
+
 /// How many agents in a hundred fall asleep, so that there is somebody to call, and how soon
 /// others do: nobody is called again so soon.
 const SLEEPERS_PERCENT: u64 = 30;
 const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
 
-/// K1 to K19. To be told when to die, a node must be started anew.
+/// K1 to K12, K18 and K19. To be told when to die, a node must be started anew.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let mut strike = world.strikes(number, world.nodes[node].name());
@@ -39,6 +43,40 @@ pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> R
     world.nodes[node].start()?;
     world.healed(strike);
     Ok(())
+}
+
+/// K13 to K15. Who will own the bots is not known, so all nodes are told.
+pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
+    let mut strike = world.strikes(number, "node");
+    let at = format!("{number}:{}", SENDS_MIN + dice.below(SENDS_MAX - SENDS_MIN));
+    for node in &mut world.nodes {
+        node.kill()?;
+    }
+    for node in &mut world.nodes {
+        node.start_with(&[("NIGHTDESK_CRASH_AT", at.clone())])?;
+    }
+    until_one_died(world, &at)?;
+    strike.at_ns = monotonic_ns();
+    thread::sleep(dice.between_ms(50, 500));
+    for node in &mut world.nodes {
+        node.kill()?;
+        node.start()?;
+    }
+    world.healed(strike);
+    Ok(())
+}
+
+fn until_one_died(world: &mut World, at: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        for node in &mut world.nodes {
+            if node.has_ended()? {
+                return Ok(());
+            }
+        }
+        ensure!(Instant::now() < deadline, "no node came to {at} in {} s", PATIENCE.as_secs());
+        thread::sleep(LOOK_EVERY);
+    }
 }
 
 fn passings_max(number: &str) -> usize {

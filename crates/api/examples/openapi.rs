@@ -1,0 +1,7 @@
+//! Prints what the desk says of its routes; `just gen` keeps it as `docs/openapi.json`.
+#![expect(clippy::print_stdout, reason = "that is what it is for")]
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("{}", nightdesk_api::openapi().to_pretty_json()?);
+    Ok(())
+}
