@@ -14,8 +14,8 @@ use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
 use nightdesk_register::{Called, Caller, Issuer};
-use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 

@@ -125,10 +125,8 @@ impl Limits {
         let allows = |recipient: &Recipient| {
             self.allow(What::Author, &format!("{bot} {} {author}", recipient.agent)).is_ok()
         };
-        event.narrowed(allows).map_err(|(event, agent)| {
-            let refused = Refused { agent, refusal: Refusal::TooFast };
-            (event, AdmitError::Refused(refused))
-        })
+        let narrowed = event.narrowed(Refusal::TooFast, allows);
+        narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 }
 

@@ -3,7 +3,7 @@
 use nightdesk_intake::Verified;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
-use crate::Refused;
+use crate::{Refusal, Refused};
 
 /// An agent that may receive an event, and what that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,18 +30,23 @@ impl Admitted<Event> {
         &self.recipients
     }
 
-    /// The same for some of them. `Err`: for nobody, and whose agent came first.
+    /// The same for some of them; the others are passed over for this. `Err`: for nobody.
     #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
     pub fn narrowed(
         mut self,
-        keeps: impl FnMut(&Recipient) -> bool,
-    ) -> Result<Self, (Verified<Event>, Option<(TenantScope, AgentId)>)> {
-        let first = self.recipients.first().map(|first| (first.scope, first.agent));
-        self.recipients.retain(keeps);
-        if first.is_some() && self.recipients.is_empty() {
-            return Err((self.inner, first));
+        refusal: Refusal,
+        mut keeps: impl FnMut(&Recipient) -> bool,
+    ) -> Result<Self, (Verified<Event>, Refused)> {
+        let refused = |one: Recipient| Refused { agent: Some((one.scope, one.agent)), refusal };
+        let dropped = self.recipients.extract_if(.., |one| !keeps(one)).map(refused);
+        let dropped: Vec<Refused> = dropped.collect();
+        match dropped.first() {
+            Some(first) if self.recipients.is_empty() => Err((self.inner, *first)),
+            Some(_) | None => {
+                self.passed_over.extend(dropped);
+                Ok(self)
+            }
         }
-        Ok(self)
     }
 
     /// Who else was thought of, and why they do not receive it.

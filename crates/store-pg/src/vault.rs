@@ -85,11 +85,7 @@ impl Store for Pg {
         data_keys::all(self, scope).await
     }
 
-    async fn add_data_key(
-        &self,
-        scope: TenantScope,
-        row: &WrappedRow,
-    ) -> Result<bool, StoreError> {
+    async fn add_data_key(&self, scope: TenantScope, row: &WrappedRow) -> Result<bool, StoreError> {
         data_keys::add(self, scope, row.clone()).await
     }
 

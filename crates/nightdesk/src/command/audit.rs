@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
 use nightdesk_register::Register;
+use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
 use nightdesk_types::limits::{AUDIT_KEPT_DAYS, AUDIT_PAGE_ROWS, LIST_ROWS_MAX};
 use nightdesk_types::{Clock, SystemClock, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};

@@ -39,8 +39,10 @@ pub(super) async fn rotate(config: &Config) -> anyhow::Result<Answer> {
     let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
     let began = Instant::now();
     // Before anything is done: what is done goes on in steps, and may be killed between two.
-    let (by, about) =
-        (TenantScope::own().by(Actor::Operator), json!({ "vault_key": vault.sealing().to_string() }));
+    let (by, about) = (
+        TenantScope::own().by(Actor::Operator),
+        json!({ "vault_key": vault.sealing().to_string() }),
+    );
     pg.note(by, Kind::VaultRotated, &about).await?;
     let rewrapped = wiring::locksmith(&pg, vault.clone()).rotate().await?;
     Ok(Answer::One(json!({

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::Args;
 use nightdesk_register::{Named, Register};
-use nightdesk_types::{Actor, AgentId, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, TenantScope};
 
 /// Which agent a command is about.
 #[derive(Debug, Args)]

@@ -44,12 +44,7 @@ const ACTS: [(&str, &str, Whose, &str); 34] = [
     ("issuer token", "$OF", Acme, "agent-token-made"),
     ("issuer session", "$OF", Acme, "session-begun"),
     ("issuer bind", "$OF --issuer https://login.example.org s1", Acme, "session-begun"),
-    (
-        "issuer end",
-        "--tenant acme --issuer https://login.example.org s1",
-        Acme,
-        "session-ended",
-    ),
+    ("issuer end", "--tenant acme --issuer https://login.example.org s1", Acme, "session-ended"),
     ("agent deprovision", "$OF", Acme, "agent-deprovisioned"),
     ("tenant erase", "beta --yes", Somebody, "tenant-erased"),
     ("key rotate", "", Whose::Desk, "vault-rotated"),
@@ -138,9 +133,9 @@ impl Told {
 
     fn chain(&self, whose: Whose) -> String {
         match whose {
-            Whose::Acme => self.entered.get("TENANT").to_owned(),
+            Acme => self.entered.get("TENANT").to_owned(),
             Whose::Desk => "00000000-0000-0000-0000-000000000000".to_owned(),
-            Whose::Somebody => self.desk.sql(
+            Somebody => self.desk.sql(
                 "select tenant_id from audit_log where kind = 'tenant-created' order by at desc limit 1",
             ),
         }

@@ -60,9 +60,8 @@ impl Variables {
 
     /// A line, with what is known in it.
     pub(crate) fn put_in(&self, line: &str) -> String {
-        let put = |line: String, (name, value): &(&str, String)| {
-            line.replace(&format!("${name}"), value)
-        };
+        let put =
+            |line: String, (name, value): &(&str, String)| line.replace(&format!("${name}"), value);
         self.0.iter().fold(line.to_owned(), put)
     }
 
