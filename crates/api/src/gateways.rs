@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nightdesk_desk::Desk;
+use nightdesk_desk::{Desk, What};
 use nightdesk_line::Room;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
@@ -81,7 +81,7 @@ impl Gateways {
             None => Ok(None),
         };
         match found {
-            Ok(Some(Called::Known(caller))) => Ok(caller),
+            Ok(Some(Called::Known(caller))) => self.in_its_turn(caller).await,
             Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
                 from,
                 "show an upgrade token signed with a live gateway's secret, or a token of a trusted \
@@ -89,6 +89,14 @@ impl Gateways {
             )),
             Err(error) => Err(try_later(&error, "a caller could not be identified")),
         }
+    }
+
+    /// Counts a call of an agent.
+    async fn in_its_turn(&self, caller: Caller) -> Result<Caller, Response> {
+        let agent = caller.agent.to_string();
+        let counted = self.desk.limits.allow_among_all(What::Management, &agent).await;
+        let told = |_| problem::TOO_MANY.said("at most sixty calls a minute for an agent; wait");
+        counted.map(|()| caller).map_err(told)
     }
 
     /// What who shows nothing good is told.

@@ -98,6 +98,13 @@ fn refused(error: &ManageError) -> Response {
         ManageError::TooManyCodes => {
             (&problem::TOO_MANY_CODES, "use one of the codes it got, or wait for an hour")
         }
+        ManageError::TooFast => {
+            (&problem::TOO_MANY, "an agent claims and releases at most thirty places an hour; wait")
+        }
+        ManageError::OverQuota(_) => (
+            &problem::OVER_QUOTA,
+            "release what is not needed, or have an operator raise the quota",
+        ),
         ManageError::Store(error) => {
             return try_later(error, "an agent's reach could not be changed");
         }

@@ -21,6 +21,8 @@ mod isolation;
 mod audit;
 #[path = "street/openapi.rs"]
 mod openapi;
+#[path = "street/rates.rs"]
+mod rates;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

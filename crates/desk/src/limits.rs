@@ -1,17 +1,20 @@
 //! Limits: how often what may be done, by whom.
 //!
-//! Each node counts for itself, its part of what all nodes together may let through: that needs
-//! nobody to ask, and never lets more through than was said.
+//! What comes often is counted by each node for itself, its part of what all nodes together may let
+//! through: that needs nobody to ask, and never lets more through than was said. What is rare is
+//! counted by all nodes together where they can; where they cannot, it is the same again.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use nightdesk_bus::{Ceiling, NoCeiling};
 use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::limits::{
-    AUTHOR_PER_MINUTE, COUNTED_MAX, LINKS_PER_HOUR, MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR,
-    WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
+    AUTHOR_PER_MINUTE, COUNTED_MAX, MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR, WEBHOOKS_AT_ONCE_SECS,
+    WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
 use nightdesk_types::{BotId, Clock, Event, SystemClock};
@@ -26,8 +29,6 @@ pub enum What {
     Author,
     /// Calls that manage an agent.
     Management,
-    /// Link codes of an agent.
-    Link,
     /// Scopes of an agent.
     Scope,
 }
@@ -74,7 +75,6 @@ impl Raised {
                 vec![Rate::per(ten_seconds, in_ten_seconds), Rate::per(MINUTE, per_minute)]
             }
             What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
-            What::Link => vec![Rate::per(HOUR, LINKS_PER_HOUR)],
             What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
         }
     }
@@ -86,6 +86,7 @@ pub struct Limits {
     raised: Raised,
     paces: Paces<(What, usize, String)>,
     nodes: AtomicU32,
+    ceiling: Arc<dyn Ceiling>,
     clock: SystemClock,
 }
 
@@ -93,7 +94,13 @@ impl Limits {
     /// Counts by these rates, for one node.
     pub fn new(raised: Raised) -> Self {
         let (paces, clock) = (Paces::of(COUNTED_MAX), SystemClock::started());
-        Self { raised, paces, nodes: AtomicU32::new(1), clock }
+        Self { raised, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
+    }
+
+    /// The same, and what is rare is counted there too.
+    #[must_use]
+    pub fn under(self, ceiling: Arc<dyn Ceiling>) -> Self {
+        Self { ceiling, ..self }
     }
 
     /// Says how many nodes share the rates.
@@ -106,6 +113,20 @@ impl Limits {
         let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
         for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
             self.paces.take((what, nth, key.to_owned()), rate.shared_by(nodes), now)?;
+        }
+        Ok(())
+    }
+
+    /// Counts one among those of all nodes, or says how long to wait. Whatever the others say, this
+    /// node lets no more through than all of them may.
+    pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
+        for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
+            let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
+            let own = match asked {
+                Some(answer) => answer.map(|()| rate)?,
+                None => rate.shared_by(self.nodes.load(Ordering::Relaxed)),
+            };
+            self.paces.take((what, nth, key.to_owned()), own, self.clock.moment())?;
         }
         Ok(())
     }
@@ -135,6 +156,8 @@ type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
+
     use super::*;
 
     fn allowed(limits: &Limits, what: What, key: &str) -> usize {
@@ -143,8 +166,7 @@ mod tests {
 
     #[test]
     fn each_limit_is_hit_and_is_one_keys_alone() {
-        let cases =
-            [(What::Author, 20), (What::Management, 60), (What::Link, 10), (What::Scope, 30)];
+        let cases = [(What::Author, 20), (What::Management, 60), (What::Scope, 30)];
         let limits = Limits::new(Raised::default());
         for (what, most) in cases {
             assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
@@ -163,6 +185,35 @@ mod tests {
 
         let together: usize = nodes.iter().map(|node| allowed(node, What::Scope, "ann")).sum();
         assert!((27..=30).contains(&together), "{together}");
+    }
+
+    /// A ceiling that says the same to everybody.
+    #[derive(Debug)]
+    struct Says(Option<Result<(), Duration>>);
+
+    #[async_trait]
+    impl Ceiling for Says {
+        async fn take(&self, _key: &str, _rate: Rate) -> Option<Result<(), Duration>> {
+            self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn whatever_the_ceiling_says_no_node_lets_more_through_than_all_may() {
+        let cases = [
+            ("gone: its part", Says(None), 10),
+            ("there: what others leave", Says(Some(Ok(()))), 30),
+            ("used up", Says(Some(Err(Duration::from_secs(1)))), 0),
+        ];
+        for (name, says, most) in cases {
+            let limits = Limits::new(Raised::default()).under(Arc::new(says));
+            limits.shared_by(3);
+            let mut allowed = 0;
+            for _ in 0..100 {
+                allowed += usize::from(limits.allow_among_all(What::Scope, "ann").await.is_ok());
+            }
+            assert_eq!(allowed, most, "{name}");
+        }
     }
 
     #[test]

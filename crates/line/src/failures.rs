@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{
-    FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
+    FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_BARRED, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
 };
 
 /// Failures by address, over the last minute.
@@ -30,19 +30,23 @@ impl Failures {
     pub fn count(&self, address: IpAddr, now: Moment) -> bool {
         self.untold.fetch_add(1, Ordering::Relaxed);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over = |since: &Moment| now.since(*since) >= UPGRADE_FAILURES_WINDOW;
+        let is_over = |(since, count): &(Moment, u32)| {
+            let is_barred = *count > UPGRADE_FAILURES_MAX;
+            let span = if is_barred { UPGRADE_FAILURES_BARRED } else { UPGRADE_FAILURES_WINDOW };
+            now.since(*since) >= span
+        };
         if counts.len() >= FAILING_ADDRESSES_MAX && !counts.contains_key(&address) {
-            counts.retain(|_, (since, _)| !is_over(since));
+            counts.retain(|_, counted| !is_over(counted));
             if counts.len() >= FAILING_ADDRESSES_MAX {
                 return false;
             }
         }
-        let (since, count) = counts.entry(address).or_insert((now, 0));
-        if is_over(since) {
-            (*since, *count) = (now, 0);
+        let counted = counts.entry(address).or_insert((now, 0));
+        if is_over(counted) {
+            *counted = (now, 0);
         }
-        *count = count.saturating_add(1);
-        *count <= UPGRADE_FAILURES_MAX
+        counted.1 = counted.1.saturating_add(1);
+        counted.1 <= UPGRADE_FAILURES_MAX
     }
 }
 
@@ -63,9 +67,12 @@ mod tests {
         let failures = Failures::default();
 
         assert!((0..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(0))));
-        assert!(!failures.count(ADDRESS, at(59)));
         assert!(failures.count(ADDRESS, at(60)), "a new minute");
-        assert_eq!(failures.untold(), u64::from(UPGRADE_FAILURES_MAX) + 2);
+        assert!((1..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(60))));
+        let barred = UPGRADE_FAILURES_BARRED.as_secs();
+        assert!(!failures.count(ADDRESS, at(60)) && !failures.count(ADDRESS, at(59 + barred)));
+        assert!(failures.count(ADDRESS, at(60 + barred)), "a quarter of an hour later");
+        assert_eq!(failures.untold(), 2 * u64::from(UPGRADE_FAILURES_MAX) + 3);
         assert_eq!(failures.untold(), 0, "each is told once");
     }
 

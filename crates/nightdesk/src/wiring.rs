@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
+use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, Readiness, Record, Refusals, Ringer, Waking, sweep,
@@ -105,7 +106,7 @@ impl Running {
         let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
         let wake = Arc::new(wake(config, &pg, outside)?);
         let who = (register, Arc::new(issuers));
-        let stores = (&pg, wake, Limits::new(config.limits));
+        let stores = (&pg, wake, limits(config, &ringing));
         let desk = Arc::new(desk(stores, who, &lease, (&ringing, &webchat), &life)?);
         life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
         let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
@@ -287,6 +288,14 @@ fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
     life.street.spawn(anchoring.keep(life.drain.clone()));
+}
+
+fn limits(config: &Config, ringing: &Ringing) -> Limits {
+    let limits = Limits::new(config.limits);
+    match &ringing.between {
+        Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
+        None => limits,
+    }
 }
 
 /// Rates are shared by all nodes that live.

@@ -311,6 +311,9 @@ pub const UPGRADE_FAILURES_MAX: u32 = 20;
 /// The span over which failed upgrades are counted.
 pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
 
+/// For how long an address that failed more often is told nothing else, if it fails again.
+pub const UPGRADE_FAILURES_BARRED: Duration = Duration::from_mins(15);
+
 /// Addresses whose failures are counted at a time.
 pub const FAILING_ADDRESSES_MAX: usize = 10_000;
 

@@ -49,6 +49,16 @@ impl Rate {
         Self { step, ahead }
     }
 
+    /// The span of one.
+    pub const fn step(self) -> Duration {
+        self.step
+    }
+
+    /// What may be used before its time.
+    pub const fn ahead(self) -> Duration {
+        self.ahead
+    }
+
     /// The most that is ever let through in a window of that length.
     pub fn most_within(self, window: Duration) -> u128 {
         1 + (self.ahead + window).as_nanos() / self.step.as_nanos().max(1)

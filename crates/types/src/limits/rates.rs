@@ -15,9 +15,6 @@ pub const AUTHOR_PER_MINUTE: u32 = 30;
 /// Calls that manage an agent, in a minute.
 pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 
-/// Link codes made for or tried by one agent's people, in an hour.
-pub const LINKS_PER_HOUR: u32 = 10;
-
 /// Scopes one agent claims or gives back in an hour.
 pub const SCOPES_PER_HOUR: u32 = 30;
 
