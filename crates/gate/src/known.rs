@@ -87,6 +87,11 @@ impl Known {
         }
     }
 
+    /// Whether the terms of any of these agents are other ones now.
+    pub(crate) fn has_news_of(&self, old: &[Recipient]) -> bool {
+        old.iter().any(|one| self.recipient((one.scope, one.agent)) != Some(*one))
+    }
+
     /// Decides who receives an event.
     pub fn decide(&self, facts: &Facts<'_>, floor: Floor<'_>) -> Decision {
         let own = self.authors.get(facts.author).map_or(&[][..], Vec::as_slice);
