@@ -68,6 +68,10 @@ async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -
         Ok(Answer::Challenge(answer)) => answer.into_response(),
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
+        Err(TakeError::TooFast(wait)) => {
+            let later = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
+            (StatusCode::TOO_MANY_REQUESTS, later).into_response()
+        }
         Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
             let error = &error as &dyn Error;
             tracing::warn!(error, "a platform's request could not be stored");

@@ -46,8 +46,7 @@ pub struct Street {
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
     let Street { desk, room, webchat, lines } = street;
-    let clock = Arc::clone(&room.clock);
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), clock));
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), Arc::clone(&room)));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     Router::new()

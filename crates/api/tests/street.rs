@@ -17,6 +17,8 @@ mod managing;
 mod explaining;
 #[path = "street/isolation.rs"]
 mod isolation;
+#[path = "street/audit.rs"]
+mod audit;
 #[path = "street/openapi.rs"]
 mod openapi;
 #[path = "street/guard.rs"]

@@ -4,10 +4,10 @@
 //! "ok" when this returns, and not before.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Ask, Floor};
+use nightdesk_gate::{AdmitError, Ask, Floor};
 use nightdesk_inbox::{Put, Quarantine, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
 use nightdesk_port::{Entrance, SignedRequest};
@@ -42,6 +42,9 @@ pub enum TakeError {
     /// It is not the platform's.
     #[error("not the platform's request")]
     Verify(#[from] VerifyError),
+    /// The bot has had its webhooks; the platform should come again after so long.
+    #[error("too many at once")]
+    TooFast(Duration),
     /// It could not be stored; the platform should come again.
     #[error("could not be stored")]
     Store(#[from] StoreError),
@@ -64,6 +67,8 @@ pub async fn take(
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
+            // Only what is the platform's counts: nobody else can use a bot's rate up.
+            desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
             let mut refused = false;
             for event in events {
                 match event {
@@ -101,7 +106,7 @@ async fn put(
     let seen = account.platform.eyes().map(|eyes| (eyes, event.get().source().clone()));
     let look = seen.as_ref().map(|(eyes, at)| |who: &str| eyes.sight(&account.bot, at, who));
     let floor: Floor<'_> = look.as_ref().map(|look| look as _);
-    let mut admitted = desk.gate.admit(event, floor).await;
+    let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
@@ -123,7 +128,8 @@ async fn put(
             }
             Put::Duplicate => return Ok(Placed::Stored),
             Put::Stale => admitted = desk.gate.admit_again(event, floor).await,
-            Put::Fenced => return Err(fenced(&event)),
+            // A webhook has no cursor, so nobody can have taken it over.
+            Put::Fenced => return Err(StoreError::broken("put an event", "it has no source")),
         }
     }
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
@@ -134,12 +140,6 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
         // Whether anybody heard is not asked: the store knows who was up.
         desk.bell.0.ring(Ring::Entry { agent, seq }).await;
     }
-}
-
-/// A webhook has no cursor, so nobody can have taken it over.
-fn fenced(event: &Admitted<Event>) -> StoreError {
-    let bot = event.verified().bot();
-    StoreError::broken("put an event", format!("bot {bot} has no source to be fenced"))
 }
 
 async fn quarantine(desk: &Desk, unreadable: Quarantined, body: &[u8]) -> Result<(), StoreError> {

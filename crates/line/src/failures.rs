@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use nightdesk_types::Moment;
@@ -16,11 +17,18 @@ use nightdesk_types::limits::{
 #[derive(Debug, Default)]
 pub struct Failures {
     counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
+    untold: AtomicU64,
 }
 
 impl Failures {
+    /// How many there were since this was last asked.
+    pub fn untold(&self) -> u64 {
+        self.untold.swap(0, Ordering::Relaxed)
+    }
+
     /// Counts a failure. Answers whether the address is still within its limit.
     pub fn count(&self, address: IpAddr, now: Moment) -> bool {
+        self.untold.fetch_add(1, Ordering::Relaxed);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = |since: &Moment| now.since(*since) >= UPGRADE_FAILURES_WINDOW;
         if counts.len() >= FAILING_ADDRESSES_MAX && !counts.contains_key(&address) {
@@ -57,6 +65,8 @@ mod tests {
         assert!((0..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(0))));
         assert!(!failures.count(ADDRESS, at(59)));
         assert!(failures.count(ADDRESS, at(60)), "a new minute");
+        assert_eq!(failures.untold(), u64::from(UPGRADE_FAILURES_MAX) + 2);
+        assert_eq!(failures.untold(), 0, "each is told once");
     }
 
     #[test]

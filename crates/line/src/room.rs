@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
 use crate::desk::Desk;
+use crate::failures::Failures;
 use crate::leave::Leaving;
 use crate::metrics::Metrics;
 use crate::store::Store;
@@ -36,6 +37,8 @@ pub struct Room {
     pub leaving: Leaving,
     /// Who dials waits for a place here before the store is asked about it.
     pub dials: Dials,
+    /// Who showed what nobody signed, at this or any other door.
+    pub failures: Failures,
     /// What is counted.
     pub metrics: Metrics,
 }

@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+mod audit;
 mod chat;
 mod outside;
+mod rates;
 mod tokens;
 mod vault;
 mod waking;
 
+pub use audit::*;
 pub use chat::*;
 pub use outside::*;
+pub use rates::*;
 pub use tokens::*;
 pub use vault::*;
 pub use waking::*;
@@ -182,6 +186,15 @@ pub const WRITER_QUEUE_MAX: usize = 512;
 
 /// Entries an inbox holds unacknowledged; more are parked with a notice.
 pub const INBOX_ENTRIES_MAX: i64 = 10_000;
+
+/// Bytes of entries an inbox holds unacknowledged; more are parked.
+pub const INBOX_BYTES_MAX: i64 = 256 * 1024 * 1024;
+
+/// Agents of a tenant, if nobody allowed it more.
+pub const AGENTS_QUOTA: i64 = 50;
+
+/// Grants of a tenant, if nobody allowed it more.
+pub const GRANTS_QUOTA: i64 = 100;
 
 /// Agents one event may reach.
 pub const RECIPIENTS_MAX: usize = 64;

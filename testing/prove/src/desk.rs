@@ -25,6 +25,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Lines of its log that go into an error.
 const LOG_LINES_MAX: usize = 20;
 
+/// A rate no proof comes to: they measure something else.
+const MANY: u32 = 1_000_000_000;
+
 /// Where a desk is and what it is told, in files.
 #[derive(Debug)]
 pub struct Settings {
@@ -93,7 +96,8 @@ impl Settings {
         let text = format!(
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
-             [vault]\nkey_file = \"{}\"\n{more}",
+             [vault]\nkey_file = \"{}\"\n\
+             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {MANY}\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,

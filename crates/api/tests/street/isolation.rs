@@ -50,7 +50,7 @@ const ROUTES: [(&str, &str, Guard); 28] = [
 ];
 
 /// The routes that are described, and those that stand in the sources besides. Numbers are served elsewhere.
-fn served() -> BTreeSet<String> {
+pub(crate) fn served() -> BTreeSet<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
     let mut served: BTreeSet<String> = nightdesk_api::openapi().paths.paths.into_keys().collect();
     let mut folders = vec![crates.join("api/src"), crates.join("line/src")];

@@ -37,7 +37,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Issuer(_)
         | Command::Inbox(_)
         | Command::Wake(_)
-        | Command::Notice(_) => {
+        | Command::Notice(_)
+        | Command::Audit(_) => {
             let answer = enter::run(&read()?, command).await?;
             ui::put_answer(json, answer);
             Ok(())

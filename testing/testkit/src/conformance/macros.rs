@@ -208,6 +208,17 @@ macro_rules! register_store_conformance {
             a_retired_key_stays_so,
             a_session_is_one_agents,
             a_refresh_token_is_traded_for_the_next,
+            a_tenant_enters_as_many_agents_as_it_may,
+            a_tenant_is_granted_as_much_as_it_may,
+            an_inbox_holds_what_its_tenant_may,
+            each_act_is_told_once,
+            each_act_by_hand_is_told_once,
+            each_act_of_who_looks_after_agents_is_told_once,
+            a_boot_is_told_once,
+            the_desks_own_acts_are_told,
+            an_enrolment_is_told_once,
+            an_act_that_failed_is_not_told,
+            what_was_done_is_a_chain_of_its_tenant,
         }
     };
 }
@@ -238,6 +249,7 @@ macro_rules! lease_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { lease, $harness;
             lives_are_counted,
+            the_living_are_counted,
             a_life_that_is_over_stays_over,
             one_node_owns_something,
             what_a_life_owned_ends_with_it,
