@@ -117,6 +117,15 @@ secrets-planted: _world
     ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" \
         --tenants 2000 --planted X18
 
+# Count what the gate decides and lets in while bindings and grants come and go. Budget: 90 seconds.
+gate-rate *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" {{ ARGS }}
+
+# The same with a bug planted in the desk: it must fail.
+gate-rate-planted: _world
+    ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" \
+        --planted X23
+
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \

@@ -254,8 +254,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
         let request = outbound.request_id.clone();
-        let greeted = self.session.greeted().to_vec();
-        let sent = self.room.desk.send(self.caller, greeted, outbound);
+        let hellos = self.session.hellos().to_vec();
+        let sent = self.room.desk.send(self.caller, hellos, outbound);
         self.sends.push(Box::pin(async move { (request, sent.await) }));
     }
 

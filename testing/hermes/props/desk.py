@@ -8,7 +8,7 @@ from typing import Any
 
 from props.node import Node, shared_settings
 from props.postgres import Cluster
-from props.process import environment, output
+from props.process import environment, free_port, output
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,9 @@ class Desk:
         self._binary = binary
         self._folder = folder
         self._env = environment(folder, RUST_BACKTRACE="1")
-        settings = shared_settings(folder, cluster, database)
+        # Agents of this machine may be called there.
+        self.waker_port = free_port()
+        settings = shared_settings(folder, cluster, database, self.waker_port)
         # Platforms come to the one, gateways to the other.
         self.front = Node(binary, folder, "front", self._env)
         self.back = Node(binary, folder, "back", self._env, public=self.front)

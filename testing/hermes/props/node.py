@@ -99,7 +99,7 @@ name = "{self._name}"
             knocking.cancel()
 
 
-def shared_settings(folder: Path, cluster: Cluster, database: str) -> str:
+def shared_settings(folder: Path, cluster: Cluster, database: str, waker_port: int) -> str:
     """What all nodes of a desk have."""
     return f"""
 [database]
@@ -109,4 +109,8 @@ migrate_url = "{cluster.url(database)}"
 key_file = "{folder / "vault.key"}"
 [redis]
 url = "{os.environ["NIGHTDESK_TEST_REDIS_URL"]}"
+[outside]
+http = true
+ranges = ["127.0.0.0/8"]
+ports = [{waker_port}]
 """

@@ -32,6 +32,7 @@ macro_rules! inbox_store_conformance {
             a_duplicate_in_its_own_batch_takes_no_number,
             the_same_key_of_another_bot_is_another_event,
             a_stale_admit_is_refused_and_decided_again,
+            a_change_on_one_bot_keeps_nothing_from_another,
             each_event_of_a_batch_gets_its_outcome,
             an_unknown_recipient_fails_the_batch_and_nothing_is_stored,
             a_full_inbox_parks_what_comes,
