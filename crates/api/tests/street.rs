@@ -17,6 +17,8 @@ mod managing;
 mod explaining;
 #[path = "street/isolation.rs"]
 mod isolation;
+#[path = "street/bodies.rs"]
+mod bodies;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]
