@@ -1,9 +1,8 @@
 //! Whatever is claimed in whatever words: an agent is reached where that was given to it, and nowhere else.
 
-use nightdesk_types::TenantId;
 use proptest::prelude::*;
-use uuid::Uuid;
 
+use super::tests::agent;
 use super::*;
 
 /// Ids that meet each other, and the ones that might be taken for something else.
@@ -11,11 +10,6 @@ const IDS: [&str; 6] = ["a", "b", "A", "*", "", " a"];
 
 fn ids() -> impl Strategy<Value = String> {
     prop_oneof![8 => prop::sample::select(IDS.to_vec()).prop_map(str::to_owned), 1 => ".{0,6}"]
-}
-
-fn agent(number: u128) -> Agent {
-    let tenant = TenantId::from_uuid(Uuid::from_u128(number));
-    (TenantScope::of(tenant), AgentId::from_uuid(Uuid::from_u128(number)))
 }
 
 /// A scope document, and whose it is.
