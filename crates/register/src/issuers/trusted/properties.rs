@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use super::super::claims::tests::{claims as said, is_right};
-use super::super::test_pair::{ISSUER, NOW, Pair, claims, set, with};
+use super::super::test_pair::{ISSUER, NOW, Pair, claims, set};
 use super::tests::trusting_text;
 use super::*;
+use crate::forged::with;
 
 static PAIRS: LazyLock<[Pair; 2]> = LazyLock::new(|| [Pair::es256("e1"), Pair::rs256("r1")]);
 static KEYS: LazyLock<[Value; 2]> = LazyLock::new(|| PAIRS.each_ref().map(Pair::jwk));
