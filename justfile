@@ -129,7 +129,7 @@ gate-rate-planted: _world
 # Ask every route for what is another's, and share rooms among tenants: nothing may cross. Budget: 6
 # minutes.
 isolation *ARGS: _world
-    rm -f target/isolation-cases
+    mkdir -p target && rm -f target/isolation-cases
     NIGHTDESK_CASES="$PWD/target/isolation-cases" \
         cargo nextest run --locked --no-fail-fast -p nightdesk-api -E 'test(/^isolation::/)' || true
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
