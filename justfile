@@ -126,6 +126,29 @@ gate-rate-planted: _world
     ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" \
         --planted X23
 
+# Ask every route for what is another's, and share rooms among tenants: nothing may cross. Budget: 6
+# minutes.
+isolation *ARGS: _world
+    rm -f target/isolation-cases
+    NIGHTDESK_CASES="$PWD/target/isolation-cases" \
+        cargo nextest run --locked --no-fail-fast -p nightdesk-api -E 'test(/^isolation::/)' || true
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
+        --cases target/isolation-cases {{ ARGS }}
+
+# The same with each bug planted in the desk that lets something cross: it must be seen.
+isolation-planted: _world
+    #!/usr/bin/env bash
+    set -euo pipefail
+    desk="$(just _built debug)"
+    for bug in X9 X18 X19; do
+        if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" --seconds 20 --planted $bug); then
+            echo "$bug was not seen"
+            exit 1
+        fi
+        echo "$bug: $said"
+        grep -q 'crossed=[1-9]' <<< "$said"
+    done
+
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \

@@ -23,6 +23,8 @@ mod audit;
 mod openapi;
 #[path = "street/rates.rs"]
 mod rates;
+#[path = "street/bodies.rs"]
+mod bodies;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

@@ -148,4 +148,6 @@ fn best(sights: impl Iterator<Item = Sight>) -> Sight {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@
 //! machine makes of it does not, so a failed history is kept.
 
 pub mod plan;
+pub mod rooms;
 pub mod manner;
 pub mod world;
 pub mod node;

@@ -121,6 +121,9 @@ pub(super) async fn run(
         Gateway::Show { tenant, name } => {
             let scope = names::tenant(register, &tenant).await?;
             let fronts = register.store().fronts(scope, &name).await?;
+            let known = register.store().gateways_named(&name).await?;
+            let is_known = known.iter().any(|secret| secret.gateway.scope == scope);
+            ensure!(is_known || !fronts.is_empty(), no_gateway(&name));
             Ok(Answer::Many(fronts.iter().map(front).collect()))
         }
         Gateway::Rotate { tenant, name, overlap } => {

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 mod audit;
+mod commands;
 mod desk;
 mod dev;
 mod docs;

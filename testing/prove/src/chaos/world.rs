@@ -13,6 +13,7 @@ use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::{Probe, claims};
+use super::rooms;
 use crate::cluster::Cluster;
 use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
@@ -103,6 +104,7 @@ impl World {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
         claims::watch(&cluster)?;
+        let rooms = rooms::enter(design.seed, &cluster, &cast, design.scale.rooms)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
         let lured = Plan::lured(cast.members.len());
@@ -124,7 +126,12 @@ impl World {
             honeypot: wakers::honeypot(&targets),
             targets,
             manners: plan::manners(design.seed, design.manners, &cast),
-            conversations: plan::conversations(design.seed, &cast, size.guests),
+            conversations: [
+                plan::conversations(design.seed, &cast, size.guests),
+                rooms.conversations,
+            ]
+            .concat(),
+            movers: rooms.movers,
             cast,
             rate_per_s: design.scale.rate_per_s,
             looks_percent: design.scale.looks_percent,

@@ -302,6 +302,7 @@ macro_rules! timed_store_conformance {
             an_invitation_ends,
             a_boots_secret_is_given_again_for_a_while,
             a_pinned_secret_outlives_every_boot,
+            whatever_is_rotated_ends_when_it_was_said_to,
             a_refresh_token_shown_late_ends_its_session,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,
