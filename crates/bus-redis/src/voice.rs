@@ -75,13 +75,11 @@ impl Voice {
     pub(crate) async fn ask(&self, question: &Cmd) -> Option<i64> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut connection = connection.filter(|_| self.is_clear.load(Ordering::Relaxed))?;
-        match timeout(RING_WAIT, question.query_async(&mut connection)).await {
-            Ok(answer) => answer.ok(),
-            Err(_) => {
-                self.is_clear.store(false, Ordering::Relaxed);
-                None
-            }
+        let answer = timeout(RING_WAIT, question.query_async(&mut connection)).await;
+        if answer.is_err() {
+            self.is_clear.store(false, Ordering::Relaxed);
         }
+        answer.ok()?.ok()
     }
 
     /// Says something, whether or not anybody is known to hear.

@@ -13,11 +13,12 @@ use nightdesk_bus::{Ceiling, NoCeiling};
 use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::limits::{
-    AUTHOR_PER_MINUTE, COUNTED_MAX, MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR, WEBHOOKS_AT_ONCE_SECS,
+    AUTHOR_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, MANAGEMENT_PER_MINUTE,
+    SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND, WEBHOOKS_AT_ONCE_SECS,
     WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
-use nightdesk_types::{BotId, Clock, Event, SystemClock};
+use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
 use serde::Deserialize;
 
 /// What is counted.
@@ -31,6 +32,8 @@ pub enum What {
     Management,
     /// Scopes of an agent.
     Scope,
+    /// Sends of an agent.
+    Send,
 }
 
 /// What an operator may raise.
@@ -41,6 +44,10 @@ pub struct Raised {
     pub webhooks_per_second: NonZeroU32,
     /// What one author may write to one agent in a minute. More is refused, and wakes nobody.
     pub author_per_minute: NonZeroU32,
+    /// Sends of one agent in a second. More wait a while.
+    pub sends_per_second: NonZeroU32,
+    /// Frames of one gateway in a second, besides acks. More are read later.
+    pub frames_per_second: NonZeroU32,
 }
 
 impl Default for Raised {
@@ -49,14 +56,26 @@ impl Default for Raised {
         Self {
             webhooks_per_second: number(WEBHOOKS_PER_SECOND),
             author_per_minute: number(AUTHOR_PER_MINUTE),
+            sends_per_second: number(SENDS_PER_SECOND),
+            frames_per_second: number(FRAMES_PER_SECOND),
         }
     }
 }
 
 impl Raised {
     /// As good as no limits, for who measures something else.
-    pub const UNBOUNDED: Self =
-        Self { webhooks_per_second: NonZeroU32::MAX, author_per_minute: NonZeroU32::MAX };
+    pub const UNBOUNDED: Self = Self {
+        webhooks_per_second: NonZeroU32::MAX,
+        author_per_minute: NonZeroU32::MAX,
+        sends_per_second: NonZeroU32::MAX,
+        frames_per_second: NonZeroU32::MAX,
+    };
+
+    /// How often a gateway may say something.
+    pub const fn frames(self) -> Rate {
+        let per_second = self.frames_per_second.get();
+        Rate::per_second(per_second, per_second.saturating_mul(FRAMES_AT_ONCE_SECS))
+    }
 
     /// How often that may be done. All of them must allow it.
     fn rates(self, what: What) -> Vec<Rate> {
@@ -76,6 +95,10 @@ impl Raised {
             }
             What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
             What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
+            What::Send => {
+                let per_second = self.sends_per_second.get();
+                vec![Rate::per_second(per_second, per_second)]
+            }
         }
     }
 }
@@ -129,6 +152,18 @@ impl Limits {
             self.paces.take((what, nth, key.to_owned()), own, self.clock.moment())?;
         }
         Ok(())
+    }
+
+    /// Gives a send of an agent its turn, and says how long until it comes. `None`: too long. An agent
+    /// has one line, so no other node lets sends of it through.
+    pub(crate) fn turn(&self, agent: AgentId) -> Option<Duration> {
+        let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
+        for (nth, rate) in self.raised.rates(What::Send).into_iter().enumerate() {
+            let key = (What::Send, nth, agent.to_string());
+            let wait = self.paces.place(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
+            longest = longest.max(wait);
+        }
+        Some(longest)
     }
 
     /// Counts a webhook of a bot, or says how long to wait.
@@ -214,6 +249,20 @@ mod tests {
             }
             assert_eq!(allowed, most, "{name}");
         }
+    }
+
+    #[test]
+    fn sends_wait_for_their_turn_and_not_for_ever() {
+        let (limits, agent) =
+            (Limits::new(Raised::default()), AgentId::from_uuid(uuid::Uuid::nil()));
+        let waits: Vec<_> = (0..1_000).map_while(|_| limits.turn(agent)).collect();
+
+        let at_once = waits.iter().filter(|wait| wait.is_zero()).count();
+        assert!((20..30).contains(&at_once), "{at_once}");
+        let seconds = SEND_TURN_WAIT_MAX.as_secs();
+        assert!(waits.last().is_some_and(|last| last.as_secs() + 1 >= seconds));
+        let most = usize::try_from(seconds).unwrap() * 20 + 30;
+        assert!(waits.len() < most, "{}", waits.len());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -23,6 +24,7 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Gateway, Proof};
 use nightdesk_types::{AgentId, BotId, StoreError, Timestamp};
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use crate::accounts::store_error;
 use crate::{outbound, waking};
@@ -65,11 +67,21 @@ impl Desk for Counter {
         let desk = Arc::clone(&self.0);
         // The place in the lane is taken now, so that sends stay in the order they came.
         let turn = turn(&desk, caller.agent, &outbound.action);
+        // Shown for a moment, a send has a pace of its own.
+        let wait =
+            if turn.is_some() { desk.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
         let (tell, told) = oneshot::channel();
         let tasks = desk.tasks.clone();
         tasks.spawn(async move {
             let greeted: Vec<Tag> = hellos.iter().map(tag).collect();
-            let outcome = outbound::send(&desk, caller, &greeted, outbound, turn).await;
+            let outcome = match wait {
+                Some(wait) => {
+                    sleep(wait).await;
+                    outbound::send(&desk, caller, &greeted, outbound, turn).await
+                }
+                // Nothing was done: this text lets the client try again by itself.
+                None => Outcome::failed("network error: more sends than the desk passes on"),
+            };
             // The line may have ended; what was done is written down all the same.
             drop(tell.send(outcome));
         });

@@ -6,6 +6,7 @@ use std::time::Duration;
 use nightdesk_bus::Ears;
 use nightdesk_inbox::Inbox;
 use nightdesk_types::limits::DIALS_AT_ONCE_MAX;
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Moment, Node};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +38,8 @@ pub struct Room {
     pub leaving: Leaving,
     /// Who dials waits for a place here before the store is asked about it.
     pub dials: Dials,
+    /// How often a gateway may say something, besides acks.
+    pub frames: Rate,
     /// Who showed what nobody signed, at this or any other door.
     pub failures: Failures,
     /// What is counted.

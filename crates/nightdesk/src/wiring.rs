@@ -24,6 +24,7 @@ use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
     CAPABILITY_PURGE_EVERY, LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY,
 };
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
@@ -109,7 +110,13 @@ impl Running {
         let stores = (&pg, wake, limits(config, &ringing));
         let desk = Arc::new(desk(stores, who, &lease, (&ringing, &webchat), &life)?);
         life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
-        let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
+        let room = Arc::new(room(
+            (&pg, &desk),
+            &ringing.ears,
+            lease.node().clone(),
+            config.limits.frames(),
+            &life,
+        ));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
             Arc::clone(&ringing.ears),
@@ -178,7 +185,13 @@ async fn listen(
     Ok(())
 }
 
-fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lifecycle) -> Room {
+fn room(
+    (pg, desk): (&Arc<Pg>, &Arc<Desk>),
+    ears: &Arc<Ears>,
+    node: Node,
+    frames: Rate,
+    life: &Lifecycle,
+) -> Room {
     Room {
         desk: Arc::new(Counter(Arc::clone(desk))),
         inbox: Arc::clone(&desk.inbox),
@@ -189,6 +202,7 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
         drain: life.drain.clone(),
         leaving: Leaving::default(),
         dials: Dials::default(),
+        frames,
         failures: Failures::default(),
         metrics: Metrics::default(),
     }

@@ -20,6 +20,9 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// As good as no limit.
+    pub const UNBOUNDED: Self = Self { step: Duration::ZERO, ahead: Duration::ZERO };
+
     /// So many in a span, all of them at once if they come so.
     pub const fn per(span: Duration, count: u32) -> Self {
         let step = match span.checked_div(count) {
@@ -106,6 +109,18 @@ impl<K: Hash + Eq> Paces<K> {
 
     /// Lets one through now, or says how long to wait.
     pub fn take(&self, key: K, rate: Rate, now: Moment) -> Result<(), Duration> {
+        self.place(key, rate, now, Duration::ZERO).map(drop)
+    }
+
+    /// Gives one its turn, and says how long until it comes. `Err`: longer than `within`, and it has
+    /// none.
+    pub fn place(
+        &self,
+        key: K,
+        rate: Rate,
+        now: Moment,
+        within: Duration,
+    ) -> Result<Duration, Duration> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= self.kept_max && !kept.contains_key(&key) {
             kept.retain(|_, bucket| !bucket.is_free(now));
@@ -115,11 +130,11 @@ impl<K: Hash + Eq> Paces<K> {
         }
         let bucket = kept.entry(key).or_default();
         let wait = bucket.wait(rate, now);
-        if !wait.is_zero() {
+        if wait > within {
             return Err(wait);
         }
         bucket.take(rate, now);
-        Ok(())
+        Ok(wait)
     }
 }
 
@@ -141,6 +156,20 @@ mod tests {
         assert_eq!(paces.take("ann", rate, at(0)), Err(Duration::from_secs(20)));
         assert_eq!(paces.take("bob", rate, at(0)), Ok(()), "another is not held up");
         assert_eq!(paces.take("ann", rate, at(20_000)), Ok(()));
+    }
+
+    #[test]
+    fn who_waits_has_a_turn_within_bounds() {
+        let (paces, rate) = (Paces::of(10), Rate::per_second(2, 1));
+        let place = || paces.place("ann", rate, at(0), Duration::from_secs(1));
+        let millis = Duration::from_millis;
+
+        assert_eq!(
+            [place(), place(), place()],
+            [Ok(millis(0)), Ok(millis(500)), Ok(millis(1_000))]
+        );
+        assert_eq!(place(), Err(millis(1_500)));
+        assert_eq!(place(), Err(millis(1_500)), "who has no turn takes none from others");
     }
 
     #[test]

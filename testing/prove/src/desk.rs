@@ -97,7 +97,8 @@ impl Settings {
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
              [vault]\nkey_file = \"{}\"\n\
-             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {MANY}\n{more}",
+             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {MANY}\n\
+             sends_per_second = {MANY}\nframes_per_second = {MANY}\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,

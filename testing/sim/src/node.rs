@@ -22,6 +22,7 @@ use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, TenantId};
 use nightdesk_wake::{ByUrl, Outcome, Wake};
 use nightdesk_webchat::Webchat;
@@ -164,6 +165,7 @@ impl Parts {
             drain: self.life.drain.clone(),
             leaving: Leaving::default(),
             dials: Dials::default(),
+            frames: Rate::UNBOUNDED,
             failures: Failures::default(),
             metrics: Metrics::default(),
         };

@@ -161,6 +161,7 @@ impl TestDesk {
             node: node(),
             drain: drain.clone(),
             dials: Dials::default(),
+            frames: Raised::default().frames(),
             failures: Failures::default(),
             leaving: Leaving::default(),
             metrics: Metrics::default(),

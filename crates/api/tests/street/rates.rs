@@ -1,7 +1,11 @@
 //! How often an agent may be managed, and how much its tenant may have.
 
+use std::time::{Duration, Instant};
+
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post};
-use nightdesk_types::limits::{MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR};
+use nightdesk_types::limits::{
+    FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR,
+};
 use nightdesk_types::{Clock, Quota, SystemClock};
 use serde_json::json;
 
@@ -59,4 +63,26 @@ async fn a_tenant_has_so_many_places_and_more_as_soon_as_it_may() {
     assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("over-quota")));
     store.set_quota(ann.scope, Quota::Grants, 2).await.expect("raise a quota");
     assert_eq!(claim(&desk, &anns, 2).await.status, 204);
+}
+
+#[tokio::test]
+async fn a_gateway_that_says_too_much_is_read_later() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let mut gateway = desk.dial(&ann).await;
+    gateway.hello("discord").await;
+    gateway.hear_frame("descriptor").await;
+    let frames = FRAMES_PER_SECOND * (FRAMES_AT_ONCE_SECS + 1);
+    let began = Instant::now();
+    for number in 0..frames {
+        let action = json!({ "op": "none such" });
+        let request = format!("r{number}");
+        gateway.say(&json!({ "type": "outbound", "requestId": request, "action": action })).await;
+    }
+    for _ in 0..frames {
+        gateway.hear_frame("outbound_result").await;
+    }
+
+    // All but those that may come at once took their time, and none was lost.
+    assert!(began.elapsed() >= Duration::from_millis(980), "{:?}", began.elapsed());
 }

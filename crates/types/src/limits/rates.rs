@@ -12,6 +12,19 @@ pub const WEBHOOKS_AT_ONCE_SECS: u32 = 5;
 /// of it in ten seconds.
 pub const AUTHOR_PER_MINUTE: u32 = 30;
 
+/// Frames but acks that a gateway says in a second, if the operator says nothing else; more are read
+/// later.
+pub const FRAMES_PER_SECOND: u32 = 50;
+
+/// Seconds of frames that may come at once.
+pub const FRAMES_AT_ONCE_SECS: u32 = 4;
+
+/// Sends of an agent in a second, if the operator says nothing else. More wait for their turn, ...
+pub const SENDS_PER_SECOND: u32 = 20;
+
+/// ... but not longer than this: then they fail.
+pub const SEND_TURN_WAIT_MAX: Duration = Duration::from_secs(10);
+
 /// Calls that manage an agent, in a minute.
 pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 
