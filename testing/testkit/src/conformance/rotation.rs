@@ -54,7 +54,9 @@ pub(super) async fn follow(
             Step::Rotate(overlap) => {
                 let new = format!("{name}-{}", ends.len());
                 rotate(harness, &person, &new, MINUTE * overlap).await;
-                ends.iter_mut().for_each(|(_, end)| *end = (*end).min(now + overlap));
+                for (_, end) in &mut ends {
+                    *end = (*end).min(now + overlap);
+                }
                 ends.push((new, u32::MAX));
             }
             Step::Pass(minutes) => {
