@@ -140,8 +140,11 @@ isolation-planted: _world
     #!/usr/bin/env bash
     set -euo pipefail
     desk="$(just _built debug)"
+    folder="$(mktemp -d)"
+    trap 'rm -rf "$folder"' EXIT
     for bug in X9 X18 X19; do
-        if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" --seconds 20 --planted $bug); then
+        if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" \
+            --seconds 20 --folder "$folder" --planted $bug); then
             echo "$bug was not seen"
             exit 1
         fi
