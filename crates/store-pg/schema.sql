@@ -3131,7 +3131,7 @@ CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
 CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bot_id, version);
 
-CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
+CREATE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
 
 CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
 

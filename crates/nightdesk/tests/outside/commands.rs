@@ -180,6 +180,9 @@ fn tenants(operator: &mut Operator) {
     operator.asks("tenant rotate-key acme");
     let trusting = operator.asks("tenant trust-gateways --tenant acme");
     assert_eq!(trusting["gateways_may_widen"], true);
+    operator.asks("tenant quota --tenant acme agents=100");
+    assert!(operator.asks("audit list --tenant acme").is_array());
+    operator.asks("audit verify");
     operator.asks("tenant erase other --yes");
     let taken = operator.asks(&format!("agent deprovision {WHOSE}"));
     assert!(taken["gateways_revoked"].is_number(), "{taken}");
