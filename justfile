@@ -89,6 +89,10 @@ wake-latency *ARGS: _proofs
 herd *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/herd" {{ ARGS }}
 
+# Have one tenant's people write fifty times as much as they may: others must not notice.
+noisy *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/noisy" {{ ARGS }}
+
 # Measure what it costs when a hint between two desks is lost and nobody notices.
 lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove

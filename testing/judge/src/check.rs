@@ -63,6 +63,8 @@ pub enum Invariant {
     DurableBeforeAck,
     /// I22: no secret leaks.
     NoLeak,
+    /// I23: what was done is told, and nobody changed it.
+    AuditWhole,
     /// I24: a minute after the last fault everything is well.
     Heals,
 }
@@ -90,6 +92,7 @@ impl Invariant {
             Self::Window => "I19",
             Self::DurableBeforeAck => "I21",
             Self::NoLeak => "I22",
+            Self::AuditWhole => "I23",
             Self::Heals => "I24",
         }
     }

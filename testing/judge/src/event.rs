@@ -114,6 +114,8 @@ pub enum Event {
     Quiesce,
     /// A canary secret was found where no secret may be.
     Canary { place: String },
+    /// The audit log was read from end to end, and what is wrong with it.
+    Audited { fault: Option<String> },
     /// A process that writes a history is about to be started: its file must be there.
     Started { proc: String },
     /// It was killed on purpose and is gone: its file has this many lines, and no end.

@@ -65,6 +65,7 @@ pub(crate) struct History {
     pub(crate) bad_secrets: Vec<About>,
     pub(crate) stops_asked: Vec<Stop>,
     pub(crate) canaries: Vec<About>,
+    pub(crate) audit_faults: Vec<About>,
     pub(crate) started: Vec<About>,
     pub(crate) killed: Vec<Killed>,
 

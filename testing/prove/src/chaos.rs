@@ -22,5 +22,6 @@ pub mod wires;
 pub mod probe;
 pub mod faults;
 pub mod in_flight;
+mod afterwards;
 pub mod run;
 pub mod mutants;

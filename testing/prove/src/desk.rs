@@ -38,6 +38,7 @@ pub struct Settings {
     key_file: PathBuf,
     log: PathBuf,
     address: SocketAddr,
+    author_per_minute: u32,
 }
 
 /// Where the truth is, as the desk's configuration names it.
@@ -67,6 +68,7 @@ impl Settings {
             config: folder.join(format!("{database}.toml")),
             log: folder.join(format!("{database}.log")),
             address: free_address()?,
+            author_per_minute: MANY,
             database: database_of_it,
             binary,
             folder,
@@ -87,9 +89,16 @@ impl Settings {
             key_file: self.key_file.clone(),
             log: logs.join(format!("{name}.log")),
             address: free_address()?,
+            author_per_minute: self.author_per_minute,
         };
         node.write_config(name, more)?;
         Ok(node)
+    }
+
+    /// Lets an author write to an agent so often, and no more.
+    pub fn limit_authors(&mut self, per_minute: u32) -> Result<()> {
+        self.author_per_minute = per_minute;
+        self.write_config("desk-1", "")
     }
 
     fn write_config(&self, node: &str, more: &str) -> Result<()> {
@@ -97,12 +106,13 @@ impl Settings {
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
              [vault]\nkey_file = \"{}\"\n\
-             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {MANY}\n\
+             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {}\n\
              sends_per_second = {MANY}\nframes_per_second = {MANY}\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,
-            self.key_file.display()
+            self.key_file.display(),
+            self.author_per_minute
         );
         fs::write(&self.config, text).context("could not write the desk's configuration")
     }

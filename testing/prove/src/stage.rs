@@ -2,7 +2,7 @@
 
 use std::iter;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,21 @@ pub struct Stage {
 impl Stage {
     /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
     pub fn set(binary: &Path, size: &Size, connections: u64) -> Result<Self> {
+        Self::set_limited(binary, size, connections, None)
+    }
+
+    /// The same, where an author may write to an agent only so often in a minute.
+    pub fn set_limited(
+        binary: &Path,
+        size: &Size,
+        connections: u64,
+        author_per_minute: Option<u32>,
+    ) -> Result<Self> {
         let cluster = Cluster::start()?;
-        let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let (mut settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        if let Some(per_minute) = author_per_minute {
+            settings.limit_authors(per_minute)?;
+        }
         let desk = settings.start()?;
         let nodes = [desk.address()];
         Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))
@@ -185,11 +198,33 @@ impl Stage {
 
     /// What was told "ok", and what was acked.
     pub fn history(&mut self) -> Result<(Vec<Seen>, Vec<Seen>)> {
+        let (told, acked) = self.history_files()?;
+        Ok((history::load(&told)?, history::load(&acked)?))
+    }
+
+    /// The files with when what was posted that was told "ok", and when what was acked.
+    pub fn history_files(&mut self) -> Result<(PathBuf, PathBuf)> {
         let folder = self.cluster.folder();
         let (told, acked) = (folder.join("told"), folder.join("acked"));
         let _: platform::Told = self.platform.ask(&platform::Order::Save(told.clone()))?;
         let _: gateway::Standing = self.gateways.ask(&gateway::Order::Save(acked.clone()))?;
-        Ok((history::load(&told)?, history::load(&acked)?))
+        Ok((told, acked))
+    }
+
+    /// One more platform, that posts to these nodes events with other numbers: from that one on.
+    pub fn another_platform(
+        &self,
+        nodes: &[SocketAddr],
+        connections: u64,
+        first_event: u64,
+    ) -> Result<Worker> {
+        let folder = self.cluster.folder();
+        let mut platform = vec!["platform".to_owned(), "--cast".to_owned()];
+        platform.push(folder.join("cast.json").display().to_string());
+        platform.extend(["--connections".to_owned(), connections.to_string()]);
+        platform.extend(["--first-event".to_owned(), first_event.to_string()]);
+        platform.extend(named(nodes));
+        Worker::start(folder, &platform)
     }
 
     fn all_open(&self, standing: &gateway::Standing) -> Result<()> {

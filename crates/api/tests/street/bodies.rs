@@ -1,5 +1,7 @@
 //! Whatever a body claims, who asks is who showed the proof: nobody else's reach ever changes by it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use nightdesk_register::ReachOf;
 use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
 use proptest::prelude::*;
@@ -19,6 +21,9 @@ const ROUTES: [&str; 7] = [
 
 /// As many as a debug build asks within half a minute.
 const CASES: u32 = 10_000;
+
+/// Who asks, in turns: none of them so often that the desk would not listen any more.
+const ASKERS: usize = 400;
 
 /// Members that routes read, and members by which a body might say whose it is.
 const MEMBERS: [&str; 20] = [
@@ -85,24 +90,36 @@ async fn ask(desk: &TestDesk, ann: &Household, path: &str, body: &Value) -> u16 
     post(desk.address(), path, &headers, body.to_string().as_bytes()).await.status
 }
 
+/// An agent whose gateway may do everything.
+async fn asker(desk: &TestDesk, nth: usize) -> Household {
+    let name = format!("ann-{nth}");
+    let ann = desk.household(&name, &name).await;
+    let widened = desk.register.store().let_gateways_widen(ann.scope, true).await;
+    widened.expect("let a gateway do everything");
+    ann
+}
+
 // Z11, Q14
 #[tokio::test(flavor = "multi_thread")]
 async fn no_body_reaches_another_agent() {
     let desk = TestDesk::open().await;
-    let (ann, bob) = (desk.household("ann", "gw-1").await, desk.household("bob", "gw-2").await);
+    let bob = desk.household("bob", "gw-2").await;
     desk.grant(bob.scope, bob.agent, bob.bot, "room").await;
-    let widened = desk.register.store().let_gateways_widen(ann.scope, true).await;
-    widened.expect("let ann's gateway do everything");
     let before = reach(&desk, &bob).await;
-    let anns = reach(&desk, &ann).await;
+    let mut askers = Vec::new();
+    for nth in 0..ASKERS {
+        askers.push(asker(&desk, nth).await);
+    }
+    let first = reach(&desk, &askers[0]).await;
 
-    let runtime = Handle::current();
+    let (runtime, turn) = (Handle::current(), AtomicUsize::new(0));
     let asked = (prop::sample::select(ROUTES.to_vec()), bodies(&bob));
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
     let outcome = tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&asked, |(path, body)| {
+            let ann = &askers[turn.fetch_add(1, Ordering::Relaxed) % ASKERS];
             let (status, after) = runtime.block_on(async {
-                let status = ask(&desk, &ann, path, &body).await;
+                let status = ask(&desk, ann, path, &body).await;
                 (status, reach(&desk, &bob).await)
             });
             prop_assert!(status < 500 && status != 429, "{} {}: {}", path, body, status);
@@ -111,5 +128,5 @@ async fn no_body_reaches_another_agent() {
         })
     });
     assert!(outcome.is_ok(), "{outcome:?}");
-    assert_ne!(reach(&desk, &ann).await, anns, "what was asked was done, for who asked");
+    assert_ne!(reach(&desk, &askers[0]).await, first, "what was asked was done, for who asked");
 }

@@ -140,6 +140,10 @@ impl History {
                 let about = self.about(mark, place);
                 self.canaries.push(about);
             }
+            Event::Audited { fault: Some(fault) } => {
+                let about = self.about(mark, fault);
+                self.audit_faults.push(about);
+            }
             Event::Started { proc } => {
                 let about = self.about(mark, proc);
                 self.started.push(about);
@@ -169,7 +173,8 @@ impl History {
                 self.take_epoch(mark, resource, *epoch, Owning::Committed);
             }
             // These explain to people; no promise is about them.
-            Event::PlatLook { found: true, .. }
+            Event::Audited { fault: None }
+            | Event::PlatLook { found: true, .. }
             | Event::PlatShown { .. }
             | Event::Lease { .. }
             | Event::OwnLost { .. }

@@ -7,7 +7,6 @@
 
 use std::fs;
 use std::iter;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::slice;
@@ -189,11 +188,8 @@ struct After {
 impl After {
     /// A platform that posts to an old node and to the next release's.
     fn started(stage: &Stage, next: &Desk) -> Result<Self> {
-        let (connections, first) = (CONNECTIONS.to_string(), SECOND_EVENTS.to_string());
-        let mut arguments = told(stage, "platform", &[stage.desk.address(), next.address()]);
-        arguments.extend(["--connections".to_owned(), connections]);
-        arguments.extend(["--first-event".to_owned(), first]);
-        let platform = Worker::start(stage.cluster.folder(), &arguments)?;
+        let nodes = [stage.desk.address(), next.address()];
+        let platform = stage.another_platform(&nodes, CONNECTIONS, SECOND_EVENTS)?;
         Ok(Self { platform, gateways: Vec::new() })
     }
 
@@ -206,7 +202,9 @@ impl After {
     /// Moves every line to this node.
     fn dial(&mut self, stage: &Stage, node: &Desk) -> Result<()> {
         stage.settled()?;
-        let arguments = told(stage, "gateways", &[node.address()]);
+        let cast = stage.cluster.folder().join("cast.json").display().to_string();
+        let mut arguments = vec!["gateways".to_owned(), "--cast".to_owned(), cast];
+        arguments.extend(named(&[node.address()]));
         let mut gateways = Worker::start(stage.cluster.folder(), &arguments)?;
         let _: gateway::Standing = gateways.ask(&gateway::Order::Dial)?;
         self.gateways.push(gateways);
@@ -246,14 +244,6 @@ impl After {
         }
         history::check(&told, &acked)
     }
-}
-
-/// What a worker is told of the cast and of its nodes.
-fn told(stage: &Stage, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
-    let cast = stage.cluster.folder().join("cast.json").display().to_string();
-    let mut arguments = vec![work.to_owned(), "--cast".to_owned(), cast];
-    arguments.extend(named(nodes));
-    arguments
 }
 
 fn wait_until(otherwise: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
 
+use super::afterwards;
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::manner::{Manner, Manners};
 use super::node::Node;
@@ -65,6 +66,8 @@ pub struct World {
     driver: Recorder,
     /// How each agent's gateway behaves.
     pub manners: Vec<Manner>,
+    /// What no log may hold.
+    secrets: Vec<String>,
     /// How many faults were noted.
     noted: Cell<u64>,
     strikes: Vec<Strike>,
@@ -178,6 +181,7 @@ impl World {
             folder: plan.folder.clone(),
             driver,
             manners: plan.manners.clone(),
+            secrets: afterwards::secrets(&plan.cast),
             noted: Cell::new(1),
             strikes: Vec::new(),
         })
@@ -257,6 +261,9 @@ impl World {
     /// Ends every history, and then everything.
     pub fn end(mut self) -> Result<Vec<Strike>> {
         self.note(Event::Quiesce);
+        for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes[0])? {
+            self.note(seen);
+        }
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
