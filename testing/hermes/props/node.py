@@ -99,6 +99,10 @@ name = "{self._name}"
             knocking.cancel()
 
 
+# People write faster here than anybody may.
+MANY = 1_000_000
+
+
 def shared_settings(folder: Path, cluster: Cluster, database: str, waker_port: int) -> str:
     """What all nodes of a desk have."""
     return f"""
@@ -113,4 +117,7 @@ url = "{os.environ["NIGHTDESK_TEST_REDIS_URL"]}"
 http = true
 ranges = ["127.0.0.0/8"]
 ports = [{waker_port}]
+[limits]
+webhooks_per_second = {MANY}
+author_per_minute = {MANY}
 """
