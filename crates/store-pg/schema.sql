@@ -1285,6 +1285,7 @@ ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
@@ -1777,6 +1778,7 @@ ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source tex
 CREATE FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');

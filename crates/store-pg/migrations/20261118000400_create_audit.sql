@@ -60,7 +60,9 @@ $$;
 -- Whether it was told in this transaction. What changes several rows of a table is one act, and so
 -- is what changes several tables by the first of these names. Of who was erased nothing is told any more.
 create function is_told(p_tenant uuid, p_kind text, p_about text) returns boolean
-language sql set search_path = public, pg_temp as $$
+language sql set search_path = public, pg_temp
+-- The plan is kept, so it must not be the one for empty tables.
+set enable_seqscan = off as $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
         where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
@@ -75,7 +77,7 @@ $$;
 
 -- Adds a row to a tenant's chain, under the lock of its head.
 create function tell(p_tenant uuid, p_kind text, p_about jsonb) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
     v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');
     v_about text := jsonb_strip_nulls(p_about)::text;
