@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -16,10 +15,6 @@ use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-pub(crate) fn route(desk: Arc<Desk>) -> Router {
-    routes().with_state(desk).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new().routes(routes!(hook))

@@ -10,7 +10,6 @@ mod whole;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -23,10 +22,6 @@ use utoipa_axum::routes;
 
 use crate::gateways::{Gateways, read_json, try_later};
 use crate::problem::{self, Problem};
-
-pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    routes().with_state(gateways).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new()

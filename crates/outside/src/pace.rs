@@ -3,7 +3,7 @@
 //! Without it a tenant could turn the desk against anybody whose name it knows.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use nightdesk_types::limits::{
     OUTSIDE_ADDRESS_PER_SECOND, OUTSIDE_HOST_PER_SECOND, OUTSIDE_NO_ROOM_WAIT, OUTSIDE_PACED_MAX,
     OUTSIDE_TENANT_AT_ONCE_MAX, OUTSIDE_TENANT_PER_SECOND,
 };
-use nightdesk_types::pace::{Paces, Rate};
+use nightdesk_types::pace::{Paces, Rate, neighbourhood};
 use nightdesk_types::{Moment, TenantId};
 use tokio::time::Instant;
 
@@ -73,14 +73,6 @@ impl Pace {
             return Ok(());
         }
         self.addresses.take(neighbourhood(address), ADDRESS, self.now())
-    }
-}
-
-/// One machine has a whole /64 to be called at.
-fn neighbourhood(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
-        v4 @ IpAddr::V4(_) => v4,
     }
 }
 

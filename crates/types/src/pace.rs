@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -96,6 +97,14 @@ impl Bucket {
 pub struct Paces<K> {
     kept: Mutex<HashMap<K, Bucket>>,
     kept_max: usize,
+}
+
+/// What counts as one address: whoever has a line or a machine has a whole /64.
+pub fn neighbourhood(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
+        v4 @ IpAddr::V4(_) => v4,
+    }
 }
 
 /// How long who comes when there is no room even to count them waits.

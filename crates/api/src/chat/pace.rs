@@ -1,13 +1,13 @@
 //! Pace: how fast a visitor may write, and how fast an address may bring new visitors.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use nightdesk_types::limits::{
     CHAT_MESSAGES_AT_ONCE, CHAT_MESSAGES_PER_MINUTE, CHAT_PACED_ADDRESSES_MAX,
     CHAT_PACED_VISITORS_MAX, CHAT_SESSIONS_PER_MINUTE,
 };
-use nightdesk_types::pace::{Paces, Rate};
+use nightdesk_types::pace::{Paces, Rate, neighbourhood};
 use nightdesk_types::{BotId, Clock, SystemClock};
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -41,14 +41,6 @@ impl Pace {
     /// Counts a new visitor, or says how long to wait.
     pub(super) fn session(&self, from: IpAddr) -> Result<(), Duration> {
         self.sessions.take(neighbourhood(from), SESSIONS, self.clock.moment())
-    }
-}
-
-/// One line has a whole /64 to come from.
-fn neighbourhood(from: IpAddr) -> IpAddr {
-    match from.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
-        v4 @ IpAddr::V4(_) => v4,
     }
 }
 

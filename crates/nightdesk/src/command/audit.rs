@@ -87,7 +87,7 @@ async fn verify(
         None => all(register, anchors).await?,
     };
     for tenant in chains {
-        match whole_chain(register, names::of_chain(tenant), anchors, kept_since).await? {
+        match whole_chain(register, names::of_tenant(tenant), anchors, kept_since).await? {
             Ok(rows) => whole.push(json!({ "tenant_id": tenant, "rows": rows })),
             Err(fault) => broken.push(format!("tenant {tenant}: {fault}")),
         }

@@ -30,12 +30,11 @@ impl Whose {
 /// The tenant that is called so.
 pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<TenantScope> {
     let found = register.store().tenants_called(called).await?;
-    let tenant = only("tenant", called, &found)?;
-    Ok(TenantScope::of(tenant).by(Actor::Operator))
+    only("tenant", called, &found).map(of_tenant)
 }
 
-/// For whoever a chain of the audit log was just found of.
-pub(super) const fn of_chain(tenant: TenantId) -> TenantScope {
+/// For a tenant that was just found.
+pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
     TenantScope::of(tenant).by(Actor::Operator)
 }
 

@@ -19,7 +19,7 @@ use clap::Parser;
 use nightdesk_prove::desk::{Desk, Settings};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
-use nightdesk_prove::stage::{DATABASE, Stage, named};
+use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{gateway, history, platform, ui};
 use nightdesk_types::limits::SWEEP_EVERY;
@@ -202,10 +202,7 @@ impl After {
     /// Moves every line to this node.
     fn dial(&mut self, stage: &Stage, node: &Desk) -> Result<()> {
         stage.settled()?;
-        let cast = stage.cluster.folder().join("cast.json").display().to_string();
-        let mut arguments = vec!["gateways".to_owned(), "--cast".to_owned(), cast];
-        arguments.extend(named(&[node.address()]));
-        let mut gateways = Worker::start(stage.cluster.folder(), &arguments)?;
+        let mut gateways = stage.another_gateways(node.address())?;
         let _: gateway::Standing = gateways.ask(&gateway::Order::Dial)?;
         self.gateways.push(gateways);
         // A line that was greeted may not have taken over yet.

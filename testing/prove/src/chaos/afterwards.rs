@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use nightdesk_judge::Event;
 
 use super::node::Node;
+use crate::secrets::canary::is_in;
 use crate::setup::Cast;
 
 /// Everything that nobody may ever read: what gateways sign with, and what platforms do.
@@ -25,7 +26,7 @@ pub(super) fn look(folder: &Path, secrets: &[String], node: &Node) -> Result<Vec
         }
         let text = fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
         let text = String::from_utf8_lossy(&text);
-        if secrets.iter().any(|secret| text.contains(secret)) {
+        if secrets.iter().any(|secret| is_in(&text, secret)) {
             seen.push(Event::Canary { place: path.display().to_string() });
         }
     }
