@@ -76,9 +76,14 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// How long until everything that was let through has been worked off.
+    pub fn busy(&self, now: Moment) -> Duration {
+        self.busy_until.since(now)
+    }
+
     /// How long until the next is let through.
     pub fn wait(&self, rate: Rate, now: Moment) -> Duration {
-        self.busy_until.since(now).saturating_sub(rate.ahead)
+        self.busy(now).saturating_sub(rate.ahead)
     }
 
     /// Lets one through, whenever its turn is.
@@ -86,9 +91,14 @@ impl Bucket {
         self.busy_until = self.busy_until.max(now) + rate.step;
     }
 
+    /// Is busy until then, at least.
+    pub fn hold(&mut self, until: Moment) {
+        self.busy_until = self.busy_until.max(until);
+    }
+
     /// Whether it is as good as new.
     pub fn is_free(&self, now: Moment) -> bool {
-        self.busy_until <= now
+        self.busy(now).is_zero()
     }
 }
 
