@@ -21,7 +21,7 @@ pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
         if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await
             && let Some(fleeting) = Fleeting::of(&admitted)
         {
-            drop(desk.egress.show(&fleeting).await);
+            drop(desk.egress.show(&fleeting.of_the_desk()).await);
         }
     }
 }
