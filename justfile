@@ -100,6 +100,10 @@ wake-latency *ARGS: _proofs
 herd *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/herd" {{ ARGS }}
 
+# Have one tenant's people write fifty times as much as they may: others must not notice.
+noisy *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/noisy" {{ ARGS }}
+
 # Measure what it costs when a hint between two desks is lost and nobody notices.
 lost-hint *ARGS:
     cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
@@ -127,6 +131,41 @@ secrets *ARGS: _world
 secrets-planted: _world
     ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" \
         --tenants 2000 --planted X18
+
+# Count what the gate decides and lets in while bindings and grants come and go. Budget: 90 seconds.
+gate-rate *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" {{ ARGS }}
+
+# The same with a bug planted in the desk: it must fail.
+gate-rate-planted: _world
+    ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" \
+        --planted X23
+
+# Ask every route for what is another's, and share rooms among tenants: nothing may cross. Budget: 6
+# minutes.
+isolation *ARGS: _world
+    mkdir -p target && rm -f target/isolation-cases
+    NIGHTDESK_CASES="$PWD/target/isolation-cases" \
+        cargo nextest run --locked --no-fail-fast -p nightdesk-api -E 'test(/^isolation::/)' || true
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
+        --cases target/isolation-cases {{ ARGS }}
+
+# The same with each bug planted in the desk that lets something cross: it must be seen.
+isolation-planted: _world
+    #!/usr/bin/env bash
+    set -euo pipefail
+    desk="$(just _built debug)"
+    folder="$(mktemp -d)"
+    trap 'rm -rf "$folder"' EXIT
+    for bug in X9 X18 X19; do
+        if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" \
+            --seconds 20 --folder "$folder" --planted $bug); then
+            echo "$bug was not seen"
+            exit 1
+        fi
+        echo "$bug: $said"
+        grep -q 'crossed=[1-9]' <<< "$said"
+    done
 
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world

@@ -1,6 +1,19 @@
 -- The schema after all migrations, without the partitions of single days.
 -- Made by `just gen`; do not edit.
 
+CREATE FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select convert_to(string_agg(octet_length(f.field) || ':' || f.field, '' order by f.nth), 'UTF8')
+    from unnest(array[
+        p_tenant::text, p_seq::text, (extract(epoch from p_at) * 1000000)::bigint::text, p_actor,
+        p_kind, p_about
+    ]) with ordinality as f (field, nth)
+$$;
+
+ALTER FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -132,6 +145,22 @@ end
 $$;
 
 ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select h.tenant_id, h.seq, h.hash from audit_heads h
+    where coalesce(h.tenant_id > p_after, true) and coalesce(h.at > now() - lately, true)
+    order by h.tenant_id limit rows_max;
+end
+$$;
+
+ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -638,6 +667,36 @@ $$;
 
 ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_audit(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    with old as (
+        select a.tenant_id, a.seq from audit_log a where a.at < clock_timestamp() - kept
+        order by a.at, a.seq
+        limit rows_max
+    ), gone as (
+        delete from audit_log a using old
+        where a.tenant_id = old.tenant_id and a.seq = old.seq
+        returning a.tenant_id, a.seq, a.hash
+    ), noted as (
+        update audit_heads h set begins_seq = l.seq, begins_hash = l.hash
+        from (
+            select distinct on (gone.tenant_id) gone.* from gone
+            order by gone.tenant_id, gone.seq desc
+        ) as l
+        where h.tenant_id = l.tenant_id
+    )
+    select count(*) from gone into forgotten;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_audit(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_changes(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -927,6 +986,41 @@ $$;
 
 ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    mine      inbox_cursors;
+    v_entries bigint;
+    v_bytes   bigint;
+begin
+    select c.* into mine from inbox_cursors c
+    where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'), entries_max),
+        coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
+            quota_default('pending-bytes'))
+    into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
+    if p_seq - mine.acked_seq > v_entries then
+        return true;
+    end if;
+    -- So few cannot be so much: no entry is longer than a frame.
+    if (p_seq - mine.acked_seq) * 524288 <= v_bytes then
+        return false;
+    end if;
+    return p_bytes - coalesce((
+        select e.bytes_before from inbox_entries e
+        where e.tenant_id = p_tenant and e.agent_id = p_agent
+          and e.at >= mine.acked_at and e.seq > mine.acked_seq
+        order by e.seq limit 1
+    ), p_bytes) > v_bytes;
+end
+$$;
+
+ALTER FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
     LANGUAGE plpgsql
     AS $$
@@ -951,14 +1045,17 @@ declare
     mine inbox_heads;
 begin
     update inbox_heads h
-    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
+        bytes = h.bytes + octet_length(p_body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into mine;
     if not found then
         return null;
     end if;
-    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
-    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0);
+    insert into inbox_entries
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0,
+        mine.bytes - octet_length(p_body));
     perform wake_sleepers(array[p_tenant], array[p_agent]);
     return mine.next_seq - 1;
 end
@@ -982,12 +1079,14 @@ begin
         return;
     end if;
     update inbox_heads h
-    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
+        bytes = h.bytes + octet_length(aside.body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into strict mine;
-    insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+    insert into inbox_entries
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
     values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
-        aside.body, aside.key_id);
+        aside.body, aside.key_id, mine.bytes - octet_length(aside.body));
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
@@ -1066,30 +1165,34 @@ begin
         order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
-            row_number() over (partition by rc.tenant, rc.agent order by rc.o, rc.n) as nth
+            row_number() over mine as nth, sum(octet_length(rc.body)) over mine as bytes
         from fresh join rc on rc.o = fresh.o
+        window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (
-        select due.tenant, due.agent, count(*) as n from due group by 1, 2
+        select due.tenant, due.agent, count(*) as n, max(due.bytes) as bytes
+        from due group by 1, 2
     ), taken as (
         update inbox_heads h
-        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),
+            bytes = h.bytes + ordered.bytes
         from (select c.* from counted c order by c.tenant, c.agent) as ordered
         where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
         returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
-            h.reach_version
+            h.reach_version, h.bytes - ordered.bytes as bytes_base
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
-            due.unsendable or taken.base + due.nth - 1 - (
-                select c.acked_seq from inbox_cursors c
-                where c.tenant_id = due.tenant and c.agent_id = due.agent
-            ) > entries_max as aside
+            taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
+            due.unsendable or inbox_is_full(
+                due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
+                entries_max
+            ) as aside
         from due
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.bytes_before
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
@@ -1097,6 +1200,8 @@ begin
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
             case when n.unsendable then 'unsendable' else 'full' end
         from numbered n where n.aside
+        -- The order in which chains are locked.
+        order by n.tenant, n.agent, n.seq
     ), touched as (
         insert into reached as r (tenant_id, agent_id, chat_id, bot_id, at)
         select distinct n.tenant, n.agent, n.chat, n.bot, now_at
@@ -1194,6 +1299,50 @@ end
 $$;
 
 ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+    select exists (
+        select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
+        where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
+            a.kind in ('bot-created', 'gateway-created', 'gateway-enrolled', 'gateway-provisioned',
+                'gateway-revoked', 'linked', 'agent-deprovisioned')
+            or (a.kind = p_kind and a.about = p_about)
+        )
+    ) or (p_kind <> 'tenant-erased' and exists (
+        select from tenants t where t.tenant_id = p_tenant and t.erased_at is not null
+    ))
+$$;
+
+ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.keep_quota() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_tenant  uuid;
+    v_allowed bigint;
+    v_more    boolean;
+begin
+    for v_tenant in select distinct n.tenant_id from entered n order by 1 loop
+        perform from tenants t where t.tenant_id = v_tenant for no key update;
+        v_allowed := quota_of(v_tenant, tg_argv[0]);
+        execute format(
+            'select count(*) > $2 from (select from %I where tenant_id = $1 limit $2 + 1) as enough',
+            tg_table_name
+        ) into v_more using v_tenant, v_allowed;
+        if v_more then
+            raise exception '%', tg_argv[0] using errcode = 'ND001', detail = v_allowed::text;
+        end if;
+    end loop;
+    return null;
+end
+$_$;
+
+ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text DEFAULT 'desk'::text, p_grace interval DEFAULT '00:00:35'::interval) RETURNS void
     LANGUAGE plpgsql
@@ -1545,6 +1694,27 @@ $$;
 
 ALTER FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case p_quota when 'agents' then 50 when 'grants' then 100
+        when 'pending-entries' then 10000 when 'pending-bytes' then 268435456 end
+$$;
+
+ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.quota_of(p_tenant uuid, p_quota text) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce((
+        select q.allowed from quotas q where q.tenant_id = p_tenant and q.quota = p_quota
+    ), quota_default(p_quota));
+end
+$$;
+
+ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1622,6 +1792,117 @@ CREATE FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source te
 $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_actor text := coalesce(nullif(current_setting('app.actor', true), ''), 'desk');
+    v_about text := jsonb_strip_nulls(p_about)::text;
+    v_head  audit_heads;
+begin
+    if is_told(p_tenant, p_kind, v_about) then
+        return;
+    end if;
+    insert into audit_heads as h (tenant_id, seq, hash, at)
+    values (p_tenant, 0, decode(repeat('00', 32), 'hex'), clock_timestamp())
+    on conflict (tenant_id) do nothing;
+    select h.* into v_head from audit_heads h where h.tenant_id = p_tenant for update;
+    v_head.seq := v_head.seq + 1;
+    -- It rises with the number, whatever the clock does.
+    v_head.at := greatest(v_head.at, clock_timestamp());
+    v_head.hash := sha256(v_head.hash
+        || audit_bytes(p_tenant, v_head.seq, v_head.at, v_actor, p_kind, v_about));
+    insert into audit_log (tenant_id, seq, at, actor, kind, about, hash)
+    values (p_tenant, v_head.seq, v_head.at, v_actor, p_kind, v_about, v_head.hash);
+    update audit_heads h set seq = v_head.seq, hash = v_head.hash, at = v_head.at
+    where h.tenant_id = p_tenant;
+end
+$$;
+
+ALTER FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    if array_position(current_setting('app.tenants')::uuid[], p_tenant) is null then
+        raise exception 'not an act of this tenant';
+    end if;
+    perform tell(p_tenant, p_kind, p_about);
+end
+$$;
+
+ALTER FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_linked() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    perform set_config('app.actor', 'person', true);
+    perform tell(new.tenant_id, 'linked', jsonb_build_object(
+        'agent_id', new.agent_id, 'bot_id', new.used_bot, 'author_id', new.used_author));
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_linked() OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_own() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    perform tell('00000000-0000-0000-0000-000000000000', tg_argv[0],
+        jsonb_build_object(tg_argv[1], to_jsonb(new) -> tg_argv[1]));
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_own() OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_parked() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_before inbox_parked;
+begin
+    select p.* into v_before from inbox_parked p
+    where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
+    order by p.seq desc limit 1;
+    if v_before.reason is distinct from new.reason
+        or v_before.parked_at < new.parked_at - interval '1 hour'
+    then
+        perform tell(new.tenant_id, 'entries-parked', jsonb_build_object(
+            'agent_id', new.agent_id, 'reason', new.reason, 'seq', new.seq));
+    end if;
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_parked() OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.tell_row() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    was jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
+begin
+    perform tell((was ->> 'tenant_id')::uuid, tg_argv[0], coalesce((
+        select jsonb_object_agg(c.name, was -> c.name) from unnest(tg_argv[1:]) as c (name)
+    ), '{}'));
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.tell_row() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
     LANGUAGE plpgsql
@@ -1986,6 +2267,35 @@ ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.agents OWNER TO nightdesk_owner;
 
+CREATE TABLE public.audit_heads (
+    tenant_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    hash bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    begins_seq bigint DEFAULT 0 NOT NULL,
+    begins_hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.audit_heads FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_heads OWNER TO nightdesk_owner;
+
+CREATE TABLE public.audit_log (
+    tenant_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    kind text NOT NULL,
+    about text NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text])))
+);
+
+ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_log OWNER TO nightdesk_owner;
+
 CREATE TABLE public.bindings (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -2179,7 +2489,8 @@ CREATE TABLE public.inbox_entries (
     bot_id uuid NOT NULL,
     chat_id text NOT NULL,
     body bytea NOT NULL,
-    key_id bigint NOT NULL
+    key_id bigint NOT NULL,
+    bytes_before bigint DEFAULT 0 NOT NULL
 )
 PARTITION BY RANGE (at);
 
@@ -2192,7 +2503,8 @@ CREATE TABLE public.inbox_heads (
     agent_id uuid NOT NULL,
     next_seq bigint DEFAULT 1 NOT NULL,
     last_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    reach_version bigint DEFAULT 0 NOT NULL
+    reach_version bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -2361,6 +2673,19 @@ CREATE TABLE public.quarantined (
 ALTER TABLE ONLY public.quarantined FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined OWNER TO nightdesk_owner;
+
+CREATE TABLE public.quotas (
+    tenant_id uuid NOT NULL,
+    quota text NOT NULL,
+    allowed bigint NOT NULL,
+    set_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text]))),
+    CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
+);
+
+ALTER TABLE ONLY public.quotas FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quotas OWNER TO nightdesk_owner;
 
 CREATE TABLE public.reach_changes (
     tenant_id uuid NOT NULL,
@@ -2625,6 +2950,12 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.agents
     ADD CONSTRAINT agents_pkey PRIMARY KEY (tenant_id, agent_id);
 
+ALTER TABLE ONLY public.audit_heads
+    ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
+
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_pkey PRIMARY KEY (tenant_id, bot_id, author_id, agent_id);
 
@@ -2724,6 +3055,9 @@ ALTER TABLE ONLY public.quarantine_heads
 ALTER TABLE ONLY public.quarantined
     ADD CONSTRAINT quarantined_pkey PRIMARY KEY (tenant_id, bot_id, slot);
 
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, quota);
+
 ALTER TABLE ONLY public.reach_changes
     ADD CONSTRAINT reach_changes_pkey PRIMARY KEY (tenant_id, bot_id, version);
 
@@ -2787,6 +3121,8 @@ ALTER TABLE ONLY public.webchat_messages
 ALTER TABLE ONLY public.webchat_messages
     ADD CONSTRAINT webchat_messages_pkey PRIMARY KEY (tenant_id, bot_id, visitor, message_id);
 
+CREATE INDEX audit_log_by_age ON public.audit_log USING btree (at);
+
 CREATE INDEX bindings_by_agent ON public.bindings USING btree (tenant_id, agent_id);
 
 CREATE INDEX bindings_by_author ON public.bindings USING btree (bot_id, author_id);
@@ -2817,7 +3153,7 @@ CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
 CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bot_id, version);
 
-CREATE UNIQUE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
+CREATE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
 
 CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
 
@@ -2843,6 +3179,10 @@ CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
 CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
 
+CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('agents');
+
+CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
+
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
 
 CREATE TRIGGER note_grant AFTER INSERT OR DELETE OR UPDATE ON public.scope_grants FOR EACH ROW EXECUTE FUNCTION public.note_grant();
@@ -2850,6 +3190,72 @@ CREATE TRIGGER note_grant AFTER INSERT OR DELETE OR UPDATE ON public.scope_grant
 CREATE TRIGGER note_listed AFTER INSERT OR DELETE ON public.listed_authors FOR EACH ROW EXECUTE FUNCTION public.note_listed();
 
 CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevance_policies FOR EACH ROW EXECUTE FUNCTION public.note_relevance();
+
+CREATE CONSTRAINT TRIGGER tell_agent AFTER INSERT ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('agent-created', 'agent_id');
+
+CREATE CONSTRAINT TRIGGER tell_bot AFTER INSERT ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-created', 'bot_id', 'platform');
+
+CREATE CONSTRAINT TRIGGER tell_bot_key AFTER INSERT ON public.bot_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-key-rotated', 'bot_id');
+
+CREATE CONSTRAINT TRIGGER tell_bound AFTER INSERT ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bound', 'agent_id', 'bot_id', 'author_id');
+
+CREATE CONSTRAINT TRIGGER tell_client AFTER UPDATE OF revoked_at ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('client-revoked', 'client_id');
+
+CREATE CONSTRAINT TRIGGER tell_erased AFTER UPDATE OF erased_at ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.erased_at IS NULL) AND (new.erased_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('tenant-erased');
+
+CREATE CONSTRAINT TRIGGER tell_gateway AFTER INSERT ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-created', 'gateway_id');
+
+CREATE CONSTRAINT TRIGGER tell_granted AFTER INSERT ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id', 'principal');
+
+CREATE CONSTRAINT TRIGGER tell_invited AFTER INSERT ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-invited', 'agent_id', 'client_id');
+
+CREATE CONSTRAINT TRIGGER tell_keys AFTER INSERT ON public.tenant_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.key_id > 1)) EXECUTE FUNCTION public.tell_row('keys-rotated', 'key_id');
+
+CREATE CONSTRAINT TRIGGER tell_link AFTER INSERT ON public.link_codes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('link-made', 'agent_id');
+
+CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link_codes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.used_author IS NULL) AND (new.used_author IS NOT NULL))) EXECUTE FUNCTION public.tell_linked();
+
+CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
+
+CREATE CONSTRAINT TRIGGER tell_parked AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason <> 'operator'::text)) EXECUTE FUNCTION public.tell_parked();
+
+CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
+
+CREATE CONSTRAINT TRIGGER tell_principal AFTER UPDATE OF principal ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('principal-opened', 'agent_id', 'principal');
+
+CREATE CONSTRAINT TRIGGER tell_quota AFTER INSERT OR UPDATE ON public.quotas DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('quota-set', 'quota', 'allowed');
+
+CREATE CONSTRAINT TRIGGER tell_released AFTER DELETE ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('released', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
+
+CREATE CONSTRAINT TRIGGER tell_relevance AFTER INSERT OR UPDATE ON public.relevance_policies DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('relevance-declared', 'agent_id', 'platform');
+
+CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
+
+CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
+
+CREATE CONSTRAINT TRIGGER tell_retired AFTER UPDATE OF retired_at ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION public.tell_own('signing-key-retired', 'kid');
+
+CREATE CONSTRAINT TRIGGER tell_revoked AFTER UPDATE OF revoked_at ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('gateway-revoked', 'gateway_id');
+
+CREATE CONSTRAINT TRIGGER tell_secret AFTER INSERT ON public.gateway_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-rotated', 'gateway_id');
+
+CREATE CONSTRAINT TRIGGER tell_session AFTER INSERT ON public.bootstrap_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('session-begun', 'agent_id', 'issuer', 'session');
+
+CREATE CONSTRAINT TRIGGER tell_session_ended AFTER UPDATE OF revoked_at ON public.bootstrap_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('session-ended', 'agent_id', 'issuer', 'session');
+
+CREATE CONSTRAINT TRIGGER tell_set_aside AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason = 'operator'::text)) EXECUTE FUNCTION public.tell_row('entry-set-aside', 'agent_id', 'seq');
+
+CREATE CONSTRAINT TRIGGER tell_shared AFTER UPDATE OF shared ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-shared', 'bot_id', 'shared');
+
+CREATE CONSTRAINT TRIGGER tell_signing_key AFTER INSERT ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('signing-key-made', 'kid');
+
+CREATE CONSTRAINT TRIGGER tell_tenant AFTER INSERT ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('tenant-created');
+
+CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateways-trusted', 'gateways_may_widen');
+
+CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
+
+CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -2910,6 +3316,10 @@ ALTER TABLE ONLY public.wakers
 
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bootstrap_sessions ENABLE ROW LEVEL SECURITY;
@@ -2955,6 +3365,10 @@ ALTER TABLE public.notices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.oauth_clients ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.audit_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.audit_log USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -3004,6 +3418,8 @@ CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SE
 
 CREATE POLICY own_tenants ON public.quarantined USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.quotas USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.reach_changes USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.reach_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -3039,6 +3455,8 @@ CREATE POLICY own_tenants ON public.webchat_messages USING ((array_position(( SE
 ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantined ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quotas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reach_changes ENABLE ROW LEVEL SECURITY;
 
@@ -3076,10 +3494,18 @@ GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
+
+GRANT SELECT ON TABLE public.audit_heads TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audit_heads TO nightdesk_doors;
+
+GRANT SELECT ON TABLE public.audit_log TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.audit_log TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
@@ -3160,6 +3586,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantined TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quotas TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quotas TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reach_changes TO nightdesk_doors;

@@ -5,9 +5,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use nightdesk_desk::explaining::{Explanation, explain};
 use nightdesk_register::Caller;
 use nightdesk_types::AgentId;
@@ -16,10 +16,6 @@ use utoipa_axum::routes;
 
 use crate::gateways::{Gateways, try_later};
 use crate::problem::{self, Refusals};
-
-pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    routes().with_state(gateways).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new().routes(routes!(explanation))

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nightdesk_desk::Desk;
-use nightdesk_line::Failures;
+use nightdesk_desk::{Desk, What};
+use nightdesk_line::Room;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
 use nightdesk_register::{Called, Caller, Issuer};
+use nightdesk_types::Timestamp;
 use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
-use nightdesk_types::{Clock, Timestamp};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
@@ -24,13 +24,12 @@ use crate::problem::{self, Problem};
 /// What those routes stand in front of.
 pub(crate) struct Gateways {
     pub(crate) desk: Arc<Desk>,
-    clock: Arc<dyn Clock>,
-    failures: Failures,
+    room: Arc<Room>,
 }
 
 impl Gateways {
-    pub(crate) fn new(desk: Arc<Desk>, clock: Arc<dyn Clock>) -> Self {
-        Self { desk, clock, failures: Failures::default() }
+    pub(crate) const fn new(desk: Arc<Desk>, room: Arc<Room>) -> Self {
+        Self { desk, room }
     }
 
     /// The desk's own issuer.
@@ -39,13 +38,13 @@ impl Gateways {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.room.clock.now()
     }
 
     /// Counts a failure of an address. Answers whether it is still within its limit. Who shows
     /// something good is never asked.
     pub(crate) fn may_fail(&self, address: IpAddr) -> bool {
-        self.failures.count(address, self.clock.moment())
+        self.room.failures.count(address, self.room.clock.moment())
     }
 
     /// For whom a machine asks, by its access token.
@@ -82,7 +81,7 @@ impl Gateways {
             None => Ok(None),
         };
         match found {
-            Ok(Some(Called::Known(caller))) => Ok(caller),
+            Ok(Some(Called::Known(caller))) => self.in_its_turn(caller).await,
             Ok(Some(Called::Revoked(_)) | None) => Err(self.unauthorized(
                 from,
                 "show an upgrade token signed with a live gateway's secret, or a token of a trusted \
@@ -90,6 +89,14 @@ impl Gateways {
             )),
             Err(error) => Err(try_later(&error, "a caller could not be identified")),
         }
+    }
+
+    /// Counts a call of an agent.
+    async fn in_its_turn(&self, caller: Caller) -> Result<Caller, Response> {
+        let agent = caller.agent.to_string();
+        let counted = self.desk.limits.allow_among_all(What::Management, &agent).await;
+        let told = |_| problem::TOO_MANY.said("at most sixty calls a minute for an agent; wait");
+        counted.map(|()| caller).map_err(told)
     }
 
     /// What who shows nothing good is told.

@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use nightdesk_desk::Desk;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-pub(crate) fn route(desk: Arc<Desk>) -> Router {
-    routes().with_state(desk).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new().routes(routes!(healthy)).routes(routes!(ready))

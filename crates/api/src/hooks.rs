@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -16,10 +15,6 @@ use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-pub(crate) fn route(desk: Arc<Desk>) -> Router {
-    routes().with_state(desk).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new().routes(routes!(hook))
@@ -68,6 +63,10 @@ async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -
         Ok(Answer::Challenge(answer)) => answer.into_response(),
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
+        Err(TakeError::TooFast(wait)) => {
+            let later = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
+            (StatusCode::TOO_MANY_REQUESTS, later).into_response()
+        }
         Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
             let error = &error as &dyn Error;
             tracing::warn!(error, "a platform's request could not be stored");

@@ -46,18 +46,8 @@ pub struct Street {
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
     let Street { desk, room, webchat, lines } = street;
-    let clock = Arc::clone(&room.clock);
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), clock));
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), Arc::clone(&room)));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
-    Router::new()
-        .merge(health::route(Arc::clone(&desk)))
-        .merge(hooks::route(desk))
-        .merge(oauth::route(Arc::clone(&gateways)))
-        .merge(manage::route(Arc::clone(&gateways)))
-        .merge(events::route(Arc::clone(&gateways)))
-        .merge(relay::route(gateways))
-        .merge(openapi::route())
-        .merge(chats)
-        .merge(upgrade::route(room, lines))
+    Router::from(openapi::described(desk, gateways)).merge(chats).merge(upgrade::route(room, lines))
 }

@@ -10,7 +10,6 @@ mod whole;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -23,10 +22,6 @@ use utoipa_axum::routes;
 
 use crate::gateways::{Gateways, read_json, try_later};
 use crate::problem::{self, Problem};
-
-pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    routes().with_state(gateways).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new()
@@ -98,6 +93,13 @@ fn refused(error: &ManageError) -> Response {
         ManageError::TooManyCodes => {
             (&problem::TOO_MANY_CODES, "use one of the codes it got, or wait for an hour")
         }
+        ManageError::TooFast => {
+            (&problem::TOO_MANY, "an agent claims and releases at most thirty places an hour; wait")
+        }
+        ManageError::OverQuota(_) => (
+            &problem::OVER_QUOTA,
+            "release what is not needed, or have an operator raise the quota",
+        ),
         ManageError::Store(error) => {
             return try_later(error, "an agent's reach could not be changed");
         }

@@ -7,16 +7,11 @@ mod token;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
-
-pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    routes().with_state(gateways).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new()

@@ -1,14 +1,16 @@
 //! `GET /openapi.json`: what the desk says of its own routes. It is made of the routes themselves, so that the two
 //! cannot differ; `docs/openapi.json` is the same.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use axum::{Json, Router};
+use axum::Json;
+use nightdesk_desk::Desk;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::gateways::Gateways;
 use crate::{events, health, hooks, manage, oauth, problem, relay};
 
 #[derive(OpenApi)]
@@ -58,22 +60,29 @@ impl Modify for Proofs {
 /// What the desk says of its routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut openapi = Head::openapi();
-    let by_desk = hooks::routes().merge(health::routes());
-    let by_gateways =
-        oauth::routes().merge(manage::routes()).merge(events::routes()).merge(relay::routes());
-    for routes in [by_desk.into_openapi(), by_gateways.into_openapi(), alone().into_openapi()] {
+    let described =
+        [by_desk().into_openapi(), by_gateways().into_openapi(), by_nobody().into_openapi()];
+    for routes in described {
         openapi.merge(routes);
     }
     openapi
 }
 
-/// The routes that stand in front of nothing.
-fn alone() -> OpenApiRouter {
-    OpenApiRouter::new().routes(routes!(description)).routes(routes!(problem::page))
+/// Every route that is described, over what it stands in front of.
+pub(crate) fn described(desk: Arc<Desk>, gateways: Arc<Gateways>) -> OpenApiRouter {
+    by_desk().with_state(desk).merge(by_gateways().with_state(gateways)).merge(by_nobody())
 }
 
-pub(crate) fn route() -> Router {
-    alone().into()
+fn by_desk() -> OpenApiRouter<Arc<Desk>> {
+    health::routes().merge(hooks::routes())
+}
+
+fn by_gateways() -> OpenApiRouter<Arc<Gateways>> {
+    oauth::routes().merge(manage::routes()).merge(events::routes()).merge(relay::routes())
+}
+
+fn by_nobody() -> OpenApiRouter {
+    OpenApiRouter::new().routes(routes!(description)).routes(routes!(problem::page))
 }
 
 /// What the desk says of its routes.

@@ -39,6 +39,7 @@ problems! {
     UNAUTHORIZED "unauthorized" UNAUTHORIZED "Nobody the desk knows asks";
     FORBIDDEN "forbidden" FORBIDDEN "It is not allowed";
     WIDENS "widens-reach" FORBIDDEN "A gateway's secret cannot widen an agent's reach";
+    OVER_QUOTA "over-quota" FORBIDDEN "The tenant has as much as it may";
     NOT_SEEN "not-seen" FORBIDDEN "Nobody linked to the agent is known to see that chat";
     NOT_FOUND "not-found" NOT_FOUND "There is nothing of that name";
     NO_BOT "no-such-bot" NOT_FOUND "No such bot is open to the agent";

@@ -6,15 +6,10 @@ mod relevance;
 
 use std::sync::Arc;
 
-use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
-
-pub(crate) fn route(gateways: Arc<Gateways>) -> Router {
-    routes().with_state(gateways).into()
-}
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new()

@@ -17,8 +17,14 @@ mod managing;
 mod explaining;
 #[path = "street/isolation.rs"]
 mod isolation;
+#[path = "street/audit.rs"]
+mod audit;
 #[path = "street/openapi.rs"]
 mod openapi;
+#[path = "street/rates.rs"]
+mod rates;
+#[path = "street/bodies.rs"]
+mod bodies;
 #[path = "street/guard.rs"]
 mod guard;
 #[path = "street/sends.rs"]

@@ -14,6 +14,11 @@ impl Channels {
         Self { prefix: format!("nightdesk:{name}") }
     }
 
+    /// Where something is counted.
+    pub(crate) fn pace(&self, key: &str) -> String {
+        format!("{}:pace:{key}", self.prefix)
+    }
+
     /// Where an address is heard.
     pub(crate) fn at(&self, address: &Address) -> String {
         let prefix = &self.prefix;

@@ -12,6 +12,7 @@
 //! when it is not.
 
 mod bell;
+mod ceiling;
 mod link;
 mod connect;
 mod follow;

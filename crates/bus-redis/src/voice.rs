@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nightdesk_types::limits::RING_WAIT;
-use redis::RedisError;
 use redis::aio::MultiplexedConnection;
+use redis::{Cmd, RedisError};
 use tokio::time::timeout;
 
 /// The connection hints go out on. After one that failed or took too long, rings are not even
@@ -69,6 +69,17 @@ impl Voice {
         }
         self.missed.fetch_add(1, Ordering::Relaxed);
         None
+    }
+
+    /// Asks for a number. `None`: there is none, or not in time.
+    pub(crate) async fn ask(&self, question: &Cmd) -> Option<i64> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut connection = connection.filter(|_| self.is_clear.load(Ordering::Relaxed))?;
+        let answer = timeout(RING_WAIT, question.query_async(&mut connection)).await;
+        if answer.is_err() {
+            self.is_clear.store(false, Ordering::Relaxed);
+        }
+        answer.ok()?.ok()
     }
 
     /// Says something, whether or not anybody is known to hear.

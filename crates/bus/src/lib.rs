@@ -9,6 +9,7 @@
 //! What goes from node to node is a [`Ring`] under a [`Seal`]: short, signed, and news only once.
 
 mod bell;
+mod ceiling;
 mod ear;
 mod ears;
 mod marks;
@@ -18,6 +19,7 @@ mod seal;
 mod lives;
 
 pub use bell::{Address, Bell, Ring};
+pub use ceiling::{Ceiling, NoCeiling};
 pub use doubt::{Doubt, spread};
 pub use ear::{Ear, Heard, Order};
 pub use ears::Ears;

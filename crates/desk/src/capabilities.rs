@@ -12,7 +12,7 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key;
 use nightdesk_register::{Lessee, SealedCapability, SessionDigest, Where};
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Event, RequestId, Send, StoreError};
+use nightdesk_types::{Event, RequestId, Send, StoreError};
 
 use crate::Desk;
 use crate::accounts::store_error;
@@ -51,7 +51,7 @@ pub(crate) type Ready = (AdmittedSend, Option<SendTurn>);
 pub(crate) async fn follow_up(
     desk: &Desk,
     caller: Caller,
-    greeted: &[BotId],
+    greeted: &[Tag],
     (request, follow_up): (RequestId, FollowUp),
 ) -> Result<Ready, Outcome> {
     let Caller { scope, agent, .. } = caller;
@@ -61,8 +61,7 @@ pub(crate) async fn follow_up(
     let bound = desk.register.bound(&lessee).await.map_err(|_| network())?;
     let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
     // The line must speak for that bot, and the agent still be known there.
-    let greeted: Vec<BotId> = greeted.iter().copied().filter(|greeted| *greeted == bot).collect();
-    let sender = Sender { scope, agent, greeted: &greeted, tag: &Tag::default() };
+    let sender = Sender { scope, agent, greeted, tag: &Tag::default(), through: Some(bot) };
     let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
     let turn = desk.egress.lanes().enter((agent, chat_id.clone()));
     let send = Send { chat_id, op, metadata };

@@ -9,46 +9,19 @@ use std::time::Instant;
 use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmitError, Ask, Floor};
 use nightdesk_inbox::{Put, Quarantine, SourceMark, Stored, trail};
-use nightdesk_intake::{Intake, Quarantined, Verified, VerifyError, verify};
+use nightdesk_intake::{Intake, Quarantined, Verified, verify};
 use nightdesk_port::{Entrance, SignedRequest};
-use nightdesk_register::RegisterError;
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use crate::{Account, Desk, capabilities, linking, waking};
 
+mod answer;
+
+pub use answer::{Answer, TakeError};
+
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
-
-/// What the platform is told.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Everything is stored, was stored before, or is nobody's.
-    Taken {
-        /// Whether something of it is nobody's. No platform may be told: it would tell
-        /// strangers who is known here. A visitor of our own page may.
-        refused: bool,
-    },
-    /// The answer to a question of the platform.
-    Challenge(Vec<u8>),
-}
-
-/// Why a request was not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum TakeError {
-    /// There is no bot at that path.
-    #[error("no bot has this path")]
-    NoBot,
-    /// It is not the platform's.
-    #[error("not the platform's request")]
-    Verify(#[from] VerifyError),
-    /// It could not be stored; the platform should come again.
-    #[error("could not be stored")]
-    Store(#[from] StoreError),
-    /// The register could not be asked.
-    #[error("could not find the bot")]
-    Register(#[from] RegisterError),
-}
 
 /// Takes what came to a bot's path, if the bot has that entrance: a page's limits could be walked
 /// around by a webhook.
@@ -64,6 +37,8 @@ pub async fn take(
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
+            // Only what is the platform's counts: nobody else can use a bot's rate up.
+            desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
             let mut refused = false;
             for event in events {
                 match event {
@@ -103,7 +78,7 @@ pub(crate) async fn put(
     let seen = account.platform.eyes().map(|eyes| (eyes, event.get().source().clone()));
     let look = seen.as_ref().map(|(eyes, at)| |who: &str| eyes.sight(&account.bot, at, who));
     let floor: Floor<'_> = look.as_ref().map(|look| look as _);
-    let mut admitted = desk.gate.admit(event, floor).await;
+    let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,

@@ -15,6 +15,7 @@ pub mod sweep;
 pub mod waking;
 mod accounts;
 mod capabilities;
+mod limits;
 mod linking;
 mod notices;
 mod ready;
@@ -32,6 +33,7 @@ use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
 pub use explaining::Records;
+pub use limits::{Limits, Raised, What};
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;
@@ -49,6 +51,8 @@ pub struct Desk {
     pub gate: Gate,
     /// What the gate refused lately.
     pub refusals: Refusals,
+    /// How often what may be done.
+    pub limits: Limits,
     /// What waits for agents.
     pub inbox: Arc<Inbox>,
     /// The way out.

@@ -2,12 +2,14 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nightdesk_bus::Ring;
 use nightdesk_egress::SendTurn;
+use nightdesk_gate::Tag;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
@@ -19,9 +21,10 @@ use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_register::{Gateway, GreetedBot, Proof};
+use nightdesk_register::{Gateway, Proof};
 use nightdesk_types::{AgentId, BotId, StoreError, Timestamp};
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use crate::accounts::store_error;
 use crate::{outbound, waking};
@@ -42,11 +45,8 @@ impl Desk for Counter {
     }
 
     async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError> {
-        let bots = self.0.register.store().bots_of(caller.scope, caller.agent).await?;
-        let bots: Vec<BotId> =
-            bots.iter().filter(|bot| is_meant(hello, bot)).map(|bot| bot.id).collect();
-        let first = match bots.first() {
-            Some(bot) => self.0.accounts.of(*bot).await.map_err(store_error)?,
+        let first = match meant(&self.0, caller, hello).await? {
+            Some(bot) => self.0.accounts.of(bot).await.map_err(store_error)?,
             None => None,
         };
         let descriptor = match first {
@@ -55,22 +55,33 @@ impl Desk for Counter {
             }
             None => Descriptor::new(&hello.platform, &hello.platform, MESSAGE_LENGTH_DEFAULT),
         };
-        Ok(Greeted { descriptor, bots })
+        Ok(Greeted { descriptor })
     }
 
     fn send(
         &self,
         caller: Caller,
-        greeted: Vec<BotId>,
+        hellos: Vec<Hello>,
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome> {
         let desk = Arc::clone(&self.0);
         // The place in the lane is taken now, so that sends stay in the order they came.
         let turn = turn(&desk, caller.agent, &outbound.action);
+        // Shown for a moment, a send has a pace of its own.
+        let wait =
+            if turn.is_some() { desk.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
         let (tell, told) = oneshot::channel();
         let tasks = desk.tasks.clone();
         tasks.spawn(async move {
-            let outcome = outbound::send(&desk, caller, &greeted, outbound, turn).await;
+            let greeted: Vec<Tag> = hellos.iter().map(tag).collect();
+            let outcome = match wait {
+                Some(wait) => {
+                    sleep(wait).await;
+                    outbound::send(&desk, caller, &greeted, outbound, turn).await
+                }
+                // Nothing was done: this text lets the client try again by itself.
+                None => Outcome::failed("network error: more sends than the desk passes on"),
+            };
             // The line may have ended; what was done is written down all the same.
             drop(tell.send(outcome));
         });
@@ -129,11 +140,31 @@ const fn caller(gateway: Gateway) -> Caller {
     Caller { scope, agent, gateway: id, acks }
 }
 
-/// Which of the agent's bots a hello speaks for. A client that was not told its platform
-/// names `relay`, and means all of them.
-fn is_meant(hello: &Hello, bot: &GreetedBot) -> bool {
-    let platform = hello.platform == RELAY_PLATFORM || hello.platform == bot.platform;
-    platform && (hello.bot_handle.is_empty() || hello.bot_handle == bot.handle)
+/// The first bot that a hello speaks for: of the agent's, or of those where it may come to be linked.
+/// A client keeps what it is told about a platform for as long as it runs.
+async fn meant(
+    desk: &crate::Desk,
+    caller: &Caller,
+    hello: &Hello,
+) -> Result<Option<BotId>, StoreError> {
+    let (store, tag) = (desk.register.store(), tag(hello));
+    let own = store.bots_of(caller.scope, caller.agent).await?;
+    let own = own.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id);
+    if own.is_some() || tag.platform.is_none() {
+        return Ok(own);
+    }
+    let open = store.open_bots(caller.scope).await?;
+    Ok(open.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id))
+}
+
+/// Which bots a hello speaks for. A client that was not told its platform names `relay`, and means all
+/// of the agent's.
+fn tag(hello: &Hello) -> Tag {
+    let Hello { platform, bot_handle, .. } = hello;
+    Tag {
+        platform: Some(platform).filter(|platform| *platform != RELAY_PLATFORM).cloned(),
+        handle: Some(bot_handle).filter(|handle| !handle.is_empty()).cloned(),
+    }
 }
 
 const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4_096).unwrap();

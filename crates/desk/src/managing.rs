@@ -6,11 +6,12 @@ use nightdesk_bus::Ring;
 use nightdesk_port::Bot;
 use nightdesk_register::{Caller, OnBot, OpenBot, ReachOf, RegisterError, Wish, may};
 use nightdesk_types::event::{ChatType, Source};
-use nightdesk_types::{BotId, Granted, Principal, Relevance, Sight, StoreError};
+use nightdesk_types::{BotId, Granted, OverQuota, Principal, Relevance, Sight, StoreError};
 use nightdesk_vault::Key;
 
 use crate::Desk;
 use crate::accounts::store_error;
+use crate::limits::What;
 
 /// Why a wish was not granted.
 #[derive(Debug, thiserror::Error)]
@@ -39,9 +40,15 @@ pub enum ManageError {
     /// The agent got too many codes.
     #[error("the agent got too many codes within the hour")]
     TooManyCodes,
+    /// The agent claims or releases places too often.
+    #[error("the agent claimed and released too many chats and scopes within the hour")]
+    TooFast,
+    /// The tenant has as much as it may.
+    #[error("the tenant may have no more {}", .0.quota.slug())]
+    OverQuota(OverQuota),
     /// The store failed.
     #[error("could not be written down")]
-    Store(#[from] StoreError),
+    Store(#[source] StoreError),
 }
 
 /// Which bot is meant: a platform's, and which one if there are several.
@@ -98,6 +105,7 @@ pub async fn claim(
     if !open.is_own && !is_seen(desk, caller, on.bot, granted).await? {
         return Err(ManageError::NotSeen);
     }
+    places(desk, caller).await?;
     let is_free = desk.register.store().grant(on, granted, None).await?;
     is_free.then_some(()).ok_or(ManageError::Taken)
 }
@@ -111,6 +119,7 @@ pub async fn release(
 ) -> Result<(), ManageError> {
     check(desk, caller, Wish::Release).await?;
     let on = on_bot(desk, caller, bot).await?.0;
+    places(desk, caller).await?;
     let had = desk.register.store().release(on, granted).await?;
     had.then_some(()).ok_or(ManageError::NotGranted)
 }
@@ -169,6 +178,12 @@ async fn check(desk: &Desk, caller: &Caller, wish: Wish<'_>) -> Result<(), Manag
     may.then_some(()).ok_or(ManageError::Widens)
 }
 
+/// Counts a claim or a release of the agent.
+async fn places(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
+    let counted = desk.limits.allow_among_all(What::Scope, &caller.agent.to_string()).await;
+    counted.map_err(|_| ManageError::TooFast)
+}
+
 /// The one bot that is meant.
 async fn on_bot(
     desk: &Desk,
@@ -214,8 +229,14 @@ fn place(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {
     }
 }
 
+impl From<StoreError> for ManageError {
+    fn from(error: StoreError) -> Self {
+        error.over_quota().map_or(Self::Store(error), Self::OverQuota)
+    }
+}
+
 impl From<RegisterError> for ManageError {
     fn from(error: RegisterError) -> Self {
-        Self::Store(store_error(error))
+        store_error(error).into()
     }
 }

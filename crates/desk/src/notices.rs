@@ -21,7 +21,7 @@ pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
         if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await
             && let Some(fleeting) = Fleeting::of(&admitted)
         {
-            drop(desk.egress.show(&fleeting).await);
+            drop(desk.egress.show(&fleeting.of_the_desk()).await);
         }
     }
 }
@@ -71,8 +71,9 @@ async fn admitted(
     let nth = claimed.places.iter().position(|other| other == place).unwrap_or(0);
     let name = format!("desk-{kind}-{}-{nth}", since.as_millisecond());
     let Some(request) = RequestId::new(name) else { return Ok(None) };
-    let tag = Tag { platform: None, handle: None };
-    let sender = Sender { scope: *scope, agent: *agent, greeted: &[*bot], tag: &tag };
+    let any = Tag::default();
+    let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(*bot));
+    let sender = Sender { scope: *scope, agent: *agent, greeted, tag, through };
     let send = Send { chat_id: chat_id.clone(), op, metadata: Map::new() };
     match desk.gate.admit_send(sender, request, send).await {
         Ok(admitted) => Ok(Some(admitted)),

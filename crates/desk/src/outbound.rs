@@ -7,7 +7,6 @@ use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::BotId;
 
 use crate::{Desk, capabilities};
 
@@ -15,7 +14,7 @@ use crate::{Desk, capabilities};
 pub async fn send(
     desk: &Desk,
     caller: Caller,
-    greeted: &[BotId],
+    greeted: &[Tag],
     outbound: Outbound,
     turn: Option<SendTurn>,
 ) -> Outcome {
@@ -38,7 +37,7 @@ pub async fn send(
     let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
     let tag = Tag { platform, handle: bot_handle };
     let Caller { scope, agent, .. } = caller;
-    let sender = Sender { scope, agent, greeted, tag: &tag };
+    let sender = Sender { scope, agent, greeted, tag: &tag, through: None };
     let admitted = match desk.gate.admit_send(sender, request_id, send).await {
         Ok(admitted) => admitted,
         Err(AdmitError::Refused(refusal)) => return Outcome::refused(&named, &refusal.to_string()),

@@ -2,9 +2,10 @@
 //!
 //! # Promise
 //!
-//! It waits for nobody and nobody waits for it. In one chat it is shown at most once a second, but for
-//! answers of the desk itself; whatever comes between is answered as if it had been. It uses what sends leave of the bot's
-//! pace, and is left out where a chat has none left.
+//! It waits for nobody and nobody waits for it. In one chat an agent shows something at most once a
+//! second; whatever comes between is answered as if it had been shown. The desk's own words do not
+//! wait behind that: whoever has them said bounds how often. Everything uses what sends leave of the
+//! bot's pace, and is left out where a chat has none left.
 
 use nightdesk_gate::{Admitted, AdmittedSend, Ask};
 use nightdesk_port::{DeliverError, Receipt};
@@ -24,12 +25,20 @@ use crate::stop::{Account, Egress, PaceKey};
 pub struct Fleeting {
     bot: BotId,
     send: Send,
+    is_own: bool,
 }
 
 impl Fleeting {
     /// What an agent wants shown, if it is of that kind.
     pub fn of(send: &AdmittedSend) -> Option<Self> {
-        send.send().op.is_fleeting().then(|| Self { bot: send.bot(), send: send.send().clone() })
+        let (bot, what) = (send.bot(), send.send());
+        what.op.is_fleeting().then(|| Self { bot, send: what.clone(), is_own: false })
+    }
+
+    /// The same, if it is the desk that speaks.
+    #[must_use]
+    pub fn of_the_desk(self) -> Self {
+        Self { is_own: true, ..self }
     }
 
     /// A word of the desk's own to where an event came from.
@@ -49,21 +58,21 @@ impl Fleeting {
         let known =
             |(key, id): (&str, &Option<String>)| Some((key.to_owned(), Value::from(id.clone()?)));
         let metadata: Map<String, Value> = place.into_iter().filter_map(known).collect();
-        Self { bot, send: Send { chat_id: source.chat_id.clone(), op, metadata } }
+        Self { bot, send: Send { chat_id: source.chat_id.clone(), op, metadata }, is_own: true }
     }
 }
 
 impl Egress {
     /// Shows something for a moment, if there is room for it.
     pub async fn show(&self, fleeting: &Fleeting) -> Settled {
-        let Fleeting { bot, send } = fleeting;
+        let Fleeting { bot, send, is_own } = fleeting;
         let Ok(Some(account)) = self.accounts.account(*bot).await else {
             return Settled::Failed("the bot is not there".to_owned());
         };
         if let Err(why) = plan(send, &account.capabilities) {
             return Settled::Failed(why.to_string());
         }
-        if !self.has_room(&account, send) {
+        if !self.has_room(&account, send, *is_own) {
             return Settled::Delivered(Receipt::default());
         }
         let call = account.platform.deliver(&account.bot, send);
@@ -75,13 +84,11 @@ impl Egress {
         shown.into()
     }
 
-    fn has_room(&self, account: &Account, send: &Send) -> bool {
+    fn has_room(&self, account: &Account, send: &Send, is_own: bool) -> bool {
         let (bot, can) = (account.bot.id, &account.capabilities);
         let typing = PaceKey::Typing(bot, send.chat_id.clone());
-        // Who asks is answered each time; the register bounds how often they may ask.
-        let is_answer = matches!(send.op, Op::Send { .. });
         self.paces.is_free(&PaceKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
-            && (is_answer || self.paces.once_in(&typing, TYPING_EVERY))
+            && (is_own || self.paces.once_in(&typing, TYPING_EVERY))
             && self.paces.take_spare(&PaceKey::Bot(bot), can.bot_pace)
     }
 }

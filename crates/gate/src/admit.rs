@@ -66,7 +66,7 @@ impl Gate {
         stale: Admitted<Event>,
         floor: Floor<'_>,
     ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
-        if let Err(error) = self.kept.look(stale.inner.bot()).await {
+        if let Err(error) = self.kept.look_beyond(stale.inner.bot(), &stale.recipients).await {
             return Err((stale.inner, error.into()));
         }
         self.admit(stale.inner, floor).await
@@ -124,8 +124,9 @@ impl Gate {
         request: RequestId,
         send: Send,
     ) -> Result<AdmittedSend, AdmitError<SendRefusal>> {
-        let Sender { scope, agent, greeted, tag } = sender;
-        let reaches = self.store.reaches(scope, agent, &send.chat_id).await?;
+        let Sender { scope, agent, greeted, tag, through } = sender;
+        let mut reaches = self.store.reaches(scope, agent, &send.chat_id).await?;
+        reaches.retain(|reach| through.is_none_or(|bot| reach.bot == bot));
         let bot = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
         Ok(AdmittedSend { scope, agent, bot, request, send })
     }
@@ -138,8 +139,10 @@ pub struct Sender<'a> {
     pub scope: TenantScope,
     /// Which agent.
     pub agent: AgentId,
-    /// The bots its line said hello for, and may.
-    pub greeted: &'a [BotId],
+    /// What its line said hello for.
+    pub greeted: &'a [Tag],
     /// As what it wants to speak.
     pub tag: &'a Tag,
+    /// The only bot it may go through, where that is settled.
+    pub through: Option<BotId>,
 }

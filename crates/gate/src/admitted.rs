@@ -3,7 +3,7 @@
 use nightdesk_intake::Verified;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
-use crate::Refused;
+use crate::{Refusal, Refused};
 
 /// An agent that may receive an event, and what that was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,25 @@ impl Admitted<Event> {
     /// Who receives it: at least one.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
+    }
+
+    /// The same for some of them; the others are passed over for this. `Err`: for nobody.
+    #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
+    pub fn narrowed(
+        mut self,
+        refusal: Refusal,
+        mut keeps: impl FnMut(&Recipient) -> bool,
+    ) -> Result<Self, (Verified<Event>, Refused)> {
+        let refused = |one: Recipient| Refused { agent: Some((one.scope, one.agent)), refusal };
+        let dropped = self.recipients.extract_if(.., |one| !keeps(one)).map(refused);
+        let dropped: Vec<Refused> = dropped.collect();
+        match dropped.first() {
+            Some(first) if self.recipients.is_empty() => Err((self.inner, *first)),
+            Some(_) | None => {
+                self.passed_over.extend(dropped);
+                Ok(self)
+            }
+        }
     }
 
     /// Who else was thought of, and why they do not receive it.

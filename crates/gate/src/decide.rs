@@ -76,6 +76,9 @@ pub enum Refusal {
     /// It was not said to the bot, and the agent wants to be addressed.
     #[error("not addressed to the agent")]
     NotAddressed,
+    /// The author writes to the agent too fast.
+    #[error("the author writes too fast")]
+    TooFast,
 }
 
 /// The layers of the gate, in their order.
@@ -87,6 +90,8 @@ pub enum Layer {
     Visible,
     /// Whether it concerns the agent.
     Relevant,
+    /// Whether the author writes slowly enough. The desk's own, after the gate's.
+    Paced,
 }
 
 impl Layer {
@@ -96,13 +101,14 @@ impl Layer {
             Self::Authorised => "authorised",
             Self::Visible => "visible",
             Self::Relevant => "relevant",
+            Self::Paced => "paced",
         }
     }
 }
 
 impl Refusal {
     /// Every one there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoAuthor,
         Self::UnboundAuthor,
         Self::NotWelcome,
@@ -110,6 +116,7 @@ impl Refusal {
         Self::SightUnknown,
         Self::OtherBot,
         Self::NotAddressed,
+        Self::TooFast,
     ];
 
     /// Its name in rows and on pages.
@@ -122,6 +129,7 @@ impl Refusal {
             Self::SightUnknown => "sight-unknown",
             Self::OtherBot => "other-bot",
             Self::NotAddressed => "not-addressed",
+            Self::TooFast => "too-fast",
         }
     }
 
@@ -136,6 +144,7 @@ impl Refusal {
             Self::NoAuthor | Self::UnboundAuthor | Self::NotWelcome => Layer::Authorised,
             Self::NotVisible | Self::SightUnknown => Layer::Visible,
             Self::OtherBot | Self::NotAddressed => Layer::Relevant,
+            Self::TooFast => Layer::Paced,
         }
     }
 }

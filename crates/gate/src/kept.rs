@@ -8,6 +8,7 @@ use nightdesk_types::{BotId, StoreError};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::Recipient;
 use crate::decide::Decision;
 use crate::facts::Facts;
 use crate::known::{Floor, Known};
@@ -57,6 +58,19 @@ impl Kept {
         }
     }
 
+    /// Looks at a bot again because an admit for these was found old. The bot's log need not say why:
+    /// an agent's terms have one version, and something may have changed about it on another bot.
+    pub(crate) async fn look_beyond(
+        &self,
+        bot: BotId,
+        old: &[Recipient],
+    ) -> Result<(), StoreError> {
+        self.look(bot).await?;
+        let Some(of_bot) = self.bots.get(&bot) else { return Ok(()) };
+        let _looking = of_bot.looking.lock().await;
+        if of_bot.has_news_of(old) { Ok(()) } else { self.read(bot, &of_bot, None).await }
+    }
+
     /// Looks at every bot that is spoken to.
     pub(crate) async fn look_at_all(&self) -> Result<(), StoreError> {
         let began = Instant::now();
@@ -86,8 +100,13 @@ impl Kept {
         if of_bot.looked_at().is_some_and(|at| at > wanted) {
             return Ok(());
         }
-        let began = Instant::now();
         let since = of_bot.looked_at().map(|_| of_bot.version());
+        self.read(bot, of_bot, since).await
+    }
+
+    /// Reads what changed since a version, or everything. Only who looks does so.
+    async fn read(&self, bot: BotId, of_bot: &OfBot, since: Option<i64>) -> Result<(), StoreError> {
+        let began = Instant::now();
         let change = self.store.changes(bot, since).await?;
         of_bot.known.write().unwrap_or_else(PoisonError::into_inner).take(change);
         of_bot.found_true(began);
@@ -98,6 +117,10 @@ impl Kept {
 impl OfBot {
     fn version(&self) -> i64 {
         self.known.read().unwrap_or_else(PoisonError::into_inner).version()
+    }
+
+    fn has_news_of(&self, old: &[Recipient]) -> bool {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).has_news_of(old)
     }
 
     fn looked_at(&self) -> Option<Instant> {

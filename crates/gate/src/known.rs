@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, Granted, Principal, Relevance, Sight, TenantScope};
 
 use crate::Recipient;
@@ -68,6 +69,10 @@ impl Known {
             *self = Self::default();
         }
         self.version = change.version;
+        self.agents.extend(change.agents);
+        if is_planted(Bug::GateNeverForgets) && !change.is_whole {
+            return;
+        }
         for (author, agents) in change.authors {
             put(&mut self.authors, author, (!agents.is_empty()).then_some(agents));
         }
@@ -80,7 +85,11 @@ impl Known {
                 Granted::Bot => self.bot = held,
             }
         }
-        self.agents.extend(change.agents);
+    }
+
+    /// Whether the terms of any of these agents are other ones now.
+    pub(crate) fn has_news_of(&self, old: &[Recipient]) -> bool {
+        old.iter().any(|one| self.recipient((one.scope, one.agent)) != Some(*one))
     }
 
     /// Decides who receives an event.
@@ -138,5 +147,7 @@ fn best(sights: impl Iterator<Item = Sight>) -> Sight {
     sights.min().unwrap_or(Sight::Blind)
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -2,15 +2,22 @@
 //!
 //! While one batch is being committed, the next gathers by itself: there is no timer, and a
 //! lone ask waits for nobody. When a batch fails its asks are run again one by one, so that
-//! one tenant's trouble is not fifteen others'.
+//! one tenant's trouble is not fifteen others'. Who asks much has no more turns than who asks
+//! little.
 
-use std::collections::{HashSet, VecDeque};
+mod queue;
+
+use std::collections::HashSet;
 use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{GATHER_MAX, WRITER_QUEUE_MAX};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
+
+use queue::Queue;
 
 /// Work that can be done for several at once.
 #[async_trait]
@@ -24,6 +31,8 @@ pub(crate) trait Batch: Send + Sync + 'static {
     /// What must stay in order: after a failure nothing of the same stream is run that was asked
     /// for before whoever asks could know of it.
     type Stream: Eq + Hash + Send;
+    /// Whose an ask is, of those who have turns. A stream is all of one.
+    type Share: Clone + Eq + Hash + Send;
 
     /// Answers every ask, or none.
     async fn run(&self, asks: &[Self::Ask]) -> Result<Vec<Self::Answer>, StoreError>;
@@ -33,22 +42,30 @@ pub(crate) trait Batch: Send + Sync + 'static {
 
     /// The stream the ask belongs to, if its order counts.
     fn stream(ask: &Self::Ask) -> Option<Self::Stream>;
+
+    /// Whose it is.
+    fn share(ask: &Self::Ask) -> Self::Share;
 }
 
 type Reply<B> = oneshot::Sender<Result<<B as Batch>::Answer, StoreError>>;
 type Waiting<B> = (<B as Batch>::Ask, Reply<B>);
+type Waits<B> = Mutex<Queue<<B as Batch>::Share, Waiting<B>>>;
 
 /// The asking end.
 pub(crate) struct Gather<B: Batch> {
-    queue: mpsc::Sender<Waiting<B>>,
+    queue: Arc<Waits<B>>,
+    /// Says that something waits. When it is gone, nobody asks any more.
+    rung: mpsc::Sender<()>,
     operation: &'static str,
 }
 
 impl<B: Batch> Gather<B> {
     /// A queue, and the worker that empties it for as long as somebody may ask.
     pub(crate) fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
-        let (queue, asked) = mpsc::channel(WRITER_QUEUE_MAX);
-        (Self { queue, operation }, work(batch, asked, operation))
+        let (rung, bell) = mpsc::channel(1);
+        let queue = Arc::new(Mutex::new(Queue::new(WRITER_QUEUE_MAX)));
+        let work = work(batch, Asked { bell, queue: Arc::clone(&queue) }, operation);
+        (Self { queue, rung, operation }, work)
     }
 
     /// Queues an ask; the answer comes when its batch has been committed.
@@ -60,67 +77,73 @@ impl<B: Batch> Gather<B> {
     ) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
         let (reply, answer) = oneshot::channel();
         let operation = self.operation;
-        let queued = self.queue.try_send((ask, reply));
+        let queued = lock(&self.queue).push(B::share(&ask), (ask, reply)).is_ok();
+        // One that is full rings already.
+        let is_gone = matches!(self.rung.try_send(()), Err(TrySendError::Closed(())));
         async move {
-            queued.map_err(|_| StoreError::unavailable(operation, "too many are waiting"))?;
-            let gone = |_| StoreError::unavailable(operation, "the writer is gone");
-            answer.await.map_err(gone)?
+            if !queued {
+                return Err(StoreError::unavailable(operation, "too many are waiting"));
+            }
+            let gone = || StoreError::unavailable(operation, "the writer is gone");
+            if is_gone { Err(gone()) } else { answer.await.map_err(|_| gone())? }
         }
     }
 }
 
-async fn work<B: Batch>(batch: B, mut asked: mpsc::Receiver<Waiting<B>>, operation: &'static str) {
-    let mut held_over = VecDeque::new();
+fn lock<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The worker's end. When it goes, also by a panic, nobody waits for it any more.
+struct Asked<B: Batch> {
+    bell: mpsc::Receiver<()>,
+    queue: Arc<Waits<B>>,
+}
+
+impl<B: Batch> Drop for Asked<B> {
+    fn drop(&mut self) {
+        // Who asks after this is told at once; who asked before loses the reply.
+        self.bell.close();
+        drop(lock(&self.queue).take_out(|_| true));
+    }
+}
+
+async fn work<B: Batch>(batch: B, mut asked: Asked<B>, operation: &'static str) {
     loop {
-        let first = match held_over.pop_front() {
-            Some(first) => first,
-            None => match asked.recv().await {
-                Some(first) => first,
+        let (asks, replies) = gathered::<B>(&asked.queue);
+        if asks.is_empty() {
+            match asked.bell.recv().await {
+                Some(()) => continue,
                 None => return,
-            },
-        };
-        let (asks, replies) = gathered::<B>(first, &mut asked, &mut held_over);
+            }
+        }
         let broken = run_together(&batch, asks, replies, operation).await;
         if !broken.is_empty() {
-            held_over.extend(std::iter::from_fn(|| asked.try_recv().ok()));
-            held_over = unbroken::<B>(held_over, &broken, operation);
+            refuse_broken::<B>(&asked.queue, &broken, operation);
         }
     }
 }
 
 /// Refuses what was asked for in streams that are broken, and keeps the rest.
-fn unbroken<B: Batch>(
-    queued: VecDeque<Waiting<B>>,
-    broken: &HashSet<B::Stream>,
-    operation: &'static str,
-) -> VecDeque<Waiting<B>> {
-    let mut kept = VecDeque::with_capacity(queued.len());
-    for (ask, reply) in queued {
-        if B::stream(&ask).is_some_and(|stream| broken.contains(&stream)) {
-            tell(reply, Err(StoreError::unavailable(operation, "an earlier one failed")));
-        } else {
-            kept.push_back((ask, reply));
-        }
+fn refuse_broken<B: Batch>(queue: &Waits<B>, broken: &HashSet<B::Stream>, operation: &'static str) {
+    let is_broken = |(ask, _): &Waiting<B>| B::stream(ask).is_some_and(|of| broken.contains(&of));
+    for (_, reply) in lock(queue).take_out(is_broken) {
+        tell(reply, Err(StoreError::unavailable(operation, "an earlier one failed")));
     }
-    kept
 }
 
 /// The asks that can go together. One that clashes with an earlier one begins the next batch.
-fn gathered<B: Batch>(
-    first: Waiting<B>,
-    asked: &mut mpsc::Receiver<Waiting<B>>,
-    held_over: &mut VecDeque<Waiting<B>>,
-) -> (Vec<B::Ask>, Vec<Reply<B>>) {
-    let mut keys = HashSet::from([B::key(&first.0)]);
-    let (mut asks, mut replies) = (vec![first.0], vec![first.1]);
+fn gathered<B: Batch>(queue: &Waits<B>) -> (Vec<B::Ask>, Vec<Reply<B>>) {
+    let mut queue = lock(queue);
+    let (mut keys, mut asks, mut replies) = (HashSet::new(), Vec::new(), Vec::new());
     while asks.len() < GATHER_MAX {
-        let Some(next) = held_over.pop_front().or_else(|| asked.try_recv().ok()) else { break };
-        if !keys.insert(B::key(&next.0)) {
-            held_over.push_front(next);
+        let Some((whose, (ask, reply))) = queue.pop() else { break };
+        if !keys.insert(B::key(&ask)) {
+            queue.give_back(whose, (ask, reply));
             break;
         }
-        asks.push(next.0);
-        replies.push(next.1);
+        asks.push(ask);
+        replies.push(reply);
     }
     (asks, replies)
 }

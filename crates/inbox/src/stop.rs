@@ -162,6 +162,7 @@ impl Batch for Accepts {
     type Answer = Put;
     type Key = (TenantScope, DedupeKey);
     type Stream = (BotId, String);
+    type Share = Share;
 
     async fn run(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
         crash_point("K2");
@@ -177,6 +178,21 @@ impl Batch for Accepts {
     fn stream(event: &Accept) -> Option<Self::Stream> {
         event.mark.as_ref().map(|mark| (event.bot, mark.source.clone()))
     }
+
+    fn share(event: &Accept) -> Share {
+        let recipient = event.recipients.first().map(|first| first.scope);
+        let of_tenant = || Share::Tenant(recipient.unwrap_or(event.operator));
+        Self::stream(event).map_or_else(of_tenant, |(bot, source)| Share::Source(bot, source))
+    }
+}
+
+/// Who has turns at a writer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Share {
+    /// A tenant that is written to.
+    Tenant(TenantScope),
+    /// A source whose order counts, whoever is written to.
+    Source(BotId, String),
 }
 
 struct Reads(Arc<dyn Store>);
@@ -187,6 +203,7 @@ impl Batch for Reads {
     type Answer = Waiting;
     type Key = AgentId;
     type Stream = AgentId;
+    type Share = TenantScope;
 
     async fn run(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
         self.0.waiting(asks).await
@@ -199,6 +216,10 @@ impl Batch for Reads {
     fn stream(_: &Ask) -> Option<AgentId> {
         None
     }
+
+    fn share(ask: &Ask) -> TenantScope {
+        ask.line.scope
+    }
 }
 
 struct Acks(Arc<dyn Store>);
@@ -209,6 +230,7 @@ impl Batch for Acks {
     type Answer = Ack;
     type Key = AgentId;
     type Stream = AgentId;
+    type Share = TenantScope;
 
     async fn run(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
         self.0.ack(acks).await
@@ -220,5 +242,9 @@ impl Batch for Acks {
 
     fn stream(_: &AckOf) -> Option<AgentId> {
         None
+    }
+
+    fn share(ack: &AckOf) -> TenantScope {
+        ack.line.scope
     }
 }

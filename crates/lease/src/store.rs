@@ -11,12 +11,15 @@ use nightdesk_types::{BotId, Node, NodeEpoch, OwnerEpoch, StoreError};
 pub enum Resource {
     /// A bot: its socket, its pace, and the order of what is said through it.
     Bot(BotId),
+    /// The second place where the heads of the audit log are written down.
+    AuditAnchor,
 }
 
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bot(bot) => write!(f, "bot/{bot}"),
+            Self::AuditAnchor => f.write_str("audit-anchor"),
         }
     }
 }
@@ -53,6 +56,9 @@ pub trait Store: Send + Sync {
 
     /// Ends every life whose lease ran out so long ago. Answers whose.
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
+
+    /// How many nodes live.
+    async fn living(&self) -> Result<u32, StoreError>;
 
     /// Who owns something; the node itself if no living node does. `None`: the node's own lease
     /// ran out, so it may not take anything.

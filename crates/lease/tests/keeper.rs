@@ -116,6 +116,10 @@ impl Store for Frozen {
         std::future::pending().await
     }
 
+    async fn living(&self) -> Result<u32, StoreError> {
+        std::future::pending().await
+    }
+
     async fn own(&self, _: Resource, _: &Node) -> Result<Option<Owner>, StoreError> {
         std::future::pending().await
     }

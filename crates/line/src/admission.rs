@@ -10,31 +10,25 @@ use std::time::Duration;
 
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{DIAL_ADMITTED_WITHIN, DIALS_BURST, DIALS_PER_SECOND};
+use nightdesk_types::pace::{Bucket, Rate};
 
-/// The distance between two places.
-const STEP: Duration = Duration::from_nanos(1_000_000_000 / DIALS_PER_SECOND as u64);
+/// What was left over of the last moments can be used at once.
+const RATE: Rate = Rate::per_second(DIALS_PER_SECOND, DIALS_BURST + 1);
 
 /// Gives out places.
 #[derive(Debug, Default)]
-pub(crate) struct Admission {
-    /// When the next place is free, after the start of the clock. It lies behind when places were
-    /// left over.
-    next: Mutex<Duration>,
-}
+pub(crate) struct Admission(Mutex<Bucket>);
 
 impl Admission {
     /// How long from now a dial that came at `arrived` waits for its place, which is now its own.
     /// None: longer than it may.
     pub(crate) fn place(&self, arrived: Moment, now: Moment) -> Option<Duration> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let now_at = now.since(Moment::after_start(Duration::ZERO));
-        // What was left over of the last moments can be used at once.
-        let begins = now_at.saturating_sub(STEP * DIALS_BURST).max(*next);
-        let wait = begins.saturating_sub(now_at);
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = places.wait(RATE, now);
         if (now + wait).since(arrived) > DIAL_ADMITTED_WITHIN {
             return None;
         }
-        *next = begins + STEP;
+        places.take(RATE, now);
         Some(wait)
     }
 }
@@ -44,6 +38,7 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_nanos(1_000_000_000 / DIALS_PER_SECOND as u64);
 
     fn at(millis: u64) -> Moment {
         Moment::after_start(Duration::from_millis(millis))

@@ -7,7 +7,7 @@ use nightdesk_protocol::Bearer;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::{BotId, StoreError, Timestamp};
+use nightdesk_types::{StoreError, Timestamp};
 
 use crate::session::Greeted;
 use crate::store::Caller;
@@ -29,14 +29,14 @@ pub trait Desk: Send + Sync {
     /// Says which gateway a dial is.
     async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError>;
 
-    /// Answers a hello: what the platform can do, and as which bots the line may speak.
+    /// Answers a hello: what the platform can do.
     async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError>;
 
-    /// Does something on a platform. The work goes on if the answer is not waited for.
+    /// Does something on a platform, as a bot that the line said hello for. The work goes on if the answer is not waited for.
     fn send(
         &self,
         caller: Caller,
-        greeted: Vec<BotId>,
+        hellos: Vec<Hello>,
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome>;
 

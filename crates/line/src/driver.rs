@@ -17,6 +17,7 @@ use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::limits::{LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT};
+use nightdesk_types::pace::Bucket;
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -45,6 +46,8 @@ pub(crate) struct Driver<S> {
     acks: Acks,
     sends: Sends,
     controls: Controls,
+    /// What it said besides acks. Acks are no more than what we handed over.
+    said: Bucket,
     leave: Leave,
 }
 
@@ -72,6 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             acks: Acks::default(),
             sends: Sends::new(),
             controls,
+            said: Bucket::default(),
             leave: Leave::Staying,
         }
     }
@@ -96,9 +100,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     /// Waits for whatever comes first.
     async fn happened(&mut self) -> Happened {
-        let deadline = self.deadline();
+        let now = self.room.clock.moment();
+        // Who says too much is read later: its own socket fills up, and everything else goes on.
+        let rest = self.said.wait(self.room.frames, now);
+        let deadline = sooner(self.deadline(), (!rest.is_zero()).then(|| now + rest));
         tokio::select! {
-            heard = self.socket.hear() => Happened::Heard(heard),
+            heard = self.socket.hear(), if rest.is_zero() => Happened::Heard(heard),
             rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
             read = read(&mut self.reading) => {
                 self.reading = None;
@@ -152,7 +159,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         match lines.push(text) {
             Ok(whole) => {
                 for line in whole {
-                    self.settle(Input::Heard(FromGateway::decode(&line))).await;
+                    let frame = FromGateway::decode(&line);
+                    if !matches!(frame, FromGateway::InboundAck { .. }) {
+                        self.said.take(self.room.frames, self.room.clock.moment());
+                    }
+                    self.settle(Input::Heard(frame)).await;
                 }
             }
             Err(_) => self.settle(Input::Misbehaved(Close::TooBig)).await,
@@ -254,8 +265,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
         let request = outbound.request_id.clone();
-        let greeted = self.session.greeted().to_vec();
-        let sent = self.room.desk.send(self.caller, greeted, outbound);
+        let hellos = self.session.hellos().to_vec();
+        let sent = self.room.desk.send(self.caller, hellos, outbound);
         self.sends.push(Box::pin(async move { (request, sent.await) }));
     }
 

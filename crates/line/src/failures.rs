@@ -5,36 +5,48 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{
-    FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
+    FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_BARRED, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
 };
 
 /// Failures by address, over the last minute.
 #[derive(Debug, Default)]
 pub struct Failures {
     counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
+    untold: AtomicU64,
 }
 
 impl Failures {
+    /// How many there were since this was last asked.
+    pub fn untold(&self) -> u64 {
+        self.untold.swap(0, Ordering::Relaxed)
+    }
+
     /// Counts a failure. Answers whether the address is still within its limit.
     pub fn count(&self, address: IpAddr, now: Moment) -> bool {
+        self.untold.fetch_add(1, Ordering::Relaxed);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over = |since: &Moment| now.since(*since) >= UPGRADE_FAILURES_WINDOW;
+        let is_over = |(since, count): &(Moment, u32)| {
+            let is_barred = *count > UPGRADE_FAILURES_MAX;
+            let span = if is_barred { UPGRADE_FAILURES_BARRED } else { UPGRADE_FAILURES_WINDOW };
+            now.since(*since) >= span
+        };
         if counts.len() >= FAILING_ADDRESSES_MAX && !counts.contains_key(&address) {
-            counts.retain(|_, (since, _)| !is_over(since));
+            counts.retain(|_, counted| !is_over(counted));
             if counts.len() >= FAILING_ADDRESSES_MAX {
                 return false;
             }
         }
-        let (since, count) = counts.entry(address).or_insert((now, 0));
-        if is_over(since) {
-            (*since, *count) = (now, 0);
+        let counted = counts.entry(address).or_insert((now, 0));
+        if is_over(counted) {
+            *counted = (now, 0);
         }
-        *count = count.saturating_add(1);
-        *count <= UPGRADE_FAILURES_MAX
+        counted.1 = counted.1.saturating_add(1);
+        counted.1 <= UPGRADE_FAILURES_MAX
     }
 }
 
@@ -55,8 +67,13 @@ mod tests {
         let failures = Failures::default();
 
         assert!((0..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(0))));
-        assert!(!failures.count(ADDRESS, at(59)));
         assert!(failures.count(ADDRESS, at(60)), "a new minute");
+        assert!((1..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(60))));
+        let barred = UPGRADE_FAILURES_BARRED.as_secs();
+        assert!(!failures.count(ADDRESS, at(60)) && !failures.count(ADDRESS, at(59 + barred)));
+        assert!(failures.count(ADDRESS, at(60 + barred)), "a quarter of an hour later");
+        assert_eq!(failures.untold(), 2 * u64::from(UPGRADE_FAILURES_MAX) + 3);
+        assert_eq!(failures.untold(), 0, "each is told once");
     }
 
     #[test]

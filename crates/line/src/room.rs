@@ -6,12 +6,14 @@ use std::time::Duration;
 use nightdesk_bus::Ears;
 use nightdesk_inbox::Inbox;
 use nightdesk_types::limits::DIALS_AT_ONCE_MAX;
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Moment, Node};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
 use crate::desk::Desk;
+use crate::failures::Failures;
 use crate::leave::Leaving;
 use crate::metrics::Metrics;
 use crate::store::Store;
@@ -36,6 +38,10 @@ pub struct Room {
     pub leaving: Leaving,
     /// Who dials waits for a place here before the store is asked about it.
     pub dials: Dials,
+    /// How often a gateway may say something, besides acks.
+    pub frames: Rate,
+    /// Who showed what nobody signed, at this or any other door.
+    pub failures: Failures,
     /// What is counted.
     pub metrics: Metrics,
 }

@@ -22,7 +22,7 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::{AgentId, BotId, Moment, RequestId, Seq, Timestamp};
+use nightdesk_types::{AgentId, Moment, RequestId, Seq, Timestamp};
 
 use crate::store::{End, Taken};
 
@@ -100,8 +100,6 @@ pub enum Input {
 pub struct Greeted {
     /// What the platform can do.
     pub descriptor: Descriptor,
-    /// The bots the line may speak as because of it.
-    pub bots: Vec<BotId>,
 }
 
 /// What to do.

@@ -28,7 +28,6 @@ use tokio_util::task::TaskTracker;
 use crate::addresses::Addresses;
 use crate::desk::Greeting;
 use crate::driver::Driver;
-use crate::failures::Failures;
 use crate::meter::Metered;
 use crate::metrics::Dial;
 use crate::room::Room;
@@ -42,14 +41,12 @@ const MANY_DIAL: &str = "too many dial just now; come again";
 struct Door {
     room: Arc<Room>,
     lines: TaskTracker,
-    failures: Failures,
     addresses: Addresses,
 }
 
 /// The route that gateways dial. Every line runs as a task of `lines`.
 pub fn route(room: Arc<Room>, lines: TaskTracker) -> Router {
-    let (failures, addresses) = (Failures::default(), Addresses::default());
-    let door = Door { room, lines, failures, addresses };
+    let door = Door { room, lines, addresses: Addresses::default() };
     Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
 }
 
@@ -126,7 +123,7 @@ impl Door {
 
     fn refused(&self, address: IpAddr) -> Response {
         self.room.metrics.dialled(Dial::Unknown);
-        if self.failures.count(address, self.room.clock.moment()) {
+        if self.room.failures.count(address, self.room.clock.moment()) {
             (StatusCode::UNAUTHORIZED, "nobody this desk trusts signed this token").into_response()
         } else {
             let later = [(header::RETRY_AFTER, "60")];

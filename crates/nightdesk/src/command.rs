@@ -1,5 +1,6 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
+mod audit;
 mod check;
 mod connect;
 mod dev;
@@ -11,6 +12,7 @@ mod issuer;
 mod keys;
 mod list;
 mod names;
+mod quota;
 mod reach;
 mod run;
 mod verify;
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use audit::Audit;
 pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
@@ -30,6 +33,7 @@ pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
 
 use names::Whose;
+use nightdesk_types::Quota;
 
 /// The desk that stays awake while your agents sleep.
 #[derive(Debug, Parser)]
@@ -104,6 +108,9 @@ pub(crate) enum Command {
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),
+    /// What was done, by whom and about what.
+    #[command(subcommand)]
+    Audit(Audit),
     /// Say what became of an event and why, or what would.
     #[command(
         after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
@@ -153,6 +160,16 @@ pub(crate) enum Tenant {
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
     List(Page),
+    /// Say how much a tenant may have, or show it. It counts at once.
+    #[command(after_help = "Example:\n  nightdesk tenant quota --tenant acme agents=100")]
+    Quota {
+        /// Whose it is, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// What, and how much of it: `agents`, `grants`, `pending-entries`, `pending-bytes`.
+        #[arg(value_name = "QUOTA=NUMBER", value_parser = quota::parse)]
+        quotas: Vec<(Quota, i64)>,
+    },
     /// Give a tenant another data key, and seal its secrets with it.
     #[command(name = "rotate-key", after_help = "Example:\n  nightdesk tenant rotate-key acme")]
     RotateKey {

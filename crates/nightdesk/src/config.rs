@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use nightdesk_desk::Raised;
 use nightdesk_outside::Rules;
 use nightdesk_telegram::Telegram;
 use nightdesk_types::SystemClock;
@@ -49,6 +50,12 @@ pub(crate) struct Config {
     /// How agents are woken.
     #[serde(default)]
     pub(crate) wake: Waking,
+    /// How often what may be done.
+    #[serde(default)]
+    pub(crate) limits: Raised,
+    /// How what was done is kept.
+    #[serde(default)]
+    pub(crate) audit: Audit,
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
@@ -228,6 +235,16 @@ impl TelegramSection {
     }
 }
 
+/// How what was done is kept. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// The file to which the heads of the audit log are appended every hour, and with which
+    /// `nightdesk audit verify` compares. Keep it where who can write to the database cannot.
+    /// Without it, nowhere.
+    pub(crate) anchor_file: Option<PathBuf>,
+}
+
 impl Config {
     /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
     pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
@@ -247,6 +264,8 @@ impl Config {
             metrics: Metrics::default(),
             traces: Traces::default(),
             wake: Waking::default(),
+            limits: Raised::default(),
+            audit: Audit::default(),
             outside: Rules::default(),
             telegram: TelegramSection::default(),
             issuer: Issuing::default(),
@@ -338,13 +357,15 @@ mod tests {
 
         config.validate().unwrap();
         // A key that the page leaves out is none here; the others have no default.
-        let Config { listen, database, redis, vault, metrics, traces, wake, outside, .. } = &config;
+        let Config {
+            listen, database, redis, vault, metrics, traces, wake, audit, outside, ..
+        } = &config;
         assert!(listen.public_url.is_some());
         assert!(database.password_file.is_some());
         assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
         assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
         assert!(metrics.address.is_some() && traces.otlp_url.is_some());
-        assert!(!wake.command.is_empty());
+        assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
         assert!(!vault.old_key_files.is_empty());
         assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
         assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
@@ -365,6 +386,8 @@ mod tests {
             "format = ",
             "filter = ",
             "per_hour = ",
+            "webhooks_per_second = ",
+            "author_per_minute = ",
         ] {
             assert!(example().contains(key), "{key}");
         }

@@ -3,9 +3,11 @@
 //! `serve` runs a node; the other commands are an operator's. Begin with [`wiring`] for how
 //! the stops are put together.
 
+mod anchor;
 mod bell;
 mod command;
 mod config;
+mod failures;
 mod issuers;
 mod lifecycle;
 mod telemetry;

@@ -7,20 +7,24 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use nightdesk_api::Street;
 use nightdesk_bus::Ears;
+use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, listening, sweep,
+    Accounts, Adapters, Desk, Limits, Readiness, Record, Refusals, Ringer, Waking, listening, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_lease::{Keeper, Lease, Owners};
-use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, LEASE_LASTS, UPKEEP_EVERY};
+use nightdesk_types::limits::{
+    CAPABILITY_PURGE_EVERY, LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY,
+};
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
@@ -29,8 +33,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
+use crate::anchor::Anchoring;
 use crate::bell::Ringing;
 use crate::config::{Config, read_again};
+use crate::failures;
 use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
@@ -101,9 +107,17 @@ impl Running {
         let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
         let wake = Arc::new(wake(config, &pg, outside)?);
         let who = (register, Arc::new(issuers));
+        let stores = (&pg, wake, limits(config, &ringing));
         let adapters = adapters(config, &webchat)?;
-        let desk = Arc::new(desk((&pg, wake), who, &lease, (&ringing, adapters), &life));
-        let room = Arc::new(room(&pg, &desk, &ringing.ears, lease.node().clone(), &life));
+        let desk = Arc::new(desk(stores, who, &lease, (&ringing, adapters), &life));
+        life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
+        let room = Arc::new(room(
+            (&pg, &desk),
+            &ringing.ears,
+            lease.node().clone(),
+            config.limits.frames(),
+            &life,
+        ));
         life.street.spawn(sweep::run(
             Arc::clone(&desk),
             Arc::clone(&ringing.ears),
@@ -118,7 +132,10 @@ impl Running {
             Arc::clone(&ringing.ears),
             life.leave.clone(),
         ));
+        let failing = failures::tell(Arc::clone(&room), Arc::<Pg>::clone(&pg), life.drain.clone());
+        life.street.spawn(failing);
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        anchor(config, &pg, &lease, &life);
         life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
         let street = Street { desk: Arc::clone(&desk), room, webchat, lines: life.street.clone() };
         open(config, street, &ringing, &life).await?;
@@ -172,7 +189,13 @@ async fn listen(
     Ok(())
 }
 
-fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lifecycle) -> Room {
+fn room(
+    (pg, desk): (&Arc<Pg>, &Arc<Desk>),
+    ears: &Arc<Ears>,
+    node: Node,
+    frames: Rate,
+    life: &Lifecycle,
+) -> Room {
     Room {
         desk: Arc::new(Counter(Arc::clone(desk))),
         inbox: Arc::clone(&desk.inbox),
@@ -183,12 +206,14 @@ fn room(pg: &Arc<Pg>, desk: &Arc<Desk>, ears: &Arc<Ears>, node: Node, life: &Lif
         drain: life.drain.clone(),
         leaving: Leaving::default(),
         dials: Dials::default(),
+        frames,
+        failures: Failures::default(),
         metrics: Metrics::default(),
     }
 }
 
 fn desk(
-    (pg, wake): (&Arc<Pg>, Arc<Wake>),
+    (pg, wake, limits): (&Arc<Pg>, Arc<Wake>, Limits),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, adapters): (&Ringing, Adapters),
@@ -201,6 +226,7 @@ fn desk(
         issuers,
         gate: Gate::over(Arc::<Pg>::clone(pg)),
         refusals: Refusals::default(),
+        limits,
         inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
         egress: Arc::new(Egress::new(
             Arc::<Pg>::clone(pg),
@@ -272,6 +298,31 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
     let mut bytes = Zeroizing::new([0; 32]);
     secret.with(|hex| hex::decode_to_slice(hex, bytes.as_mut_slice()))?;
     Ok(bytes)
+}
+
+/// Writes down elsewhere how far the audit log goes, if it is said where.
+fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
+    let Some(file) = config.audit.anchor_file.clone() else { return };
+    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
+    let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
+    life.street.spawn(anchoring.keep(life.drain.clone()));
+}
+
+fn limits(config: &Config, ringing: &Ringing) -> Limits {
+    let limits = Limits::new(config.limits);
+    match &ringing.between {
+        Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
+        None => limits,
+    }
+}
+
+/// Rates are shared by all nodes that live.
+async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
+    let round = || async {
+        desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
+        Ok(())
+    };
+    sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
 }
 
 /// Our own pages.

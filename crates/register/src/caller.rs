@@ -5,7 +5,7 @@
 //! stored record; what a body says about either is not asked.
 
 use nightdesk_protocol::Bearer;
-use nightdesk_types::{AgentId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, TenantScope, Timestamp};
 
 use crate::gateway::{Gateway, Proof};
 use crate::issuers::Issuers;
@@ -54,6 +54,7 @@ impl Register {
                 let Some((scope, agent)) = issuers.agent_of(token, now).await? else {
                     return Ok(None);
                 };
+                let scope = scope.by(Actor::Agent(agent));
                 let known = Called::Known(Caller { scope, agent, by: By::Token });
                 Ok(self.has(scope, agent).await?.then_some(known))
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use nightdesk_types::limits::ENROLMENT_OVERLAP;
-use nightdesk_types::{AgentId, ClientId, TenantScope};
+use nightdesk_types::{Actor, AgentId, ClientId, TenantScope};
 use nightdesk_vault::Key;
 
 pub use decide::{Found, Holder, Refusal, decide, may_be_called};
@@ -25,6 +25,13 @@ pub struct Identity {
     pub scope: TenantScope,
     /// The agent whose gateways it may enrol and provision.
     pub agent: AgentId,
+}
+
+impl Identity {
+    /// An agent that speaks for itself.
+    pub(crate) const fn of_agent(scope: TenantScope, agent: AgentId) -> Self {
+        Self { scope: scope.by(Actor::Agent(agent)), agent }
+    }
 }
 
 /// A machine identity, as its row proved it.

@@ -137,7 +137,7 @@ impl Issuer {
         };
         if let Some(session) = claims.sid {
             let agent = self.store.agent_of_session(scope, &Session::own(session)).await?;
-            return Ok(agent.map(|agent| Identity { scope, agent }));
+            return Ok(agent.map(|agent| Identity::of_agent(scope, agent)));
         }
         let Ok(id) = claims.sub.parse::<ClientId>() else { return Ok(None) };
         let stored = self.store.client(id).await?.filter(|stored| stored.live);

@@ -91,7 +91,7 @@ impl Issuers {
         }
         let Some(scope) = self.tenant(&judged).await? else { return Ok(None) };
         let agent = self.agent(scope, other, &judged).await?;
-        Ok(agent.map(|agent| Identity { scope, agent }))
+        Ok(agent.map(|agent| Identity::of_agent(scope, agent)))
     }
 
     /// The issuer that a token says it is of, if that is not the desk itself. Nothing is proven.

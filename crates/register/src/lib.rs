@@ -6,7 +6,7 @@
 //! secret signed its token, and its tenant and agent are the stored record's.
 //!
 //! Begin with [`Register`]; [`Caller`] is who speaks to the desk, [`enrolment`] how a gateway comes
-//! to its secret, [`issuers`] who vouches for machines.
+//! to its secret, [`issuers`] who vouches for machines, [`audit`] what was done.
 
 mod account;
 #[cfg(test)]
@@ -16,6 +16,7 @@ mod capability;
 mod gateway;
 mod register;
 mod store;
+pub mod audit;
 pub mod enrolment;
 pub mod issuer;
 pub mod issuers;
@@ -23,6 +24,7 @@ mod linking;
 pub mod provision;
 mod listing;
 mod managing;
+mod quota;
 mod reaching;
 
 pub use account::{NewBot, StoredBot, StoredBotKey};
@@ -35,6 +37,7 @@ pub use linking::{Linking, Redeemed};
 pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
 pub use managing::{Managing, OpenBot, ReachOf, Wish, may};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
+pub use quota::Quotas;
 pub use reaching::{OnBot, Reaching};
 pub use register::{BotDraft, Register, RegisterError, new_secret};
 pub use store::{Bots, Entering, Gateways, GreetedBot, NewSecret, Store, StoredSecret};

@@ -10,6 +10,7 @@ use nightdesk_vault::WrappedKey;
 use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
+use crate::audit::Auditing;
 use crate::capability::Lending;
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
@@ -18,6 +19,7 @@ use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::managing::Managing;
 use crate::provision::Provisioning;
+use crate::quota::Quotas;
 use crate::reaching::Reaching;
 
 /// A secret to be entered, sealed for its row.
@@ -174,6 +176,8 @@ pub trait Store:
     + Issuing
     + Sessions
     + Lending
+    + Auditing
+    + Quotas
 {
 }
 
@@ -190,5 +194,7 @@ impl<T> Store for T where
         + Issuing
         + Sessions
         + Lending
+        + Auditing
+        + Quotas
 {
 }

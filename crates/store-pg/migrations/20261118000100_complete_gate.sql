@@ -57,7 +57,9 @@ create table reach_heads (
     version   bigint not null,
     primary key (tenant_id, bot_id)
 ) with (fillfactor = 50);
-create unique index reach_heads_by_bot on reach_heads (bot_id);
+-- Not unique: a bot has one operator, and of two that note its first change at once the second would
+-- fail on this index instead of waiting on the key.
+create index reach_heads_by_bot on reach_heads (bot_id);
 select wall_off('reach_heads');
 
 create table reach_changes (

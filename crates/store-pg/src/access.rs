@@ -140,9 +140,11 @@ async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'s
 }
 
 async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
-    // In one round trip. An id of ours is nothing but digits and dashes.
-    let tenant = scope.tenant().uuid();
-    let begin = format!("begin; set local app.tenants = '{{{tenant}}}'");
+    // In one round trip. An id of ours is nothing but digits and dashes, and so is an actor's, but for its
+    // kind. Who acts is what the audit log says of every change in here.
+    let (tenant, actor) = (scope.tenant().uuid(), scope.actor());
+    let begin =
+        format!("begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'");
     pool.begin_with(AssertSqlSafe(begin)).await
 }
 

@@ -6,13 +6,16 @@ use async_trait::async_trait;
 use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::Owner;
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{
     AgentId, BotId, Node, RequestId, StoreError, TenantId, TenantScope, Timestamp,
 };
+use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::Pg;
+use crate::register::audit::tell;
 use crate::row::{misfit, moment};
 
 #[async_trait]
@@ -20,6 +23,8 @@ impl Store for Pg {
     async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError> {
         let (key, asked_on) = (SendKey::from(send), asked_on.to_owned());
         let (bot, chat) = (send.bot().uuid(), send.send().chat_id.clone());
+        let used = send.send().op.capability();
+        let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
             .map_err(|error| StoreError::broken("ask for a send", error))?;
         self.scoped("ask for a send", key.scope, move |connection| {
@@ -39,6 +44,9 @@ impl Store for Pg {
                 .execute(&mut *connection)
                 .await?;
                 if new.rows_affected() == 1 {
+                    if let Some(about) = used {
+                        tell(connection, key.scope, Kind::CapabilityUsed, about).await?;
+                    }
                     return Ok(Asked::New);
                 }
                 // A statement of its own: the row may have been committed after the insert's

@@ -89,6 +89,21 @@ impl Store for Pg {
         .await
     }
 
+    async fn living(&self) -> Result<u32, StoreError> {
+        self.single("count nodes", |connection| {
+            Box::pin(async move {
+                let living = sqlx::query_scalar!(
+                    r#"select count(*) as "living!" from nodes
+                       where expires_at > clock_timestamp() and not is_over"#
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(u32::try_from(living).unwrap_or(u32::MAX))
+            })
+        })
+        .await
+    }
+
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
         let node = node.clone();
         self.single("own something", move |connection| {

@@ -1,5 +1,6 @@
 //! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
+pub(crate) mod audit;
 mod bots;
 mod capabilities;
 mod enrolment;
@@ -9,12 +10,13 @@ mod linking;
 mod listing;
 mod managing;
 mod provision;
+mod quota;
 mod reaching;
 mod sessions;
 
 use async_trait::async_trait;
 use nightdesk_register::{Entering, NewBot, NewSecret};
-use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
@@ -29,7 +31,9 @@ impl Entering for Pg {
         key: &WrappedKey,
     ) -> Result<(), StoreError> {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
-        self.scoped("enter a tenant", TenantScope::of(id), move |connection| {
+        // Nobody else may.
+        let scope = TenantScope::of(id).by(Actor::Operator);
+        self.scoped("enter a tenant", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "with tenant as (

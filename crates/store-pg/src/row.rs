@@ -1,15 +1,28 @@
 //! Rows and errors of the driver become ours here and nowhere else.
 
 use jiff_sqlx::ToSqlx;
-use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_types::{OverQuota, Quota, StoreError, Timestamp};
+use sqlx::postgres::PgDatabaseError;
 
 /// What the driver said, as a store's error.
 pub(crate) fn broken(operation: &'static str, error: sqlx::Error) -> StoreError {
+    if let Some(over) = over_quota(&error) {
+        return StoreError::over(operation, over);
+    }
     if is_passing(&error) {
         StoreError::unavailable(operation, error)
     } else {
         StoreError::broken(operation, error)
     }
+}
+
+/// What `keep_quota` raises.
+const OVER_QUOTA: &str = "ND001";
+
+fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
+    let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
+    let quota = (error.code() == OVER_QUOTA).then(|| Quota::named(error.message()))??;
+    Some(OverQuota { quota, allowed: error.detail()?.parse().ok()? })
 }
 
 /// Whether the same statement may succeed later.

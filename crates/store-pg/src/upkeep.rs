@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
+    ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
     REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
@@ -26,6 +26,7 @@ impl Upkeep for Pg {
         let forgotten = in_batches(|| self.forget_acked()).await?;
         in_batches(|| self.forget_sends()).await?;
         in_batches(|| self.forget_changes()).await?;
+        in_batches(|| self.forget_audit()).await?;
         in_batches(|| self.forget_links()).await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
@@ -102,6 +103,22 @@ impl Pg {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
                     REACH_CHANGES_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_audit(&self) -> Result<u64, StoreError> {
+        self.single("forget old acts", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
+                    AUDIT_KEPT_DAYS,
                     UPKEEP_ROWS_MAX
                 )
                 .fetch_one(connection)

@@ -85,8 +85,8 @@ impl Store for Pg {
         data_keys::all(self, scope).await
     }
 
-    async fn add_data_key(&self, row: &WrappedRow) -> Result<bool, StoreError> {
-        data_keys::add(self, row.clone()).await
+    async fn add_data_key(&self, scope: TenantScope, row: &WrappedRow) -> Result<bool, StoreError> {
+        data_keys::add(self, scope, row.clone()).await
     }
 
     async fn sealed_before(

@@ -8,6 +8,8 @@ mod server;
 mod suites;
 #[path = "postgres/wall.rs"]
 mod wall;
+#[path = "postgres/audit.rs"]
+mod audit;
 #[path = "postgres/planted.rs"]
 mod planted;
 #[path = "postgres/locks.rs"]

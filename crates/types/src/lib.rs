@@ -4,6 +4,8 @@
 //! out, and [`limits`] for every bound the desk keeps.
 
 pub mod id;
+pub mod pace;
+pub mod quota;
 pub mod scope;
 pub mod event;
 pub mod send;
@@ -22,7 +24,8 @@ pub use id::{
 };
 pub use jiff::Timestamp;
 pub use node::Node;
+pub use quota::{OverQuota, Quota};
 pub use reach::{Granted, Principal, Relevance, Sight};
-pub use scope::TenantScope;
+pub use scope::{Actor, TenantScope};
 pub use send::Send;
 pub use store_error::StoreError;

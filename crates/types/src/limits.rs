@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+mod audit;
 mod chat;
 mod listening;
 mod outside;
+mod rates;
 mod tokens;
 mod vault;
 mod waking;
 
+pub use audit::*;
 pub use chat::*;
 pub use listening::*;
 pub use outside::*;
+pub use rates::*;
 pub use tokens::*;
 pub use vault::*;
 pub use waking::*;
@@ -185,6 +189,15 @@ pub const WRITER_QUEUE_MAX: usize = 512;
 /// Entries an inbox holds unacknowledged; more are parked with a notice.
 pub const INBOX_ENTRIES_MAX: i64 = 10_000;
 
+/// Bytes of entries an inbox holds unacknowledged; more are parked.
+pub const INBOX_BYTES_MAX: i64 = 256 * 1024 * 1024;
+
+/// Agents of a tenant, if nobody allowed it more.
+pub const AGENTS_QUOTA: i64 = 50;
+
+/// Grants of a tenant, if nobody allowed it more.
+pub const GRANTS_QUOTA: i64 = 100;
+
 /// Agents one event may reach.
 pub const RECIPIENTS_MAX: usize = 64;
 
@@ -299,6 +312,9 @@ pub const UPGRADE_FAILURES_MAX: u32 = 20;
 
 /// The span over which failed upgrades are counted.
 pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
+
+/// For how long an address that failed more often is told nothing else, if it fails again.
+pub const UPGRADE_FAILURES_BARRED: Duration = Duration::from_mins(15);
 
 /// Addresses whose failures are counted at a time.
 pub const FAILING_ADDRESSES_MAX: usize = 10_000;

@@ -47,11 +47,13 @@ pub enum Bug {
     OneTenantWall,
     /// X22: a source's batches are spread over several writers.
     SourceOnTwoWriters,
+    /// X23: a change of who may reach whom makes what the gate keeps pass for new, and stay as it was.
+    GateNeverForgets,
 }
 
 impl Bug {
     /// Every bug that can be planted.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::AckBeforeCommit,
         Self::DropOnFullWindow,
         Self::CursorBySequence,
@@ -72,6 +74,7 @@ impl Bug {
         Self::RevokedByBellOnly,
         Self::OneTenantWall,
         Self::SourceOnTwoWriters,
+        Self::GateNeverForgets,
     ];
 
     /// Its number in the list of promises.
@@ -97,6 +100,7 @@ impl Bug {
             Self::RevokedByBellOnly => "X20",
             Self::OneTenantWall => "X21",
             Self::SourceOnTwoWriters => "X22",
+            Self::GateNeverForgets => "X23",
         }
     }
 }

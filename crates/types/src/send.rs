@@ -158,6 +158,11 @@ impl Op {
         matches!(self, Self::Typing { .. })
     }
 
+    /// The kind of the capability it uses.
+    pub fn capability(&self) -> Option<&str> {
+        if let Self::FollowUp { kind, .. } = self { Some(kind) } else { None }
+    }
+
     /// Its name on the wire.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use crate::quota::OverQuota;
+
 /// A store failed. What may well happen (a duplicate, a replaced line) is never this: it is
 /// a value in the answer.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,16 @@ impl StoreError {
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
         Self { operation, retryable: true, source: source.into() }
+    }
+
+    /// A tenant has all that it may have.
+    pub fn over(operation: &'static str, over: OverQuota) -> Self {
+        Self::broken(operation, over)
+    }
+
+    /// Whether a tenant has all that it may have, and of what.
+    pub fn over_quota(&self) -> Option<OverQuota> {
+        self.source.downcast_ref().copied()
     }
 
     /// The store holds something that does not fit, or was asked for something it cannot do.

@@ -131,7 +131,8 @@ impl Locksmith {
             let id = DataKeyId::new(newest.get() + 1);
             let tenant = scope.tenant();
             let (key, wrapped) = self.vault.new_data_key(tenant, id);
-            if self.store.add_data_key(&WrappedRow { tenant, key: id, wrapped }).await? {
+            let row = WrappedRow { tenant, key: id, wrapped };
+            if self.store.add_data_key(scope, &row).await? {
                 return Ok((id, key));
             }
         }

@@ -124,7 +124,7 @@ pub trait Store: Send + Sync {
     async fn data_keys(&self, scope: TenantScope) -> Result<Vec<WrappedRow>, StoreError>;
 
     /// Enters a tenant's next data key. Answers whether its number was free.
-    async fn add_data_key(&self, row: &WrappedRow) -> Result<bool, StoreError>;
+    async fn add_data_key(&self, scope: TenantScope, row: &WrappedRow) -> Result<bool, StoreError>;
 
     /// Some of a tenant's secrets that older data keys than this one seal.
     async fn sealed_before(

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from props.judge import POLL_SECS
 from props.node import Node, shared_settings
 from props.postgres import Cluster
-from props.process import environment, output
+from props.process import environment, free_port, output
+
+KNOWN_SECS = 20
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Desk:
         self._binary = binary
         self._folder = folder
         self._env = environment(folder, RUST_BACKTRACE="1")
-        settings = shared_settings(folder, cluster, database)
+        # Agents of this machine may be called there.
+        self.waker_port = free_port()
+        settings = shared_settings(folder, cluster, database, self.waker_port)
         # Platforms come to the one, gateways to the other.
         self.front = Node(binary, folder, "front", self._env)
         self.back = Node(binary, folder, "back", self._env, public=self.front)
@@ -98,6 +103,13 @@ class Desk:
     async def revoke(self, gateway: str) -> None:
         """Takes a gateway's secrets away."""
         await self.ask("gateway", "revoke", "--tenant", self.tenant, "--name", gateway)
+
+    async def knows_the_line_is_over(self) -> None:
+        """Waits until every node knows it: a socket ends before its line is written off."""
+        words = ("wake", "status", "--tenant", self.tenant, "--agent", self.agent)
+        async with asyncio.timeout(KNOWN_SECS):
+            while (await self.ask(*words))["line"] != "none":
+                await asyncio.sleep(POLL_SECS)
 
     async def ask(self, *words: str) -> dict[str, Any]:
         """Runs an operator's command and answers what it printed."""

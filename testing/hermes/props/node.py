@@ -99,7 +99,11 @@ name = "{self._name}"
             knocking.cancel()
 
 
-def shared_settings(folder: Path, cluster: Cluster, database: str) -> str:
+# People write faster here than anybody may.
+MANY = 1_000_000
+
+
+def shared_settings(folder: Path, cluster: Cluster, database: str, waker_port: int) -> str:
     """What all nodes of a desk have."""
     return f"""
 [database]
@@ -109,4 +113,11 @@ migrate_url = "{cluster.url(database)}"
 key_file = "{folder / "vault.key"}"
 [redis]
 url = "{os.environ["NIGHTDESK_TEST_REDIS_URL"]}"
+[outside]
+http = true
+ranges = ["127.0.0.0/8"]
+ports = [{waker_port}]
+[limits]
+webhooks_per_second = {MANY}
+author_per_minute = {MANY}
 """

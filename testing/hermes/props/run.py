@@ -12,20 +12,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from props.folder import Folder
 from props.judge import Broken
 from props.postgres import Cluster
-from props.scenario import PLATFORMS, Scenario, bills
+from props.scenario import PLATFORMS, MakeStage, Scenario, bills
 from props.stage import Stage, binary, make_template
 
 # On top of what the scenario usually takes: a promise broken late is still named.
 PATIENCE_SECS = 120
-
-MakeStage = Callable[[Path, Cluster, str], Stage]
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,8 @@ class Runner:
                 folder = self._folder / f"{left[0].bill or left[0].name}-{platform}"
                 folder = folder.with_name(f"{folder.name}-{next(self._stages)}")
                 folder.mkdir()
-                stage = self._make_stage(folder, self._cluster, platform)
+                make_stage = left[0].stage or self._make_stage
+                stage = make_stage(folder, self._cluster, platform)
                 outcomes += await self._on(stage, left)
                 left = bill[len(outcomes) :]
                 self._put_away(folder, outcomes[-1])

@@ -4,11 +4,16 @@ import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from props.postgres import Cluster
+from props.stage import Stage
 
 PLATFORMS = ("discord", "webchat")
 
 Act = Callable[[Any], Awaitable[None]]
+MakeStage = Callable[[Path, Cluster, str], Stage]
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Scenario:
     bill: str | None
     # The platforms it makes sense on.
     platforms: tuple[str, ...]
+    # What makes its stage, if not what makes those of the others.
+    stage: MakeStage | None
 
     @property
     def name(self) -> str:
@@ -50,11 +57,12 @@ class Playbill:
         own_cluster: bool = False,
         bill: str | None = None,
         platforms: tuple[str, ...] = PLATFORMS,
+        stage: MakeStage | None = None,
     ) -> Callable[[Act], Act]:
         """Makes a function a scenario."""
 
         def keep(act: Act) -> Act:
-            self._found.append(Scenario(act, secs, own_cluster, bill, platforms))
+            self._found.append(Scenario(act, secs, own_cluster, bill, platforms, stage))
             return act
 
         return keep

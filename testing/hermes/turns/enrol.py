@@ -7,11 +7,10 @@ from props.judge import require
 from props.machine import Machine
 
 
-async def enrol(desk: Desk, home: Path, name: str, url: str) -> None:
+async def enrol(desk: Desk, whose: tuple[str, ...], home: Path, name: str, url: str) -> None:
     """Invites a gateway, and has the stock command line take the invitation. What the gateway needs
     to dial that URL is in its home then, and nowhere else."""
-    words = ["gateway", "token", "--tenant", desk.tenant, "--agent", desk.agent]
-    invited = await desk.ask(*words, "--name", name)
+    invited = await desk.ask("gateway", "token", *whose, "--name", name)
     machine = Machine(home)
     code, said = await machine.enroll(invited, connector_url=url)
     require(code == 0, f"not enrolled: {said}")

@@ -1,6 +1,7 @@
 """The stock gateway's process: `hermes gateway run`, with a home of its own."""
 
 import asyncio
+import json
 import signal
 import sys
 from asyncio.subprocess import Process
@@ -26,19 +27,20 @@ security:
 class Hermes:
     """The gateway. Its home stays when it ends."""
 
-    def __init__(self, folder: Path, model_url: str, settings: dict[str, str]) -> None:
-        self.home = folder / "hermes.home"
+    def __init__(self, folder: Path, name: str, model_url: str, settings: dict[str, str]) -> None:
+        self.home = folder / f"{name}.home"
         self.home.mkdir()
         (self.home / "config.yaml").write_text(CONFIG.format(model_url=model_url))
         self.settings = settings
         self._folder = folder
+        self._log = folder / f"{name}-hermes.log"
         self._process: Process | None = None
 
     async def start(self) -> None:
         """Starts it; it dials by itself."""
         program = Path(sys.executable).parent / "hermes"
         env = environment(self.home, HERMES_HOME=str(self.home), **self.settings)
-        with (self._folder / "hermes.log").open("ab") as log:
+        with self._log.open("ab") as log:
             words = [str(program), "gateway", "run", "-v"]
             self._process = await spawn(words, self._folder, env, log)
 
@@ -46,6 +48,20 @@ class Hermes:
     def is_over(self) -> bool:
         """Whether its process has ended."""
         return self._process is not None and self._process.returncode is not None
+
+    def configure(self, more: str) -> None:
+        """Adds to its `config.yaml`, from its next start on."""
+        with (self.home / "config.yaml").open("a") as config:
+            config.write(more)
+
+    def forget(self) -> None:
+        """Has it as if nobody ever enrolled it."""
+        (self.home / ".env").unlink()
+
+    def relay_state(self) -> dict[str, str]:
+        """What it shows to whoever looks after it about its line, as its dashboard has it."""
+        state = json.loads((self.home / "gateway_state.json").read_text())
+        return state["platforms"]["relay"]
 
     def ask_to_end(self) -> None:
         """Sends it a SIGTERM."""

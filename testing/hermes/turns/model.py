@@ -6,10 +6,10 @@ words it was asked about, or as the scenario has planned for one of them.
 
 import asyncio
 import contextlib
-import itertools
 import json
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,11 +51,11 @@ class Turn:
 class Model:
     """A model on 127.0.0.1."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, words: Iterator[int]) -> None:
         self.turns: list[Turn] = []
         self.plans: dict[str, Plan] = {}
         self._log = log
-        self._words = itertools.count(1)
+        self._words = words
         self._server: asyncio.Server | None = None
 
     async def open(self) -> str:

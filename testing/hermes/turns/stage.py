@@ -1,21 +1,20 @@
 """What a scenario works with: a desk, a front, a gateway and the model behind it."""
 
-import json
+import itertools
 import time
 from pathlib import Path
 
 import props.stage
 from props.judge import require, stays, until
 from props.postgres import Cluster
-from turns.enrol import enrol
+from turns.agent import Agent
 from turns.front import Front, Scripted
 from turns.hermes import Hermes
 from turns.model import Model
 from turns.tap import Tap
 from turns.webchat import Webchat
 
-# The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
-BOOT_SECS = 90
+# The gateway's process is slow at its first turn; more so on a busy machine.
 ANSWER_SECS = 90
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
@@ -33,29 +32,37 @@ class Stage(props.stage.Stage):
         scripted = Scripted(self.platform, DISCORD_UNITS_MAX)
         self.front: Front = scripted if self.is_discord else self.page
         self.folder = folder
-        self.model = Model(folder / "model.jsonl")
-        self.gateway = "gw-1"
-        self.tap: Tap
-        self.hermes: Hermes
+        self.words = itertools.count(1)
+        self.agent = Agent(folder, "night", "owl", self.words)
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
         """Makes everything up to a gateway on the line."""
         await super().set_up(planted, own_cluster)
+        self._ends.push_async_callback(self.page.close)
         await self.desk.let_anyone_in()
-        model_url = await self.model.open()
-        self._ends.push_async_callback(self.model.close)
-        self.tap = Tap(self.desk.back.port, self.folder / "tap.jsonl")
-        await self.tap.open()
-        self._ends.push_async_callback(self.tap.close)
-        platform = self.platform
-        settings = {
-            "GATEWAY_RELAY_PLATFORMS": platform.name,
-            "GATEWAY_RELAY_BOT_IDS": json.dumps({platform.name: {"botId": platform.handle}}),
-        }
-        self.hermes = Hermes(self.folder, model_url, settings)
-        self._ends.push_async_callback(self.hermes.killed)
-        await self.enrol(self.gateway)
+        await self.agent.set_up(self.desk, self._bots(), self._ends)
+        await self.enrol("gw-1")
         await self.start_hermes()
+
+    @property
+    def model(self) -> Model:
+        """The model behind the gateway."""
+        return self.agent.model
+
+    @property
+    def tap(self) -> Tap:
+        """What the gateway and the desk say to each other."""
+        return self.agent.tap
+
+    @property
+    def hermes(self) -> Hermes:
+        """The gateway's process."""
+        return self.agent.hermes
+
+    @property
+    def gateway(self) -> str:
+        """What the gateway is called."""
+        return self.agent.gateway
 
     @property
     def is_discord(self) -> bool:
@@ -64,31 +71,24 @@ class Stage(props.stage.Stage):
 
     async def enrol(self, gateway: str) -> None:
         """Lets the gateway in by this name, from its next start on."""
-        await enrol(self.desk, self.hermes.home, gateway, f"http://127.0.0.1:{self.tap.port}")
-        self.gateway = gateway
+        await self.agent.enrol(gateway)
 
     async def start_hermes(self) -> None:
         """Starts the gateway; returns when it is on a new line."""
-        lines = len(self.tap.lines)
-        await self.hermes.start()
-        await self.online_after(lines)
+        await self.agent.start()
 
     async def online_after(self, lines: int) -> None:
         """Waits until the gateway is on a line after these."""
+        await self.agent.online_after(lines)
 
-        def is_online() -> bool:
-            if self.hermes.is_over:
-                raise ChildProcessError("the gateway has ended")
-            return any(line.is_up for line in self.tap.lines[lines:])
-
-        await until("the gateway is on the line", is_online, BOOT_SECS)
+    def _bots(self) -> dict[str, str]:
+        return {self.platform.name: self.platform.handle}
 
     async def _register_bot(self) -> None:
         if self.is_discord:
             await super()._register_bot()
         else:
             self.page.url = await self.desk.register_page(self.platform.handle)
-            self._ends.push_async_callback(self.page.close)
 
     async def asks(self, chat: str, word: str) -> None:
         """A visitor asks about a word."""

@@ -3,6 +3,7 @@
 mod doubled;
 mod handed;
 mod ids;
+mod lent;
 mod lost;
 mod never;
 mod order;
@@ -46,6 +47,8 @@ pub enum Invariant {
     Wake,
     /// I13: a stop reaches the turn it names.
     Stop,
+    /// I14: what was lent is used for whom it was lent to, and in time.
+    Capability,
     /// I15: who was revoked gets nothing more.
     Revoked,
     /// I16: nobody else is told so.
@@ -60,6 +63,8 @@ pub enum Invariant {
     DurableBeforeAck,
     /// I22: no secret leaks.
     NoLeak,
+    /// I23: what was done is told, and nobody changed it.
+    AuditWhole,
     /// I24: a minute after the last fault everything is well.
     Heals,
 }
@@ -79,6 +84,7 @@ impl Invariant {
             Self::OneOwner => "I9",
             Self::Wake => "I12",
             Self::Stop => "I13",
+            Self::Capability => "I14",
             Self::Revoked => "I15",
             Self::NoWrongRevocation => "I16",
             Self::Outbound => "I17",
@@ -86,6 +92,7 @@ impl Invariant {
             Self::Window => "I19",
             Self::DurableBeforeAck => "I21",
             Self::NoLeak => "I22",
+            Self::AuditWhole => "I23",
             Self::Heals => "I24",
         }
     }
@@ -153,6 +160,7 @@ pub(crate) fn all(history: &History) -> Findings {
         owner::check,
         wake::check,
         stop::check,
+        lent::check,
         revoked::check,
         outbound::check,
         window::check,

@@ -47,6 +47,10 @@ pub enum Event {
     PlatLook { id: String, found: bool },
     /// A bot's socket at the platform was opened, resumed, identified or closed.
     PlatSock { bot: String, shard: String, socket: String, what: Sock },
+    /// With an event it sends, the platform lends something to answer it with, for so long.
+    PlatLend { id: String, capability: String, good_for_ms: u64 },
+    /// The desk called the platform with what was lent, for this request of a gateway.
+    PlatFollowed { bot: String, chat: String, capability: String, request: String },
     /// The desk called the platform, which did as it was asked.
     PlatEgress { bot: String, chat: String, nonce: String, request: Option<String> },
     /// The desk showed something that passes: typing, or that an agent is being woken.
@@ -72,6 +76,8 @@ pub enum Event {
     StopRecv { conn: String, agent: String, session: String, chat: String },
     /// It asks for something to be said.
     OutReq { conn: String, agent: String, request: String, chat: String, nonce: String },
+    /// It asks for something to be said with what was lent to a session.
+    FollowReq { conn: String, agent: String, request: String, session: String },
     /// What came of that.
     OutRes { conn: String, request: String, result: OutResult },
     /// It said that it goes idle, was frozen, or goes on.
@@ -108,6 +114,8 @@ pub enum Event {
     Quiesce,
     /// A canary secret was found where no secret may be.
     Canary { place: String },
+    /// The audit log was read from end to end, and what is wrong with it.
+    Audited { fault: Option<String> },
     /// A process that writes a history is about to be started: its file must be there.
     Started { proc: String },
     /// It was killed on purpose and is gone: its file has this many lines, and no end.

@@ -9,8 +9,8 @@ mod take;
 
 pub(crate) use faults::{Fault, Kind};
 pub(crate) use rows::{
-    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Mark, MayPark, Owning, Pair, Park,
-    Receipt, Said, Send, Socket, Stop,
+    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Loan, Mark, MayPark, Owning, Pair,
+    Park, Receipt, Said, Send, Socket, Stop, Use,
 };
 
 use crate::names::{ByName, Name, Names};
@@ -35,6 +35,8 @@ pub(crate) struct History {
     pub(crate) missing: Vec<About>,
     pub(crate) sockets: Vec<Socket>,
     pub(crate) said: Vec<Said>,
+    pub(crate) loans: Vec<Loan>,
+    pub(crate) uses: Vec<Use>,
 
     // the gateways
     /// By agent, nonce and time.
@@ -45,6 +47,7 @@ pub(crate) struct History {
     pub(crate) stops: Vec<Stop>,
     pub(crate) asks: Vec<Ask>,
     pub(crate) answers: Vec<Answer>,
+    pub(crate) uses_asked: Vec<Use>,
     /// By agent and nonce.
     pub(crate) pairs: Vec<Pair>,
 
@@ -62,6 +65,7 @@ pub(crate) struct History {
     pub(crate) bad_secrets: Vec<About>,
     pub(crate) stops_asked: Vec<Stop>,
     pub(crate) canaries: Vec<About>,
+    pub(crate) audit_faults: Vec<About>,
     pub(crate) started: Vec<About>,
     pub(crate) killed: Vec<Killed>,
 
@@ -98,6 +102,11 @@ impl History {
     /// What was sent with this nonce.
     pub(crate) fn send(&self, nonce: Name) -> Option<&Send> {
         self.send_by_nonce.get(nonce).map(|row| &self.sends[row])
+    }
+
+    /// What was sent under this id.
+    pub(crate) fn send_of(&self, id: Name) -> Option<&Send> {
+        self.send_by_id.get(id).map(|row| &self.sends[row])
     }
 
     /// Whom something sent is for.

@@ -17,6 +17,8 @@ const SHOWN_MAX: usize = 20;
 pub struct Verdict {
     /// How many records were read.
     pub events: u64,
+    /// How often the desk used what was lent to it.
+    pub followed_up: u64,
     /// What went wrong, promise by promise; of each promise the first few.
     pub violations: Vec<Violation>,
     /// How often each promise was not kept, all counted.
@@ -70,5 +72,10 @@ pub fn judge(folder: &Path) -> Result<Verdict, ReadError> {
         Ok(Violation { invariant: finding.invariant, what: finding.what, history })
     };
     let violations = found.told.into_iter().map(show).collect::<Result<_, ReadError>>()?;
-    Ok(Verdict { events: u64::from(run.history.events), violations, counts: found.counts })
+    Ok(Verdict {
+        events: u64::from(run.history.events),
+        followed_up: run.history.uses.len() as u64,
+        violations,
+        counts: found.counts,
+    })
 }

@@ -12,6 +12,7 @@
 //! machine makes of it does not, so a failed history is kept.
 
 pub mod plan;
+pub mod rooms;
 pub mod manner;
 pub mod world;
 pub mod node;
@@ -21,5 +22,6 @@ pub mod wires;
 pub mod probe;
 pub mod faults;
 pub mod in_flight;
+mod afterwards;
 pub mod run;
 pub mod mutants;

@@ -25,6 +25,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Lines of its log that go into an error.
 const LOG_LINES_MAX: usize = 20;
 
+/// A rate no proof comes to: they measure something else.
+const MANY: u32 = 1_000_000_000;
+
 /// Where a desk is and what it is told, in files.
 #[derive(Debug)]
 pub struct Settings {
@@ -35,6 +38,7 @@ pub struct Settings {
     key_file: PathBuf,
     log: PathBuf,
     address: SocketAddr,
+    author_per_minute: u32,
 }
 
 /// Where the truth is, as the desk's configuration names it.
@@ -64,6 +68,7 @@ impl Settings {
             config: folder.join(format!("{database}.toml")),
             log: folder.join(format!("{database}.log")),
             address: free_address()?,
+            author_per_minute: MANY,
             database: database_of_it,
             binary,
             folder,
@@ -84,20 +89,30 @@ impl Settings {
             key_file: self.key_file.clone(),
             log: logs.join(format!("{name}.log")),
             address: free_address()?,
+            author_per_minute: self.author_per_minute,
         };
         node.write_config(name, more)?;
         Ok(node)
+    }
+
+    /// Lets an author write to an agent so often, and no more.
+    pub fn limit_authors(&mut self, per_minute: u32) -> Result<()> {
+        self.author_per_minute = per_minute;
+        self.write_config("desk-1", "")
     }
 
     fn write_config(&self, node: &str, more: &str) -> Result<()> {
         let text = format!(
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
-             [vault]\nkey_file = \"{}\"\n{more}",
+             [vault]\nkey_file = \"{}\"\n\
+             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {}\n\
+             sends_per_second = {MANY}\nframes_per_second = {MANY}\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,
-            self.key_file.display()
+            self.key_file.display(),
+            self.author_per_minute
         );
         fs::write(&self.config, text).context("could not write the desk's configuration")
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, ensure};
+use nightdesk_judge::monotonic_ns;
 
 /// One event and the agent it is for, by their numbers in this proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,14 +17,19 @@ pub struct Seen {
     pub event: u64,
 }
 
-/// What one process saw, in the order it saw it.
+/// What one process saw, in the order it saw it, and when, by the clock that all share.
 #[derive(Debug, Default)]
-pub struct Ledger(Mutex<Vec<Seen>>);
+pub struct Ledger(Mutex<Vec<(Seen, u64)>>);
 
 impl Ledger {
-    /// Writes something down.
+    /// Writes down what is seen now.
     pub fn note(&self, seen: &[Seen]) {
-        self.lock().extend_from_slice(seen);
+        self.note_at(monotonic_ns(), seen);
+    }
+
+    /// Writes down what began at that time.
+    pub fn note_at(&self, at_ns: u64, seen: &[Seen]) {
+        self.lock().extend(seen.iter().map(|seen| (*seen, at_ns)));
     }
 
     /// How much was seen.
@@ -34,13 +40,13 @@ impl Ledger {
     /// Puts everything into a file, for the process that compares.
     pub fn save(&self, file: &Path) -> Result<()> {
         let mut text = String::new();
-        for Seen { agent, event } in self.lock().iter() {
-            writeln!(text, "{agent} {event}").context("could not write into memory")?;
+        for (Seen { agent, event }, at_ns) in self.lock().iter() {
+            writeln!(text, "{agent} {event} {at_ns}").context("could not write into memory")?;
         }
         fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Seen>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Seen, u64)>> {
         // What is behind it is whole at every step, also if a holder panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,13 +54,19 @@ impl Ledger {
 
 /// Reads what [`Ledger::save`] wrote.
 pub fn load(file: &Path) -> Result<Vec<Seen>> {
+    Ok(load_timed(file)?.into_iter().map(|(seen, _)| seen).collect())
+}
+
+/// The same, with when it was.
+pub fn load_timed(file: &Path) -> Result<Vec<(Seen, u64)>> {
     let text =
         fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
     let seen = |line: &str| {
-        let (agent, event) = line.split_once(' ')?;
-        Some(Seen { agent: agent.parse().ok()?, event: event.parse().ok()? })
+        let mut parts = line.split(' ');
+        let seen = Seen { agent: parts.next()?.parse().ok()?, event: parts.next()?.parse().ok()? };
+        Some((seen, parts.next()?.parse().ok()?))
     };
-    let lines: Option<Vec<Seen>> = text.lines().map(seen).collect();
+    let lines: Option<Vec<(Seen, u64)>> = text.lines().map(seen).collect();
     lines.with_context(|| format!("{} is not a history", file.display()))
 }
 
@@ -133,10 +145,12 @@ mod tests {
         let file = std::env::temp_dir().join(format!("nightdesk-history-{}", std::process::id()));
         let ledger = Ledger::default();
         ledger.note(&[ONE, TWO]);
+        ledger.note_at(7, &[ONE]);
         ledger.save(&file).unwrap();
 
-        let loaded = load(&file).unwrap();
+        let (loaded, timed) = (load(&file).unwrap(), load_timed(&file).unwrap());
         fs::remove_file(&file).unwrap();
-        assert_eq!((loaded, ledger.count()), (vec![ONE, TWO], 2));
+        assert_eq!((loaded, ledger.count()), (vec![ONE, TWO, ONE], 3));
+        assert_eq!(timed[2], (ONE, 7));
     }
 }

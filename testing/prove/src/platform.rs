@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use futures_util::future::try_join_all;
+use nightdesk_judge::monotonic_ns;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
@@ -65,12 +66,41 @@ pub enum Order {
         /// How many in a second.
         per_second: u32,
     },
-    /// Begin to post so many events in a second, to agents picked at random.
-    Begin(u32),
+    /// Begin to post events, to agents picked at random.
+    Begin {
+        /// Whom they are for.
+        whom: Whom,
+        /// How many in a second.
+        per_second: u32,
+    },
     /// Post no more of them.
     Stop,
     /// Put what was answered "200" into a file.
     Save(PathBuf),
+}
+
+/// Whom events are for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Whom {
+    /// All agents.
+    Everybody,
+    /// Those of the tenant whose agent is the first.
+    FirstTenant,
+    /// All but those.
+    Others,
+}
+
+impl Whom {
+    /// Their places among the members.
+    fn members(self, cast: &Cast) -> Arc<[usize]> {
+        let first = cast.members.first().map(|member| member.tenant);
+        let is_meant = |nth: &usize| match self {
+            Self::Everybody => true,
+            Self::FirstTenant => Some(cast.members[*nth].tenant) == first,
+            Self::Others => Some(cast.members[*nth].tenant) != first,
+        };
+        (0..cast.members.len()).filter(is_meant).collect()
+    }
 }
 
 /// How many events were answered "200" so far.
@@ -132,10 +162,9 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
                 let pace = Pace::of(agents, per_second);
                 Posting::begin(&desk, arguments.connections, pace, member).done().await?;
             }
-            Order::Begin(per_second) => {
-                let members = desk.cast.members.len();
-                let (pace, member) =
-                    (Pace::of(u64::MAX, per_second), move |nth| pick(nth, members));
+            Order::Begin { whom, per_second } => {
+                let (pace, members) = (Pace::of(u64::MAX, per_second), whom.members(&desk.cast));
+                let member = move |nth| members[pick(nth, members.len())];
                 posting = Some(Posting::begin(&desk, arguments.connections, pace, member));
             }
             Order::Stop => {
@@ -189,9 +218,10 @@ async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize
         let event = desk.next_event(node);
         let Some(agent) = member(event) else { return Ok(()) };
         write_body(&mut body, agent, event)?;
+        let began_ns = monotonic_ns();
         let status = connection.post(&desk.cast.bots[0], &body).await?;
         ensure!(status == 200, "the desk did not take an event: {status}");
-        desk.told.note(&[Seen { agent, event }]);
+        desk.told.note_at(began_ns, &[Seen { agent, event }]);
     }
 }
 

@@ -15,6 +15,14 @@ pub fn cpu(pid: u32) -> Result<Duration> {
     Ok(stat(pid)?.own)
 }
 
+/// The time the thread that asks had a core.
+pub fn cpu_of_this_thread() -> Result<Duration> {
+    let text =
+        fs::read_to_string("/proc/thread-self/stat").context("could not look at a thread")?;
+    let stat = stat_in(&text).context("could not read what the kernel says of a thread")?;
+    Ok(stat.own)
+}
+
 /// The time a process and its children had a core, those that have ended included.
 pub fn cpu_with_children(pid: u32) -> Result<Duration> {
     let parent = stat(pid)?;

@@ -12,7 +12,7 @@ use nightdesk_protocol::Secret;
 use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
 use nightdesk_register::{BotDraft, OnBot, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{AgentId, BotId, Clock, Granted, Principal, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, Clock, Granted, Principal, Quota, TenantId, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +147,12 @@ async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     }
     let mut tenants = Vec::with_capacity(size.tenants);
     for number in 0..size.tenants {
-        tenants.push(register.create_tenant(&format!("tenant-{number}")).await?);
+        let tenant = register.create_tenant(&format!("tenant-{number}")).await?;
+        for quota in [Quota::Agents, Quota::Grants] {
+            let scope = TenantScope::of(tenant);
+            register.store().set_quota(scope, quota, i64::try_from(size.agents)?).await?;
+        }
+        tenants.push(tenant);
     }
     let entered = |number: usize| {
         // Neighbours share neither tenant nor bot.

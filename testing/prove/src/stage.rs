@@ -2,7 +2,7 @@
 
 use std::iter;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,9 @@ use crate::{gateway, history, platform, ui};
 
 /// The desk's database.
 pub const DATABASE: &str = "desk";
+
+/// The file with everybody in it.
+const CAST: &str = "cast.json";
 
 /// How long entries may be on their way once nothing is posted any more.
 const ARRIVED_WITHIN: Duration = Duration::from_secs(30);
@@ -55,8 +58,21 @@ pub struct Stage {
 impl Stage {
     /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
     pub fn set(binary: &Path, size: &Size, connections: u64) -> Result<Self> {
+        Self::set_limited(binary, size, connections, None)
+    }
+
+    /// The same, where an author may write to an agent only so often in a minute.
+    pub fn set_limited(
+        binary: &Path,
+        size: &Size,
+        connections: u64,
+        author_per_minute: Option<u32>,
+    ) -> Result<Self> {
         let cluster = Cluster::start()?;
-        let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        let (mut settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
+        if let Some(per_minute) = author_per_minute {
+            settings.limit_authors(per_minute)?;
+        }
         let desk = settings.start()?;
         let nodes = [desk.address()];
         Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))
@@ -101,17 +117,10 @@ impl Stage {
         desk: Desk,
         (lines, posts, connections): (&[SocketAddr], &[SocketAddr], u64),
     ) -> Result<Self> {
-        let file = cluster.folder().join("cast.json");
-        cast.save(&file)?;
-        let (file, connections) = (file.display().to_string(), connections.to_string());
-        let mut gateways = vec!["gateways".to_owned(), "--cast".to_owned(), file.clone()];
-        gateways.extend(named(lines));
-        let mut platform = vec!["platform".to_owned(), "--cast".to_owned(), file];
-        platform.extend(["--connections".to_owned(), connections]);
-        platform.extend(named(posts));
+        cast.save(&cluster.folder().join(CAST))?;
         Ok(Self {
-            gateways: Worker::start(cluster.folder(), &gateways)?,
-            platform: Worker::start(cluster.folder(), &platform)?,
+            gateways: gateways(cluster.folder(), lines)?,
+            platform: platform(cluster.folder(), posts, (connections, 0))?,
             desk,
             others: Vec::new(),
             redis: None,
@@ -185,11 +194,32 @@ impl Stage {
 
     /// What was told "ok", and what was acked.
     pub fn history(&mut self) -> Result<(Vec<Seen>, Vec<Seen>)> {
+        let (told, acked) = self.history_files()?;
+        Ok((history::load(&told)?, history::load(&acked)?))
+    }
+
+    /// The files with when what was posted that was told "ok", and when what was acked.
+    pub fn history_files(&mut self) -> Result<(PathBuf, PathBuf)> {
         let folder = self.cluster.folder();
         let (told, acked) = (folder.join("told"), folder.join("acked"));
         let _: platform::Told = self.platform.ask(&platform::Order::Save(told.clone()))?;
         let _: gateway::Standing = self.gateways.ask(&gateway::Order::Save(acked.clone()))?;
-        Ok((history::load(&told)?, history::load(&acked)?))
+        Ok((told, acked))
+    }
+
+    /// One more platform, that posts to these nodes events with other numbers: from that one on.
+    pub fn another_platform(
+        &self,
+        nodes: &[SocketAddr],
+        connections: u64,
+        first_event: u64,
+    ) -> Result<Worker> {
+        platform(self.cluster.folder(), nodes, (connections, first_event))
+    }
+
+    /// The same gateways once more, on lines to this node.
+    pub fn another_gateways(&self, node: SocketAddr) -> Result<Worker> {
+        gateways(self.cluster.folder(), &[node])
     }
 
     fn all_open(&self, standing: &gateway::Standing) -> Result<()> {
@@ -215,13 +245,38 @@ impl Stage {
     }
 }
 
+/// Starts the gateways of the cast in this folder.
+fn gateways(folder: &Path, lines: &[SocketAddr]) -> Result<Worker> {
+    Worker::start(folder, &told(folder, "gateways", lines))
+}
+
+/// Starts a platform for the cast in this folder.
+fn platform(
+    folder: &Path,
+    posts: &[SocketAddr],
+    (connections, first_event): (u64, u64),
+) -> Result<Worker> {
+    let mut arguments = told(folder, "platform", posts);
+    arguments.extend(["--connections".to_owned(), connections.to_string()]);
+    arguments.extend(["--first-event".to_owned(), first_event.to_string()]);
+    Worker::start(folder, &arguments)
+}
+
+/// What a worker is told of the cast and of its nodes.
+fn told(folder: &Path, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
+    let cast = folder.join(CAST).display().to_string();
+    let mut arguments = vec![work.to_owned(), "--cast".to_owned(), cast];
+    arguments.extend(named(nodes));
+    arguments
+}
+
 /// What a node is told of the bell.
 fn bell(redis: &Redis) -> String {
     format!("[redis]\nurl = \"{}\"\n", redis.url())
 }
 
 /// Nodes, as a worker is told them.
-pub fn named(nodes: &[SocketAddr]) -> impl Iterator<Item = String> {
+fn named(nodes: &[SocketAddr]) -> impl Iterator<Item = String> {
     nodes.iter().flat_map(|node| ["--desk".to_owned(), node.to_string()])
 }
 

@@ -10,18 +10,19 @@ use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_line::{Dials, Leaving, Metrics, Room};
+use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
+use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, TenantId};
 use nightdesk_wake::{ByUrl, Outcome, Wake};
 use nightdesk_webchat::Webchat;
@@ -114,6 +115,7 @@ impl Parts {
             issuers: Arc::new(Issuers::own_alone(issuer)),
             gate: Gate::over(Arc::<SimStore>::clone(store)),
             refusals: Refusals::default(),
+            limits: Limits::new(Raised::UNBOUNDED),
             inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
             egress: Arc::new(Egress::new(
                 Arc::<SimStore>::clone(store),
@@ -163,6 +165,8 @@ impl Parts {
             drain: self.life.drain.clone(),
             leaving: Leaving::default(),
             dials: Dials::default(),
+            frames: Rate::UNBOUNDED,
+            failures: Failures::default(),
             metrics: Metrics::default(),
         };
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());

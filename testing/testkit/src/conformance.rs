@@ -28,6 +28,7 @@ use nightdesk_types::{AgentId, BotId, Seq, TenantScope, Timestamp};
 
 mod cast;
 mod macros;
+mod rotation;
 pub mod inbox;
 pub mod lines;
 pub mod wake;

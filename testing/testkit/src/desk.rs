@@ -15,13 +15,14 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Readiness, Record, Refusals, Ringer, Waking, listening,
+    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking,
+    listening,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_line::{Caller, Dials, End, Leaving, Metrics, Room, Taken};
+use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
 use nightdesk_types::limits::WAKES_PER_HOUR;
@@ -166,6 +167,8 @@ impl TestDesk {
             node: node(),
             drain: drain.clone(),
             dials: Dials::default(),
+            frames: Raised::default().frames(),
+            failures: Failures::default(),
             leaving: Leaving::default(),
             metrics: Metrics::default(),
         });
@@ -397,6 +400,7 @@ impl Rooms<'_> {
             issuers,
             gate: Gate::over(store()),
             refusals: Refusals::default(),
+            limits: Limits::new(Raised::UNBOUNDED),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),

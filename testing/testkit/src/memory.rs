@@ -13,9 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
-    AgentId, BotId, ClientId, Clock, GatewayId, RequestId, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, BotId, ClientId, Clock, GatewayId, Quota, RequestId, Seq, StoreError, TenantScope,
+    Timestamp,
 };
 use nightdesk_wake::Notice;
 use uuid::Uuid;
@@ -33,6 +35,8 @@ mod gate;
 mod egress;
 mod lease;
 mod register;
+mod audit;
+mod quota;
 mod webchat;
 
 use agent::Agent;
@@ -113,6 +117,9 @@ struct State {
     /// Since when a person tries codes on a bot, and how often.
     link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
+    quotas: BTreeMap<(TenantScope, Quota), i64>,
+    /// What was done, oldest first.
+    deeds: BTreeMap<TenantScope, Vec<Deed>>,
     /// By agent, digest of the session's name, and kind.
     capabilities: BTreeMap<(AgentKey, [u8; 32], String), register::CapabilityRow>,
     /// By tenant, issuer and name.

@@ -102,12 +102,12 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // a judge knows what was seen, and nobody who saw it
     ("judge", &[]),
     // proofs enter everybody through the register, and know the desk only from outside; the SDK is
-    // one of their gateways
+    // one of their gateways. One of them counts what the gate alone decides in a second
     (
         "prove",
         &[
-            "types", "protocol", "register", "vault", "store-pg", "servers", "testkit", "judge",
-            "sdk",
+            "types", "protocol", "gate", "register", "vault", "store-pg", "servers", "testkit",
+            "judge", "sdk",
         ],
     ),
     // a simulation puts nodes together as the binary does, over ports of its own, reads a source that

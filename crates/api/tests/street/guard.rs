@@ -112,7 +112,7 @@ async fn another_agent_of_the_same_tenant_is_another() {
 #[tokio::test]
 async fn a_bot_it_did_not_greet_for_is_not_its_to_use() {
     let mut stage = Stage::set().await;
-    // Bound on Bob's bot, too, but after its line said hello.
+    // Bound on Bob's bot, too, but its line speaks for its own alone.
     let register = stage.desk.register.store();
     let bound = register
         .bind(
@@ -122,7 +122,10 @@ async fn a_bot_it_did_not_greet_for_is_not_its_to_use() {
         .await;
     bound.expect("bind");
 
-    stage.declined("no hello since", "ann-at-bobs", &json!({})).await;
+    stage.gateway = stage.desk.dial(&stage.ann).await;
+    stage.gateway.hello_for("discord", "bot-ann").await;
+    stage.gateway.hear_frame("descriptor").await;
+    stage.declined("no hello for it", "ann-at-bobs", &json!({})).await;
     stage.gateway.hello("discord").await;
     stage.gateway.hear_frame("descriptor").await;
     stage.said("hello", "ann-at-bobs", &json!({})).await;

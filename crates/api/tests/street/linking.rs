@@ -90,6 +90,28 @@ async fn a_bot_of_others_links_nobody_unless_it_is_shared() {
 }
 
 #[tokio::test]
+async fn who_is_linked_while_the_agent_is_on_its_line_is_answered_on_it() {
+    let (desk, platform, ann) = house().await;
+    let bob = desk.household("bob", "gw-2").await;
+    let mut gateway = desk.dial(&bob).await;
+    gateway.hello("discord").await;
+    gateway.hear_frame("descriptor").await;
+    let shared = desk.register.store().share(ann.scope, ann.bot, true).await;
+    assert!(shared.expect("share a bot"));
+    let link = format!("/link {}", code(&desk, &bob).await);
+    assert_eq!(desk.says(&ann, "newcomer", &link).await, 200);
+    answered(&desk, &platform).await;
+    assert_eq!(desk.says(&ann, "newcomer", "hello!").await, 200);
+    gateway.hear_frame("inbound").await;
+
+    let action = json!({"op": "send", "chat_id": "c1", "content": "welcome"});
+    gateway.say(&json!({"type": "outbound", "requestId": "r1", "action": action})).await;
+    let result = gateway.hear_frame("outbound_result").await["result"].clone();
+    assert_eq!(result["success"], true, "{result}");
+    assert_eq!(answered(&desk, &platform).await, "welcome");
+}
+
+#[tokio::test]
 async fn a_code_said_where_others_read_is_not_the_desks() {
     let (desk, _platform, ann) = house().await;
     let link = format!("/link {}", code(&desk, &ann).await);

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 mod across;
+mod ceiling;
 mod losses;
 mod lies;
 mod node;

@@ -79,5 +79,5 @@ async fn what_is_free_is_not_kept() {
         advance(SECOND).await;
     }
 
-    assert!(paces.lock().busy_until.len() <= PACES_KEPT_MIN);
+    assert!(paces.lock().buckets.len() <= PACES_KEPT_MIN);
 }

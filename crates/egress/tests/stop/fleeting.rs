@@ -31,6 +31,19 @@ async fn typing_is_shown_once_a_second_and_chat() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_desks_own_words_do_not_wait_behind_an_agents() {
+    let stage = Stage::set(&[]).await;
+    let egress = stage.life("node-1").await;
+    types(&stage, &egress, "c1").await;
+    let waking = Send { op: Op::Typing { content: Some("waking…".into()) }, ..message("c1", "") };
+    let send = stage.send(stage.agents[0], "w", waking).await;
+    let own = Fleeting::of(&send).expect("typing is fleeting").of_the_desk();
+    egress.show(&own).await;
+
+    assert_eq!(stage.calls().len(), 2, "it was left out");
+}
+
+#[tokio::test(start_paused = true)]
 async fn typing_waits_for_no_send_and_no_send_for_it() {
     let stage = Stage::set(&[Does::Hangs, Does::Hangs]).await;
     let egress = stage.life("node-1").await;

@@ -174,8 +174,8 @@ impl Stage {
 
     /// An admitted send of an agent's.
     pub(crate) async fn send(&self, agent: AgentId, name: &str, send: Send) -> AdmittedSend {
-        let (greeted, tag) = ([self.bot], Tag::default());
-        let sender = Sender { scope: self.scope, agent, greeted: &greeted, tag: &tag };
+        let (any, through) = ([Tag::default()], Some(self.bot));
+        let sender = Sender { scope: self.scope, agent, greeted: &any, tag: &any[0], through };
         let request = RequestId::new(name).expect("it is short");
         let gate = Gate::over(Arc::new(self.store.clone()));
         gate.admit_send(sender, request, send).await.expect("it may write there")

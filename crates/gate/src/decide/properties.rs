@@ -120,6 +120,20 @@ proptest! {
         }
     }
 
+    /// Z14: whatever a policy says, it lets nobody in who is not let in without one, but programs.
+    #[test]
+    fn a_policy_only_takes_away(
+        mut world in worlds(),
+        free_scopes in prop::collection::vec(".{0,8}", 0..4),
+    ) {
+        world.relevance.free_scopes.extend(free_scopes);
+        let all = Relevance { allow_other_bots: true, ..Relevance::default() };
+        let without = World { relevance: all, ..world.clone() }.recipients();
+        for recipient in world.recipients() {
+            prop_assert!(without.contains(&recipient), "{recipient:?} in {world:?}");
+        }
+    }
+
     /// Who is bound to nobody reaches nobody, but by a grant to anyone or by a list.
     #[test]
     fn a_stranger_needs_a_grant(mut world in worlds()) {

@@ -13,7 +13,7 @@ pub struct Reach {
     pub handle: String,
 }
 
-/// As what an agent wants to speak.
+/// As what an agent wants to speak, or its line may. What is not named may be any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
     /// The platform it named.
@@ -22,13 +22,21 @@ pub struct Tag {
     pub handle: Option<String>,
 }
 
+impl Tag {
+    /// Whether a bot of that name on that platform may be meant.
+    pub fn names(&self, platform: &str, handle: &str) -> bool {
+        self.platform.as_ref().is_none_or(|named| named == platform)
+            && self.handle.as_ref().is_none_or(|named| named == handle)
+    }
+}
+
 /// Why a send goes nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendRefusal {
     /// Nothing lets the agent write there.
     #[error("this chat is not one of the agent's")]
     NotReached,
-    /// The line did not say hello for that bot, or may not.
+    /// The line did not say hello for that bot.
     #[error("the line does not speak for that bot")]
     NotGreeted,
     /// Two bots know a chat of that id, and none was named.
@@ -36,17 +44,15 @@ pub enum SendRefusal {
     Ambiguous,
 }
 
-/// Through which bot a send goes, of those the line greeted for and the agent has a reach by.
-pub fn decide_send(greeted: &[BotId], reaches: &[Reach], tag: &Tag) -> Result<BotId, SendRefusal> {
-    let named = |reach: &&Reach| {
-        tag.platform.as_ref().is_none_or(|platform| *platform == reach.platform)
-            && tag.handle.as_ref().is_none_or(|handle| *handle == reach.handle)
-    };
-    let mut named = reaches.iter().filter(named).peekable();
+/// Through which bot a send goes, of those the line greeted for and the agent has a reach by. A hello
+/// counts for whatever bots it names now: the agent may have come to one after its line.
+pub fn decide_send(greeted: &[Tag], reaches: &[Reach], tag: &Tag) -> Result<BotId, SendRefusal> {
+    let fits = |tag: &Tag, reach: &Reach| tag.names(&reach.platform, &reach.handle);
+    let mut named = reaches.iter().filter(|reach| fits(tag, reach)).peekable();
     if named.peek().is_none() {
         return Err(SendRefusal::NotReached);
     }
-    let mut allowed = named.filter(|reach| greeted.contains(&reach.bot));
+    let mut allowed = named.filter(|reach| greeted.iter().any(|hello| fits(hello, reach)));
     let Some(first) = allowed.next() else { return Err(SendRefusal::NotGreeted) };
     if allowed.any(|other| other.bot != first.bot) {
         return Err(SendRefusal::Ambiguous);

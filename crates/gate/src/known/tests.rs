@@ -4,7 +4,7 @@ use uuid::Uuid;
 use super::*;
 use crate::Refusal;
 
-fn agent(number: u128) -> Agent {
+pub(super) fn agent(number: u128) -> Agent {
     let tenant = TenantId::from_uuid(Uuid::from_u128(number));
     (TenantScope::of(tenant), AgentId::from_uuid(Uuid::from_u128(number)))
 }

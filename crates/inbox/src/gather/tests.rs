@@ -17,6 +17,7 @@ impl Batch for Doubler {
     type Answer = u32;
     type Key = u32;
     type Stream = u32;
+    type Share = u32;
 
     async fn run(&self, asks: &[u32]) -> Result<Vec<u32>, StoreError> {
         self.batches.lock().unwrap().push(asks.to_vec());
@@ -34,6 +35,11 @@ impl Batch for Doubler {
     // Numbers of one decade are a stream.
     fn stream(ask: &u32) -> Option<u32> {
         Some(ask / 10)
+    }
+
+    // Those of one thousand are somebody's.
+    fn share(ask: &u32) -> u32 {
+        ask / 1_000
     }
 }
 
@@ -100,11 +106,34 @@ async fn nothing_of_a_stream_is_run_after_a_failure_in_the_batch_before() {
 #[tokio::test]
 async fn a_full_queue_says_come_again() {
     let (gather, work) = Gather::new(Doubler::default(), "double");
-    let asks: Vec<_> = (0..).take(WRITER_QUEUE_MAX + 1).map(|ask| gather.ask(ask)).collect();
+    let hot: Vec<_> = (0..).take(WRITER_QUEUE_MAX).map(|ask| gather.ask(ask)).collect();
+    let other = gather.ask(1_000);
     drop(gather);
 
-    let (answers, ()) = tokio::join!(join_all(asks), work);
+    let (answers, other, ()) = tokio::join!(join_all(hot), other, work);
     let refused: Vec<_> = answers.iter().filter_map(|answer| answer.as_ref().err()).collect();
-    assert_eq!(refused.len(), 1);
-    assert!(refused[0].retryable);
+    assert_eq!(refused.len(), WRITER_QUEUE_MAX / 2);
+    assert!(refused.iter().all(|refused| refused.retryable));
+    assert!(other.is_ok(), "who asks little still has room");
+}
+
+#[tokio::test]
+async fn who_asks_little_does_not_wait_behind_who_asks_much() {
+    let doubler = Doubler::default();
+    let hot = (0..).take(10 * GATHER_MAX);
+    let asks: Vec<u32> = hot.chain([1_000, 2_000, 1_001]).collect();
+
+    assert!(answers(doubler.clone(), &asks).await.iter().all(Result::is_ok));
+    let first = doubler.batches.lock().unwrap()[0].clone();
+    assert_eq!(first[..5], [0, 1_000, 2_000, 1, 1_001]);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_writer_that_is_gone() {
+    let (gather, work) = Gather::new(Doubler::default(), "double");
+    let before = gather.ask(1);
+    drop(work);
+
+    let after = gather.ask(2);
+    assert!(before.await.is_err() && after.await.is_err());
 }

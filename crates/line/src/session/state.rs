@@ -6,8 +6,8 @@ use nightdesk_protocol::close::Close;
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{Frame, FromGateway};
+use nightdesk_types::Moment;
 use nightdesk_types::limits::{HELLO_WAIT, HELLOS_MAX, WINDOW_ENTRIES_MAX};
-use nightdesk_types::{BotId, Moment};
 
 use super::live::Live;
 use super::{Client, Effect, Input, Now};
@@ -17,10 +17,10 @@ use crate::store::{End, Parting};
 #[derive(Debug)]
 pub struct Session {
     client: Client,
-    hellos: usize,
+    /// For which bots it speaks.
+    hellos: Vec<Hello>,
     /// A client newer than the one that loses what comes while it boots.
     boots_cleanly: bool,
-    greeted: Vec<BotId>,
     state: State,
 }
 
@@ -41,13 +41,7 @@ impl Session {
     /// A session on a line that was just opened.
     pub fn opened(now: Now, client: Client) -> Self {
         let until = now.moment + HELLO_WAIT;
-        Self {
-            client,
-            hellos: 0,
-            boots_cleanly: false,
-            greeted: Vec::new(),
-            state: State::Greeting { until },
-        }
+        Self { client, hellos: Vec::new(), boots_cleanly: false, state: State::Greeting { until } }
     }
 
     /// Takes in what happened and says what to do about it.
@@ -56,7 +50,6 @@ impl Session {
         if let Input::Heard(FromGateway::Hello(hello)) = input {
             self.hello(hello, &mut effects);
         } else if let Input::Greeted(greeted) = input {
-            self.greeted.extend(greeted.bots);
             effects.push(Effect::Say(Frame::descriptor(&greeted.descriptor)));
             self.described(now);
         } else {
@@ -83,9 +76,9 @@ impl Session {
         matches!(self.state, State::Closed)
     }
 
-    /// The bots the line said hello for, and may.
-    pub fn greeted(&self) -> &[BotId] {
-        &self.greeted
+    /// What the line said hello for.
+    pub fn hellos(&self) -> &[Hello] {
+        &self.hellos
     }
 
     /// Entries handed over and not acknowledged.
@@ -98,11 +91,12 @@ impl Session {
 
     /// Each hello is answered with a descriptor, in order; the first also takes the line.
     fn hello(&mut self, hello: Hello, effects: &mut Vec<Effect>) {
-        if self.hellos == HELLOS_MAX || self.is_closed() {
+        if self.hellos.len() == HELLOS_MAX || self.is_closed() {
             return;
         }
-        self.hellos += 1;
         self.boots_cleanly |= hello.commands.is_some() || hello.client.is_some();
+        let (platform, bot_handle) = (hello.platform.clone(), hello.bot_handle.clone());
+        self.hellos.push(Hello { platform, bot_handle, commands: None, client: None });
         effects.push(Effect::Greet(Box::new(hello)));
         if let State::Greeting { until } = self.state {
             self.state = State::Taking { until, described: None };

@@ -9,7 +9,7 @@ use nightdesk_types::limits::{
     DEAD_LINE, HELLO_WAIT, HELLOS_MAX, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS,
     SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, SUSPECT_PONG, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX,
 };
-use nightdesk_types::{EntryId, Generation};
+use nightdesk_types::{BotId, EntryId, Generation};
 use uuid::Uuid;
 
 use super::*;
@@ -78,7 +78,7 @@ pub(super) fn taken(head: i64) -> Taken {
 pub(super) fn greeted() -> Input {
     let length = std::num::NonZeroU32::new(2_000).unwrap();
     let descriptor = Descriptor::new("discord", "Discord", length);
-    Input::Greeted(Box::new(Greeted { descriptor, bots: vec![BotId::from_uuid(Uuid::nil())] }))
+    Input::Greeted(Box::new(Greeted { descriptor }))
 }
 
 const HELLO: &str = r#"{"type":"hello","platform":"discord","botId":"b"}"#;
@@ -121,7 +121,7 @@ fn each_hello_is_looked_up_and_the_first_takes_the_line() {
     let second = session.step(at(secs(0)), heard(HELLO));
     assert!(matches!(second[..], [Effect::Greet(_)]), "{second:?}");
     assert_eq!(said(&session.step(at(secs(0)), greeted())), 1);
-    assert_eq!(session.greeted().len(), 1);
+    assert_eq!(session.hellos().len(), 2);
 }
 
 #[test]

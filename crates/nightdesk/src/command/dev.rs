@@ -7,7 +7,7 @@ use nightdesk_register::{BotDraft, OnBot, Register, new_secret};
 use nightdesk_sdk::{Agent, Event, SendError, Settings};
 use nightdesk_servers::{Options, Postgres};
 use nightdesk_store_pg::{connect_options, migrate};
-use nightdesk_types::{Granted, Principal, TenantScope};
+use nightdesk_types::{Actor, Granted, Principal, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde_json::json;
 use tokio::task::spawn_blocking;
@@ -74,7 +74,7 @@ struct Household {
 
 impl Household {
     async fn enter(register: &Register) -> anyhow::Result<Self> {
-        let scope = TenantScope::of(register.create_tenant("dev").await?);
+        let scope = TenantScope::of(register.create_tenant("dev").await?).by(Actor::Operator);
         let agent = register.store().create_agent(scope, "echo").await?;
         let webchat = nightdesk_webchat::NAME;
         let draft = BotDraft {

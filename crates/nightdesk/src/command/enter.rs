@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, connect, explain, gateway, inbox, issuer, keys,
-    list, names, reach, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, audit, connect, explain, gateway, inbox, issuer,
+    keys, list, names, quota, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -38,6 +38,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
+        Command::Audit(audit) => audit::run(config, &register, audit).await,
         Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,
         Command::Serve
         | Command::Dev { .. }
@@ -64,6 +65,7 @@ async fn tenants(
             let tenants = register.store().tenants(&page.after).await?;
             Ok(Answer::Many(tenants.iter().map(list::named).collect()))
         }
+        Tenant::Quota { tenant, quotas } => quota::run(register, &tenant, &quotas).await,
         Tenant::RotateKey { name } => keys::rotate_tenant(register, locksmith, &name).await,
         Tenant::Erase { name, yes } => keys::erase(register, locksmith, &name, yes).await,
         Tenant::TrustGateways { tenant, stop } => {

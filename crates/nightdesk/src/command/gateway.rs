@@ -118,11 +118,7 @@ pub(super) async fn run(
             let gateways = register.store().gateways(scope, &page.after).await?;
             Ok(Answer::Many(gateways.iter().map(list::gateway).collect()))
         }
-        Gateway::Show { tenant, name } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let fronts = register.store().fronts(scope, &name).await?;
-            Ok(Answer::Many(fronts.iter().map(front).collect()))
-        }
+        Gateway::Show { tenant, name } => show(register, &tenant, &name).await,
         Gateway::Rotate { tenant, name, overlap } => {
             let scope = names::tenant(register, &tenant).await?;
             let secret = register.rotate(scope, &name, overlap).await?;
@@ -137,6 +133,15 @@ pub(super) async fn run(
             Ok(Answer::One(json!({ "gateway": name, "revoked": true })))
         }
     }
+}
+
+/// Shows what a gateway fronts. One that does not provision itself has said nothing.
+async fn show(register: &Register, tenant: &str, name: &str) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, tenant).await?;
+    let known = register.store().gateways_named(name).await?;
+    ensure!(known.iter().any(|secret| secret.gateway.scope == scope), no_gateway(name));
+    let fronts = register.store().fronts(scope, name).await?;
+    Ok(Answer::Many(fronts.iter().map(front).collect()))
 }
 
 fn front(front: &Front) -> serde_json::Value {

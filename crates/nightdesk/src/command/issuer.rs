@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use clap::Subcommand;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::issuer::{Grant, Session};
 use nightdesk_register::{Issuer as Own, Register};
 use nightdesk_store_pg::Pg;
@@ -86,6 +87,8 @@ pub(super) async fn run(
         }
         Issuer::Token { whose } => {
             let (scope, agent) = whose.found(register).await?;
+            let about = json!({ "agent_id": agent });
+            store.note(scope, Kind::AgentTokenMade, &about).await?;
             let token = own.agent_token(scope, agent, now).await?.with(str::to_owned);
             let expires_in_secs = ACCESS_TOKEN_LIFE.as_secs();
             Ok(Answer::One(json!({ "token": token, "expires_in_secs": expires_in_secs })))

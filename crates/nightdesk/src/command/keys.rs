@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use nightdesk_register::Register;
+use nightdesk_register::audit::{Auditing, Kind};
 use nightdesk_types::limits::{BOT_KEY_OVERLAP_MAX, BOT_KEY_READ_WITHIN};
+use nightdesk_types::{Actor, TenantScope};
 use nightdesk_vault::{Key, Locksmith};
 use serde_json::json;
 
@@ -36,6 +38,12 @@ pub(crate) struct Rotated {
 pub(super) async fn rotate(config: &Config) -> anyhow::Result<Answer> {
     let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
     let began = Instant::now();
+    // Before anything is done: what is done goes on in steps, and may be killed between two.
+    let (by, about) = (
+        TenantScope::own().by(Actor::Operator),
+        json!({ "vault_key": vault.sealing().to_string() }),
+    );
+    pg.note(by, Kind::VaultRotated, &about).await?;
     let rewrapped = wiring::locksmith(&pg, vault.clone()).rotate().await?;
     Ok(Answer::One(json!({
         "vault_key": vault.sealing().to_string(), "rewrapped": rewrapped,

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::Args;
 use nightdesk_register::{Named, Register};
-use nightdesk_types::{AgentId, TenantScope};
+use nightdesk_types::{Actor, AgentId, TenantId, TenantScope};
 
 /// Which agent a command is about.
 #[derive(Debug, Args)]
@@ -30,7 +30,12 @@ impl Whose {
 /// The tenant that is called so.
 pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<TenantScope> {
     let found = register.store().tenants_called(called).await?;
-    only("tenant", called, &found).map(TenantScope::of)
+    only("tenant", called, &found).map(of_tenant)
+}
+
+/// For a tenant that was just found.
+pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
+    TenantScope::of(tenant).by(Actor::Operator)
 }
 
 /// The agent of the tenant that is called so.

@@ -3,9 +3,11 @@
 use anyhow::Context;
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
+use serde_json::json;
 
 use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, verify};
 use crate::config::{Config, password};
+use crate::ui::Answer;
 use crate::{telemetry, ui, wiring};
 
 /// Runs a command.
@@ -15,11 +17,16 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve(&read()?).await,
         Command::Dev { listen } => dev::run(listen, json).await,
-        Command::Migrate => migrated(&read()?).await,
+        Command::Migrate => migrated(&read()?, json).await,
         Command::Config(Configuration::Check) => check::run(&read()?, json).await,
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,
         Command::Key(Key::New) => {
-            ui::put(&Vault::new_key_file());
+            let key = Vault::new_key_file();
+            if json {
+                ui::put_answer(json, Answer::One(json!({ "key": key.as_str() })));
+            } else {
+                ui::put(&key);
+            }
             Ok(())
         }
         Command::Key(Key::Rotate) => {
@@ -37,7 +44,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Issuer(_)
         | Command::Inbox(_)
         | Command::Wake(_)
-        | Command::Notice(_) => {
+        | Command::Notice(_)
+        | Command::Audit(_) => {
             let answer = enter::run(&read()?, command).await?;
             ui::put_answer(json, answer);
             Ok(())
@@ -54,7 +62,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     served
 }
 
-async fn migrated(config: &Config) -> anyhow::Result<()> {
+async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
     let database = &config.database;
     let url = database.migrate_url.as_ref().unwrap_or(&database.url);
     let file = database.migrate_password_file.as_ref().or(database.password_file.as_ref());
@@ -63,5 +71,8 @@ async fn migrated(config: &Config) -> anyhow::Result<()> {
         connect_options(url, password.as_deref()).context("a database URL is not PostgreSQL's")?;
     migrate(&options).await.context("could not bring the database up to date")?;
     ui::say("the database is up to date");
+    if json {
+        ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));
+    }
     Ok(())
 }

@@ -58,6 +58,13 @@ impl Variables {
         self.0.push((variable, value.to_owned()));
     }
 
+    /// A line, with what is known in it.
+    pub(crate) fn put_in(&self, line: &str) -> String {
+        let put =
+            |line: String, (name, value): &(&str, String)| line.replace(&format!("${name}"), value);
+        self.0.iter().fold(line.to_owned(), put)
+    }
+
     pub(crate) fn get(&self, variable: &str) -> &str {
         let found = self.0.iter().find(|(name, _)| *name == variable);
         found.map(|(_, value)| value.as_str()).expect("a command has shown it")

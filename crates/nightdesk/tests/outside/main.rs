@@ -1,6 +1,8 @@
 //! The binary, seen from outside: a shell, a socket, and a server of its own to store in.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
+mod audit;
+mod commands;
 mod desk;
 mod dev;
 mod docs;

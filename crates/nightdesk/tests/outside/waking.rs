@@ -17,7 +17,7 @@ use crate::webchat::{opened, written};
 const PAGE: &str = include_str!("../../../../docs/waking.md");
 
 /// Whoever is called: it answers with this status, and says what it was asked.
-fn target(status: &'static str) -> (u16, Receiver<String>) {
+pub(crate) fn target(status: &'static str) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let port = listener.local_addr().expect("a bound port").port();
     let (put, came) = channel();
@@ -42,7 +42,7 @@ fn answered(mut stream: &TcpStream, status: &str) -> Option<String> {
 }
 
 /// A desk with a page, whose operator lets agents be called on this machine.
-fn asleep(port: u16, more: &str) -> (Desk, Variables, String) {
+pub(crate) fn asleep(port: u16, more: &str) -> (Desk, Variables, String) {
     let outside =
         format!("[outside]\nhttp = true\nranges = [\"127.0.0.0/8\"]\nports = [{port}]\n{more}");
     let (desk, mut entered) = entered_on(&outside);
@@ -50,7 +50,7 @@ fn asleep(port: u16, more: &str) -> (Desk, Variables, String) {
     (desk, entered, path)
 }
 
-fn wake_url(port: u16) -> String {
+pub(crate) fn wake_url(port: u16) -> String {
     format!("nightdesk agent wake-url --tenant acme --agent helper http://127.0.0.1:{port}/wake")
 }
 

@@ -1,5 +1,6 @@
 //! Rates on stopped time.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use tokio::time::advance;
@@ -107,14 +108,4 @@ async fn what_the_operator_raised_stands_in_place_of_every_other_rate() {
     assert!(pace.enter(tenant(2), "big.example").is_err(), "of all tenants together");
     advance(Duration::from_secs(1)).await;
     assert!(pace.enter(tenant(2), "big.example").is_ok());
-}
-
-#[tokio::test(start_paused = true)]
-async fn only_so_many_are_counted() {
-    let keyed = Keyed::new(Quota::per_second(NonZeroU32::MIN), 2);
-    assert!(keyed.count(&"a").is_ok() && keyed.count(&"b").is_ok());
-
-    assert_eq!(keyed.count(&"c"), Err(OUTSIDE_NO_ROOM_WAIT));
-    advance(Duration::from_secs(2)).await;
-    assert!(keyed.count(&"c").is_ok(), "those who rested make room");
 }

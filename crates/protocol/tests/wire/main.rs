@@ -8,3 +8,4 @@ mod hermes_frames;
 mod frames;
 mod poison;
 mod tolerance;
+mod bodies;

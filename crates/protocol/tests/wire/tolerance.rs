@@ -185,7 +185,7 @@ fn half_a_surrogate_pair_costs_one_character_and_not_the_frame() {
 }
 
 /// A frame, or what is left of one.
-fn junk() -> impl Strategy<Value = Value> {
+pub(crate) fn junk() -> impl Strategy<Value = Value> {
     const KEYS: [&str; 24] = [
         "type",
         "platform",

@@ -142,4 +142,4 @@ impl<'de> Deserialize<'de> for Claims {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -89,4 +89,6 @@ fn named_key(token: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

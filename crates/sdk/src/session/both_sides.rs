@@ -171,7 +171,7 @@ impl Between {
                 assert_eq!(hello.client.unwrap().name, "nightdesk-sdk");
                 let length = NonZeroU32::new(2_000).unwrap();
                 let descriptor = Descriptor::new(&hello.platform, "Discord", length);
-                let greeted = desk::Greeted { descriptor, bots: vec![BOT] };
+                let greeted = desk::Greeted { descriptor };
                 Next::AtTheDesk(desk::Input::Greeted(Box::new(greeted)))
             }
             desk::Effect::Take => Next::AtTheDesk(desk::Input::Taken(self.taken())),

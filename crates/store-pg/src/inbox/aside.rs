@@ -4,12 +4,15 @@ use async_trait::async_trait;
 use nightdesk_inbox::{
     Aside, Listed, Overview, ParkReason, Parked, Presence, Shown, State, Stored, TestEntry,
 };
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope};
+use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::register::audit::tell;
 use crate::row::misfit;
 
 #[async_trait]
@@ -125,8 +128,12 @@ impl Aside for Pg {
                     entry.chat_id,
                     entry.body
                 )
-                .fetch_one(connection)
+                .fetch_one(&mut *connection)
                 .await?;
+                if let Some(seq) = seq {
+                    let about = json!({ "agent_id": agent, "seq": seq });
+                    tell(connection, scope, Kind::EntryPut, about).await?;
+                }
                 Ok(seq.map(Seq::new))
             })
         })

@@ -1,15 +1,18 @@
 //! Machine identities and one-time tokens.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
     Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
     StoredClient, decide,
 };
 use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
-use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
+use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::audit::tell;
 use super::gateways::{end_secrets, enter_gateway, enter_secret};
 use crate::Pg;
 use crate::row::misfit;
@@ -65,7 +68,7 @@ impl Enrolling for Pg {
                 let Some(row) = row else { return Ok(None) };
                 let secret = row.secret.try_into();
                 let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
-                let scope = TenantScope::of(TenantId::from_uuid(row.tenant));
+                let scope = TenantScope::of(TenantId::from_uuid(row.tenant)).by(Actor::Client(id));
                 let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
                 let secret = Digest::from_bytes(secret);
                 Ok(Some(StoredClient { client, secret, live: row.live }))
@@ -103,6 +106,8 @@ impl Enrolling for Pg {
                         let gateway =
                             give(connection, &Identity { scope, agent }, &enrol, had).await?;
                         use_up(connection, scope, &enrol.token, gateway).await?;
+                        let about = json!({ "gateway_id": gateway });
+                        tell(connection, scope, Kind::GatewayEnrolled, about).await?;
                         Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
                     }
                     Err(refusal) => Ok(Enrolled::Refused(refusal)),

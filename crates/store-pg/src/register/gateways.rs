@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
-use nightdesk_types::{AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -105,7 +105,8 @@ impl Gateways for Pg {
                     .into_iter()
                     .map(|row| StoredSecret {
                         gateway: Gateway {
-                            scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                            scope: TenantScope::of(TenantId::from_uuid(row.tenant))
+                                .by(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
                             id: GatewayId::from_uuid(row.gateway),
                             agent: AgentId::from_uuid(row.agent),
                             acks: row.acks,

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::issuer::{Issuing, KeyAlgorithm, StoredKey};
-use nightdesk_types::StoreError;
+use nightdesk_types::{Actor, StoreError, TenantScope};
 use sqlx::PgConnection;
 
 use crate::Pg;
@@ -39,7 +39,8 @@ impl Issuing for Pg {
 
     async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
         let kid = kid.to_owned();
-        self.single("retire a signing key", move |connection| {
+        let by = TenantScope::own().by(Actor::Operator);
+        self.scoped("retire a signing key", by, move |connection| {
             Box::pin(async move {
                 let found = sqlx::query!(
                     "update signing_keys set retired_at = coalesce(retired_at, now())

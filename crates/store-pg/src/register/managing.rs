@@ -1,14 +1,17 @@
 //! What managing an agent's reach needs besides.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{Managing, OpenBot, ReachOf};
 use nightdesk_types::limits::OPEN_BOTS_MAX;
 use nightdesk_types::{
     AgentId, BotId, GatewayId, Granted, Principal, Relevance, StoreError, TenantScope,
 };
+use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::audit::tell;
 use crate::Pg;
 use crate::row::misfit;
 
@@ -74,8 +77,10 @@ impl Managing for Pg {
                     scope.tenant().uuid(),
                     agent.uuid()
                 )
-                .fetch_all(connection)
+                .fetch_all(&mut *connection)
                 .await?;
+                let about = json!({ "agent_id": agent, "gateways": revoked.len() });
+                tell(connection, scope, Kind::AgentDeprovisioned, about).await?;
                 Ok(revoked.into_iter().map(GatewayId::from_uuid).collect())
             })
         })

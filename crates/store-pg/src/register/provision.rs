@@ -1,15 +1,18 @@
 //! Gateways that provision themselves.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Identity, may_be_called};
 use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning, Said};
 use nightdesk_register::{Gateway, StoredSecret};
 use nightdesk_types::limits::{HELLOS_MAX, PROVISIONED_SECRETS_MAX, WAKERS_MAX};
 use nightdesk_types::{DataKeyId, GatewayId, StoreError, TenantScope};
 use nightdesk_vault::WrappedKey;
+use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::audit::tell;
 use super::enrolment::holder;
 use crate::Pg;
 use crate::wake::operator::call_soon;
@@ -34,12 +37,15 @@ impl Provisioning for Pg {
                 };
                 note(connection, identity.scope, gateway, &provision.said.front).await?;
                 wake_at(connection, &identity, gateway, &provision.said).await?;
-                if let Some(same) = young_secret(connection, &identity, gateway, &provision).await?
-                {
-                    return Ok(Provisioned::Same(Box::new(same)));
+                let same = young_secret(connection, &identity, gateway, &provision).await?;
+                if same.is_none() {
+                    replace_secret(connection, &identity, gateway, &provision).await?;
                 }
-                replace_secret(connection, &identity, gateway, &provision).await?;
-                Ok(Provisioned::New(GatewayId::from_uuid(gateway)))
+                let about =
+                    json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
+                tell(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
+                let new = || Provisioned::New(GatewayId::from_uuid(gateway));
+                Ok(same.map_or_else(new, |same| Provisioned::Same(Box::new(same))))
             })
         })
         .await

@@ -1,10 +1,13 @@
 //! Who may reach an agent, as it is written down. Triggers note every change.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{OnBot, Reaching};
 use nightdesk_types::reach::EVERY_CHAT;
 use nightdesk_types::{AgentId, Granted, Principal, Relevance, StoreError, TenantScope};
+use serde_json::json;
 
+use super::audit::tell;
 use crate::Pg;
 
 #[async_trait]
@@ -166,9 +169,10 @@ impl Reaching for Pg {
                     on.bot.uuid(),
                     &authors
                 )
-                .execute(connection)
+                .execute(&mut *connection)
                 .await?;
-                Ok(())
+                let about = json!({ "agent_id": on.agent, "bot_id": on.bot });
+                tell(connection, on.scope, Kind::ListReplaced, about).await
             })
         })
         .await

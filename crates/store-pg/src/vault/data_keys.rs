@@ -27,9 +27,13 @@ pub(super) async fn all(store: &Pg, scope: TenantScope) -> Result<Vec<WrappedRow
         .await
 }
 
-pub(super) async fn add(store: &Pg, row: WrappedRow) -> Result<bool, StoreError> {
+pub(super) async fn add(
+    store: &Pg,
+    scope: TenantScope,
+    row: WrappedRow,
+) -> Result<bool, StoreError> {
     store
-        .scoped("enter a data key", TenantScope::of(row.tenant), move |connection| {
+        .scoped("enter a data key", scope, move |connection| {
             Box::pin(async move {
                 let added = sqlx::query!(
                     "insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, $2, $3)

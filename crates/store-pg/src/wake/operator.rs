@@ -1,13 +1,16 @@
 //! What an operator sees of wakes, and does to them.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{Notice, NoticeKind, State, Status, Wakers};
+use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::register::audit::tell;
 use crate::row::misfit;
 
 #[async_trait]
@@ -55,7 +58,8 @@ impl Wakers for Pg {
                 )
                 .execute(&mut *connection)
                 .await?;
-                call_soon(connection, tenant, agent).await
+                call_soon(&mut *connection, tenant, agent).await?;
+                tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
             })
         })
         .await
@@ -65,9 +69,9 @@ impl Wakers for Pg {
         self.scoped("ask for a call", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!("select wake_ask($1, $2)", scope.tenant().uuid(), agent.uuid())
-                    .execute(connection)
+                    .execute(&mut *connection)
                     .await?;
-                Ok(())
+                tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
             })
         })
         .await

@@ -187,8 +187,8 @@ async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
     // Numbers in the order they were taken, not of the commits, and no lock on the head.
     let planted = [
         (
-            "update inbox_heads h\n        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)\n        from (select c.* from counted c order by c.tenant, c.agent) as ordered\n        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent\n        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,\n            h.reach_version",
-            "select h.tenant_id, h.agent_id, nextval('planted') as base, now_at as last_at, h.reach_version\n        from inbox_heads h join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id",
+            "update inbox_heads h\n        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),\n            bytes = h.bytes + ordered.bytes\n        from (select c.* from counted c order by c.tenant, c.agent) as ordered\n        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent\n        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,\n            h.reach_version, h.bytes - ordered.bytes as bytes_base",
+            "select h.tenant_id, h.agent_id, nextval('planted') as base, now_at as last_at, h.reach_version, h.bytes as bytes_base\n        from inbox_heads h join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id",
         ),
         (
             "order by ev.o, n.n;",

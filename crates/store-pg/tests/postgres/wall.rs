@@ -9,10 +9,11 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 33] = [
+const DEFINERS: [(&str, &str); 41] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
+    ("door_audit_heads", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
     ("door_bots_of", "nightdesk_doors"),
     ("door_changed", "nightdesk_doors"),
@@ -34,6 +35,7 @@ const DEFINERS: [(&str, &str); 33] = [
     ("door_wrapped_by", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
+    ("forget_audit", "nightdesk_doors"),
     ("forget_changes", "nightdesk_doors"),
     ("forget_chats", "nightdesk_doors"),
     ("forget_data_keys", "nightdesk_doors"),
@@ -42,6 +44,12 @@ const DEFINERS: [(&str, &str); 33] = [
     ("forget_sends", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
+    ("tell", "nightdesk_doors"),
+    ("tell_act", "nightdesk_doors"),
+    ("tell_linked", "nightdesk_doors"),
+    ("tell_own", "nightdesk_doors"),
+    ("tell_parked", "nightdesk_doors"),
+    ("tell_row", "nightdesk_doors"),
     ("wake_claim", "nightdesk_doors"),
 ];
 

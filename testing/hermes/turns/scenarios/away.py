@@ -49,6 +49,7 @@ async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
     line = stage.tap.lines[-1]
     await stage.hermes.killed()
     await until("the desk has noticed", lambda: line.is_over)
+    await stage.desk.knows_the_line_is_over()
     words = {chat: stage.model.word() for chat in ("stopped", "stopped-too")}
     for chat, word in words.items():
         await stage.asks(chat, word)

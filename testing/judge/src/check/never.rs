@@ -1,4 +1,4 @@
-//! I18, I21 and I22: what may never be seen at all.
+//! I18, I21, I22 and I23: what may never be seen at all.
 
 use super::{Findings, Invariant};
 use crate::history::{About, History};
@@ -8,6 +8,8 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     let missing = "the platform was answered and the tables do not have";
     never(history, findings, Invariant::DurableBeforeAck, &history.missing, missing);
     never(history, findings, Invariant::NoLeak, &history.canaries, "a secret was found in");
+    let fault = "the audit log is not whole:";
+    never(history, findings, Invariant::AuditWhole, &history.audit_faults, fault);
 }
 
 fn never(
@@ -34,6 +36,8 @@ mod tests {
             (Event::Honeypot { address: "10.0.0.1:80".to_owned() }, &["I18"][..]),
             (Event::PlatLook { id: id(), found: false }, &["I21"]),
             (Event::PlatLook { id: id(), found: true }, &[]),
+            (Event::Audited { fault: None }, &[]),
+            (Event::Audited { fault: Some("a row is gone".to_owned()) }, &["I23"]),
             (Event::Canary { place: "node-1.log".to_owned() }, &["I22"]),
         ];
         for (event, want) in cases {

@@ -190,6 +190,25 @@ pub(crate) struct Said {
     pub(crate) request: Option<Name>,
 }
 
+/// Something that was lent with an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loan {
+    pub(crate) mark: Mark,
+    /// The event's id.
+    pub(crate) event: Name,
+    pub(crate) capability: Name,
+    pub(crate) good_for_ms: u64,
+}
+
+/// A gateway's request to use what was lent, or a use of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) mark: Mark,
+    pub(crate) request: Name,
+    /// Who asks, or what is used.
+    pub(crate) what: Name,
+}
+
 /// What happened to a bot's socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Socket {

@@ -2,8 +2,8 @@
 
 use crate::event::{EntryState, Event, GatewayState, Record};
 use crate::history::rows::{
-    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Mark, MayPark, Owning, Park,
-    Receipt, Said, Send, Socket, Stop,
+    About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Loan, Mark, MayPark, Owning, Park,
+    Receipt, Said, Send, Socket, Stop, Use,
 };
 use crate::history::{Fault, History, Killed};
 use crate::names::{Name, number};
@@ -29,6 +29,14 @@ impl History {
             Event::PlatSock { bot, shard, socket, what } => {
                 let [bot, shard, socket] = self.names([bot, shard, socket]);
                 self.sockets.push(Socket { mark, bot, shard, id: socket, what: *what });
+            }
+            Event::PlatLend { id, capability, good_for_ms } => {
+                let [event, capability] = self.names([id, capability]);
+                self.loans.push(Loan { mark, event, capability, good_for_ms: *good_for_ms });
+            }
+            Event::PlatFollowed { capability, request, .. } => {
+                let [what, request] = self.names([capability, request]);
+                self.uses.push(Use { mark, request, what });
             }
             Event::PlatEgress { chat, nonce, request, .. } => {
                 let [chat, nonce] = self.names([chat, nonce]);
@@ -73,6 +81,10 @@ impl History {
             Event::OutReq { conn, request, chat, nonce, .. } => {
                 let [conn, request, chat, nonce] = self.names([conn, request, chat, nonce]);
                 self.asks.push(Ask { mark, conn, request, chat, nonce });
+            }
+            Event::FollowReq { agent, request, .. } => {
+                let [what, request] = self.names([agent, request]);
+                self.uses_asked.push(Use { mark, request, what });
             }
             Event::OutRes { conn, request, result } => {
                 let [conn, request] = self.names([conn, request]);
@@ -128,6 +140,10 @@ impl History {
                 let about = self.about(mark, place);
                 self.canaries.push(about);
             }
+            Event::Audited { fault: Some(fault) } => {
+                let about = self.about(mark, fault);
+                self.audit_faults.push(about);
+            }
             Event::Started { proc } => {
                 let about = self.about(mark, proc);
                 self.started.push(about);
@@ -157,7 +173,8 @@ impl History {
                 self.take_epoch(mark, resource, *epoch, Owning::Committed);
             }
             // These explain to people; no promise is about them.
-            Event::PlatLook { found: true, .. }
+            Event::Audited { fault: None }
+            | Event::PlatLook { found: true, .. }
             | Event::PlatShown { .. }
             | Event::Lease { .. }
             | Event::OwnLost { .. }

@@ -15,7 +15,7 @@ use nightdesk_prove::figures::{per_second, percentile_ms};
 use nightdesk_prove::gateway::{self, Standing};
 use nightdesk_prove::history::lost_and_again;
 use nightdesk_prove::load_probe::{LoadProbe, Seen};
-use nightdesk_prove::platform::{Order, Told};
+use nightdesk_prove::platform::{Order, Told, Whom};
 use nightdesk_prove::setup::Size;
 use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::ui;
@@ -72,7 +72,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     stage.dial()?;
     let _: Standing = stage.gateways.ask(&gateway::Order::ComeBack)?;
     ui::say(&format!("posting {} events a second", arguments.per_second));
-    stage.post(&Order::Begin(arguments.per_second))?;
+    stage.post(&Order::Begin { whom: Whom::Everybody, per_second: arguments.per_second })?;
 
     let calm = probed(&mut stage, |_| {
         thread::sleep(CALM);

@@ -55,6 +55,10 @@ struct Arguments {
     #[arg(long, default_value_t = 100)]
     agents: usize,
 
+    /// How many rooms people of several tenants share.
+    #[arg(long, default_value_t = 5)]
+    rooms: usize,
+
     /// Events the platform sends in a second, if the desk takes them.
     #[arg(long, default_value_t = 300)]
     rate: u64,
@@ -131,6 +135,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             agents: arguments.agents,
             rate_per_s: arguments.rate,
             looks_percent: arguments.looks,
+            rooms: arguments.rooms,
             calls_per_second: None,
         },
         patience: Duration::from_secs(arguments.patience),

@@ -7,7 +7,6 @@
 
 use std::fs;
 use std::iter;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::slice;
@@ -20,7 +19,7 @@ use clap::Parser;
 use nightdesk_prove::desk::{Desk, Settings};
 use nightdesk_prove::platform::Order;
 use nightdesk_prove::setup::Size;
-use nightdesk_prove::stage::{DATABASE, Stage, named};
+use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{gateway, history, platform, ui};
 use nightdesk_types::limits::SWEEP_EVERY;
@@ -189,11 +188,8 @@ struct After {
 impl After {
     /// A platform that posts to an old node and to the next release's.
     fn started(stage: &Stage, next: &Desk) -> Result<Self> {
-        let (connections, first) = (CONNECTIONS.to_string(), SECOND_EVENTS.to_string());
-        let mut arguments = told(stage, "platform", &[stage.desk.address(), next.address()]);
-        arguments.extend(["--connections".to_owned(), connections]);
-        arguments.extend(["--first-event".to_owned(), first]);
-        let platform = Worker::start(stage.cluster.folder(), &arguments)?;
+        let nodes = [stage.desk.address(), next.address()];
+        let platform = stage.another_platform(&nodes, CONNECTIONS, SECOND_EVENTS)?;
         Ok(Self { platform, gateways: Vec::new() })
     }
 
@@ -206,8 +202,7 @@ impl After {
     /// Moves every line to this node.
     fn dial(&mut self, stage: &Stage, node: &Desk) -> Result<()> {
         stage.settled()?;
-        let arguments = told(stage, "gateways", &[node.address()]);
-        let mut gateways = Worker::start(stage.cluster.folder(), &arguments)?;
+        let mut gateways = stage.another_gateways(node.address())?;
         let _: gateway::Standing = gateways.ask(&gateway::Order::Dial)?;
         self.gateways.push(gateways);
         // A line that was greeted may not have taken over yet.
@@ -246,14 +241,6 @@ impl After {
         }
         history::check(&told, &acked)
     }
-}
-
-/// What a worker is told of the cast and of its nodes.
-fn told(stage: &Stage, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
-    let cast = stage.cluster.folder().join("cast.json").display().to_string();
-    let mut arguments = vec![work.to_owned(), "--cast".to_owned(), cast];
-    arguments.extend(named(nodes));
-    arguments
 }
 
 fn wait_until(otherwise: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {

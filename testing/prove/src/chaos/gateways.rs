@@ -3,6 +3,7 @@
 mod agent;
 mod line;
 mod duty;
+mod following;
 mod sdk;
 mod tap;
 mod target;

@@ -63,6 +63,14 @@ impl Node {
         Ok(())
     }
 
+    /// What is wrong with the audit log of its database, if anything.
+    pub fn audit_fault(&self) -> Result<Option<String>> {
+        let verified = self.settings.command(&[], &["audit", "verify"])?;
+        let told = [verified.stdout, verified.stderr].concat();
+        let told = String::from_utf8_lossy(&told).trim().to_owned();
+        Ok((!verified.status.success()).then_some(told))
+    }
+
     /// Kills it, if it runs.
     pub fn kill(&mut self) -> Result<()> {
         self.running.take().map_or(Ok(()), |mut desk| desk.kill())

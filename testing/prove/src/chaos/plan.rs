@@ -7,16 +7,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use nightdesk_judge::Recorder;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::manner::{self, Manner, Manners};
+use super::rooms::Mover;
 use crate::chance::Dice;
-use crate::setup::{self, Cast, Size};
+use crate::setup::{self, Cast, PLATFORM, Size};
 
 /// Processes the gateways are spread over, so that one can be frozen.
 pub const GATEWAY_PROCESSES: usize = 3;
 
 /// Chats an author has with their own agent.
 const OWN_CHATS: usize = 2;
+
+/// Where all chats are but those of rooms.
+const GUILD: &str = "guild";
 
 /// How big a world is and how much happens in it.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +32,8 @@ pub struct Scale {
     pub rate_per_s: u64,
     /// Of how many acks in a hundred the platform looks the event up.
     pub looks_percent: u64,
+    /// Rooms that people of several tenants share.
+    pub rooms: usize,
     /// How often a bot may speak, if that is slow: then sends wait for their turn.
     pub calls_per_second: Option<u32>,
 }
@@ -66,6 +73,8 @@ pub struct Plan {
     pub manners: Vec<Manner>,
     /// Who writes where.
     pub conversations: Vec<Conversation>,
+    /// Who is let in and out again.
+    pub movers: Vec<Mover>,
     /// Events the platform sends in a second.
     pub rate_per_s: u64,
     /// Of how many acks in a hundred it looks the event up.
@@ -79,12 +88,61 @@ pub struct Plan {
 /// An author in a chat. What they write there is sent one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// Whose author it is.
-    pub member: usize,
-    /// Where they write.
-    pub chat: String,
+    /// The bot that hears it, by its place among the bots.
+    pub bot: usize,
+    /// Who writes.
+    pub author: String,
+    /// Whether that is a program.
+    pub is_program: bool,
+    /// Where.
+    pub place: Place,
     /// The members whose agents see it.
     pub seen_by: Vec<usize>,
+    /// Whether people of several tenants write there.
+    pub is_shared: bool,
+}
+
+/// A chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Which.
+    pub chat: String,
+    /// Its guild. Without one, nobody is there but the author and the bot.
+    pub scope: Option<String>,
+    /// The chat it is a thread of.
+    pub parent: Option<String>,
+}
+
+impl Place {
+    /// A chat of one person with the bot.
+    pub fn direct(chat: &str) -> Self {
+        Self { chat: chat.to_owned(), scope: None, parent: None }
+    }
+
+    /// A chat of a guild that everybody is in.
+    fn common(chat: String) -> Self {
+        Self { chat, scope: Some(GUILD.to_owned()), parent: None }
+    }
+
+    const fn kind(&self) -> &'static str {
+        match (&self.scope, &self.parent) {
+            (None, _) => "dm",
+            (Some(_), None) => "channel",
+            (Some(_), Some(_)) => "thread",
+        }
+    }
+}
+
+impl Conversation {
+    /// Where it comes from, in the platform's words.
+    pub fn source(&self) -> Value {
+        let Place { chat, scope, parent } = &self.place;
+        json!({
+            "platform": PLATFORM, "chat_id": chat, "chat_type": self.place.kind(),
+            "scope_id": scope, "parent_chat_id": parent,
+            "user_id": self.author, "is_bot": self.is_program,
+        })
+    }
 }
 
 impl Plan {
@@ -140,11 +198,8 @@ pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation>
     let mut dice = Dice::of(seed, 2);
     let members = 0..cast.members.len();
     let own = members.clone().flat_map(|member| {
-        (0..OWN_CHATS).map(move |nth| Conversation {
-            member,
-            chat: format!("{}-{nth}", setup::chat(member)),
-            seen_by: vec![member],
-        })
+        (0..OWN_CHATS)
+            .map(move |nth| written(cast, member, format!("{}-{nth}", setup::chat(member))))
     });
     let open = (0..guests).map(|guest| {
         let bot = cast.members[guest].bot;
@@ -152,7 +207,19 @@ pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation>
             members.clone().filter(|other| cast.members[*other].bot == bot).collect();
         let member = here[dice.below(here.len())];
         let seen_by = if member == guest { vec![guest] } else { vec![guest, member] };
-        Conversation { member, chat: setup::open_chat(guest), seen_by }
+        Conversation { seen_by, ..written(cast, member, setup::open_chat(guest)) }
     });
     own.chain(open).collect()
+}
+
+/// What a member's author writes, for their own agent.
+fn written(cast: &Cast, member: usize, chat: String) -> Conversation {
+    Conversation {
+        bot: cast.members[member].bot,
+        author: setup::author(member),
+        is_program: false,
+        place: Place::common(chat),
+        seen_by: vec![member],
+        is_shared: false,
+    }
 }

@@ -1,6 +1,7 @@
 //! Platform: posts events until it is told "ok", is called by the desk, and notes all of it.
 
 mod poster;
+mod mover;
 mod ear;
 mod look;
 mod storm;
@@ -22,6 +23,9 @@ use look::Look;
 
 /// Who post at the same time.
 const POSTERS: usize = 96;
+
+/// The second word of a text with which something was lent.
+pub(crate) const LENT: &str = "lent ";
 
 /// How long posters may take to be told "ok" for their last events.
 const LAST_WAIT: Duration = Duration::from_mins(1);
@@ -54,6 +58,8 @@ pub enum Order {
 pub struct Sent {
     /// Events the desk said "ok" to.
     pub told: u64,
+    /// Of these, how many came from rooms that several tenants share.
+    pub shared: u64,
     /// Requests that were hung up on.
     pub hung_up: u64,
 }
@@ -64,8 +70,10 @@ struct Square {
     plan: Plan,
     notes: Recorder,
     look: Arc<Look>,
+    change: Arc<Look>,
     stopping: AtomicBool,
     told: AtomicU64,
+    shared: AtomicU64,
     hung_up: AtomicU64,
 }
 
@@ -75,8 +83,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let square = Arc::new(Square {
         notes: plan.record("platform")?,
         look: Arc::new(Look::into(&plan)),
+        change: Arc::new(Look::into(&plan)),
         stopping: AtomicBool::default(),
         told: AtomicU64::default(),
+        shared: AtomicU64::default(),
         hung_up: AtomicU64::default(),
         plan,
     });
@@ -84,9 +94,14 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     ears.spawn(ear::listen(Arc::clone(&square)));
     worker::answer(async |order| {
         match order {
-            Order::Begin => (0..POSTERS).for_each(|number| {
-                posters.spawn(poster::post(Arc::clone(&square), number));
-            }),
+            Order::Begin => {
+                for number in 0..POSTERS {
+                    posters.spawn(poster::post(Arc::clone(&square), number));
+                }
+                for number in 0..square.plan.movers.len() {
+                    posters.spawn(mover::move_about(Arc::clone(&square), number));
+                }
+            }
             Order::Count => {}
             Order::Storm(millis) => storm::rage(&square, Duration::from_millis(millis)).await,
             Order::Stop => {
@@ -110,6 +125,7 @@ impl Square {
     fn sent(&self) -> Sent {
         Sent {
             told: self.told.load(Ordering::Relaxed),
+            shared: self.shared.load(Ordering::Relaxed),
             hung_up: self.hung_up.load(Ordering::Relaxed),
         }
     }
@@ -121,6 +137,11 @@ pub(crate) fn nonce_in(said: &str) -> &str {
     said.split_once(' ').map_or(said, |(nonce, _)| nonce)
 }
 
+/// Whether something was lent with what somebody wrote.
+pub(crate) fn is_lent(said: &str) -> bool {
+    said.split_once(' ').is_some_and(|(_, rest)| rest.starts_with(LENT))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +150,12 @@ mod tests {
     fn a_nonce_is_the_first_word() {
         assert_eq!(nonce_in("n4-17 and then some"), "n4-17");
         assert_eq!(nonce_in("/n4-17"), "n4-17");
+    }
+
+    #[test]
+    fn what_was_lent_is_said_in_the_second_word() {
+        for (said, want) in [("n4-17 lent words", true), ("n4-17 words", false), ("lent", false)] {
+            assert_eq!(is_lent(said), want, "{said}");
+        }
     }
 }

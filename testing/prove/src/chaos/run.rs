@@ -13,7 +13,7 @@ use super::gateways::Order as GatewayOrder;
 use super::in_flight;
 use super::manner::Manners;
 use super::plan::Scale;
-use super::platform::Order as PlatformOrder;
+use super::platform::{Order as PlatformOrder, Sent};
 use super::world::{Alter, Design, Strike, World};
 use crate::chance::Dice;
 use crate::ui;
@@ -82,6 +82,8 @@ pub struct Outcome {
     pub folder: PathBuf,
     /// Events the desk said "ok" to.
     pub events: u64,
+    /// Of these, how many came from rooms that several tenants share.
+    pub shared: u64,
     /// How many events were on their way when each fault struck.
     pub hits: Vec<(String, usize)>,
     /// What the judge says.
@@ -94,15 +96,15 @@ pub struct Outcome {
 pub fn run(options: &Options) -> Result<Outcome> {
     let folder = make_folder(&options.folder, options.seed)?;
     let told = played(options, &folder);
-    let (events, strikes, lasted) =
+    let (sent, strikes, lasted) =
         told.with_context(|| format!("the histories so far are in {}", folder.display()))?;
     let hits = in_flight::hits(&folder, &strikes)?;
     ui::say("judging");
     let verdict = judge(&folder).with_context(|| format!("no verdict on {}", folder.display()))?;
-    Ok(Outcome { folder, events, hits, verdict, lasted })
+    Ok(Outcome { folder, events: sent.told, shared: sent.shared, hits, verdict, lasted })
 }
 
-fn played(options: &Options, folder: &Path) -> Result<(u64, Vec<Strike>, Duration)> {
+fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Duration)> {
     let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
@@ -183,9 +185,8 @@ fn strike(world: &mut World, fault: Fault, dice: &mut Dice) -> Result<()> {
     Ok(())
 }
 
-/// Nothing new is sent; everybody behaves, and has time to finish. How many events were told
-/// "ok" in all.
-fn come_to_rest(world: &mut World, patience: Duration) -> Result<u64> {
+/// Nothing new is sent; everybody behaves, and has time to finish. How much was sent in all.
+fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent> {
     ui::say("coming to rest");
     let deadline = Instant::now() + patience;
     let sent = world.platform(&PlatformOrder::Stop)?;
@@ -197,7 +198,7 @@ fn come_to_rest(world: &mut World, patience: Duration) -> Result<u64> {
         standing = world.gateways(&GatewayOrder::Count)?;
     }
     ui::say(&format!("{pending} entries wait, {} sends are under way", standing.asking));
-    Ok(sent.told)
+    Ok(sent)
 }
 
 /// A folder that is not there yet.

@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
 
+use super::afterwards;
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::manner::{Manner, Manners};
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::{Probe, claims};
+use super::rooms;
 use crate::cluster::Cluster;
 use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
@@ -64,6 +66,8 @@ pub struct World {
     driver: Recorder,
     /// How each agent's gateway behaves.
     pub manners: Vec<Manner>,
+    /// What no log may hold.
+    secrets: Vec<String>,
     /// How many faults were noted.
     noted: Cell<u64>,
     strikes: Vec<Strike>,
@@ -103,6 +107,7 @@ impl World {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
         claims::watch(&cluster)?;
+        let rooms = rooms::enter(design.seed, &cluster, &cast, design.scale.rooms)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
         let lured = Plan::lured(cast.members.len());
@@ -124,7 +129,12 @@ impl World {
             honeypot: wakers::honeypot(&targets),
             targets,
             manners: plan::manners(design.seed, design.manners, &cast),
-            conversations: plan::conversations(design.seed, &cast, size.guests),
+            conversations: [
+                plan::conversations(design.seed, &cast, size.guests),
+                rooms.conversations,
+            ]
+            .concat(),
+            movers: rooms.movers,
             cast,
             rate_per_s: design.scale.rate_per_s,
             looks_percent: design.scale.looks_percent,
@@ -171,6 +181,7 @@ impl World {
             folder: plan.folder.clone(),
             driver,
             manners: plan.manners.clone(),
+            secrets: afterwards::secrets(&plan.cast),
             noted: Cell::new(1),
             strikes: Vec::new(),
         })
@@ -250,6 +261,9 @@ impl World {
     /// Ends every history, and then everything.
     pub fn end(mut self) -> Result<Vec<Strike>> {
         self.note(Event::Quiesce);
+        for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes[0])? {
+            self.note(seen);
+        }
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;

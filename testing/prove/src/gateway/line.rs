@@ -81,6 +81,7 @@ impl Line {
                     wire::put_pong(saying, payload);
                     pings += 1;
                 }
+                Said::Pong => {}
                 Said::Closed(code) => return Err(NoLine::Closed(code)),
             }
             begun += length;

@@ -27,6 +27,8 @@ const NO_MASK: [u8; 4] = [0; 4];
 pub(crate) enum Said<'a> {
     Text(&'a [u8]),
     Ping(&'a [u8]),
+    /// The answer to a ping of ours.
+    Pong,
     Closed(u16),
 }
 
@@ -65,6 +67,7 @@ pub(crate) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     let said = match first ^ LAST {
         TEXT => Said::Text(payload),
         PING => Said::Ping(payload),
+        PONG => Said::Pong,
         CLOSE => Said::Closed(payload.first_chunk().map_or(0, |code| u16::from_be_bytes(*code))),
         other => anyhow::bail!("the desk sent a frame of kind {other:#x}"),
     };
@@ -206,6 +209,7 @@ mod tests {
         let closed = [&4401_u16.to_be_bytes()[..], b"revoked"].concat();
 
         assert_eq!(first_frame(&[LAST | PING, 1, 7]).unwrap(), Some((Said::Ping(&[7]), 3)));
+        assert_eq!(first_frame(&[LAST | PONG, 1, 7]).unwrap(), Some((Said::Pong, 3)));
         let close = from_desk(LAST | CLOSE, &closed);
         assert_eq!(first_frame(&close).unwrap(), Some((Said::Closed(4401), close.len())));
         for (name, odd) in [("a piece", [TEXT, 0]), ("masked", [LAST | TEXT, MASKED])] {

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use nightdesk_judge::monotonic_ns;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -68,8 +69,9 @@ async fn post(
         let event = desk.next_event(node);
         let agent = member(nth);
         write_body(&mut body, agent, event)?;
+        let began_ns = monotonic_ns();
         post_until_taken((&desk, node), &mut connection, &body).await?;
-        desk.told.note(&[Seen { agent, event }]);
+        desk.told.note_at(began_ns, &[Seen { agent, event }]);
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
 }
 
 /// Whether a secret is in a text: as it is, as bytes of a dump, or encoded.
-fn is_in(text: &str, secret: &str) -> bool {
+pub(crate) fn is_in(text: &str, secret: &str) -> bool {
     let raw = STANDARD.decode(secret).ok().filter(|raw| raw.len() >= 16);
     let forms = [
         Some(secret.to_owned()),

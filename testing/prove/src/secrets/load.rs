@@ -223,6 +223,7 @@ async fn hear(socket: &mut Socket, kind: &str) -> Result<Value> {
                 wire::put_pong(&mut socket.saying, payload);
                 None
             }
+            Said::Pong => None,
             Said::Closed(code) => bail!("the desk closed with {code}"),
         };
         socket.heard.drain(..length);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nightdesk_register::audit::{Chain, Deed, Kind, Link};
 use nightdesk_register::enrolment::{
     Digest, Enrol, Enrolled, Identity, NewInvitation, StoredClient,
 };
@@ -12,7 +13,7 @@ use nightdesk_register::{
     Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Relevance, TenantId,
+    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
     TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
@@ -97,6 +98,18 @@ through! { nightdesk_register::enrolment::Enrolling {
 through! { nightdesk_register::provision::Provisioning {
     fn provision(identity: &Identity, provision: &Provision) -> Provisioned;
     fn fronts(scope: TenantScope, gateway: &str) -> Vec<Front>;
+}}
+
+through! { nightdesk_register::Quotas {
+    fn quotas(scope: TenantScope) -> Vec<(Quota, i64)>;
+    fn set_quota(scope: TenantScope, quota: Quota, allowed: i64) -> ();
+}}
+
+through! { nightdesk_register::audit::Auditing {
+    fn note(scope: TenantScope, kind: Kind, about: &serde_json::Value) -> ();
+    fn deeds(scope: TenantScope, after: i64, rows_max: i64) -> Vec<Deed>;
+    fn chain(scope: TenantScope) -> Chain;
+    fn heads(after: Option<TenantId>, lately: bool) -> Vec<(TenantId, Link)>;
 }}
 
 through! { nightdesk_register::issuer::Issuing {

@@ -14,6 +14,7 @@ through! { nightdesk_lease::Store {
     fn renew(node: &Node, lasts: Duration) -> Renewed;
     fn end(node: &Node) -> ();
     fn bury(late: Duration) -> Vec<Node>;
+    fn living() -> u32;
     fn own(resource: Resource, node: &Node) -> Option<Owner>;
 }}
 

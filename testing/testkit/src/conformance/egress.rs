@@ -248,9 +248,9 @@ impl<'h> Sends<'h> {
 
     /// A send that the gate admits.
     async fn send(&self, person: &Person, name: &str, chat_id: String) -> AdmittedSend {
-        let (greeted, tag) = ([self.cast.bot.id], Tag::default());
+        let (any, through) = ([Tag::default()], Some(self.cast.bot.id));
         let Person { scope, agent, .. } = *person;
-        let sender = Sender { scope, agent, greeted: &greeted, tag: &tag };
+        let sender = Sender { scope, agent, greeted: &any, tag: &any[0], through };
         let send = Send { chat_id, ..send_to("") };
         let gate = Gate::over(self.cast.harness.gate());
         gate.admit_send(sender, request(name), send).await.expect("it may write there")

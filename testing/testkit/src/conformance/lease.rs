@@ -23,6 +23,17 @@ pub async fn lives_are_counted(harness: &impl Harness) {
     assert_eq!(first.epoch, other.epoch);
 }
 
+/// Of nodes those count that live.
+pub async fn the_living_are_counted(harness: &impl Harness) {
+    begun(harness, "node-1").await;
+    begun(harness, "node-1").await;
+    let other = begun(harness, "node-2").await;
+    assert_eq!(harness.lease().living().await.expect("count nodes"), 2);
+
+    end(harness, &other).await;
+    assert_eq!(harness.lease().living().await.expect("count nodes"), 1);
+}
+
 /// A life that was ended, or that a newer one follows, cannot be renewed.
 pub async fn a_life_that_is_over_stays_over(harness: &impl Harness) {
     let first = begun(harness, "node-1").await;

@@ -32,6 +32,7 @@ macro_rules! inbox_store_conformance {
             a_duplicate_in_its_own_batch_takes_no_number,
             the_same_key_of_another_bot_is_another_event,
             a_stale_admit_is_refused_and_decided_again,
+            a_change_on_one_bot_keeps_nothing_from_another,
             each_event_of_a_batch_gets_its_outcome,
             an_unknown_recipient_fails_the_batch_and_nothing_is_stored,
             a_full_inbox_parks_what_comes,
@@ -208,6 +209,17 @@ macro_rules! register_store_conformance {
             a_retired_key_stays_so,
             a_session_is_one_agents,
             a_refresh_token_is_traded_for_the_next,
+            a_tenant_enters_as_many_agents_as_it_may,
+            a_tenant_is_granted_as_much_as_it_may,
+            an_inbox_holds_what_its_tenant_may,
+            each_act_is_told_once,
+            each_act_by_hand_is_told_once,
+            each_act_of_who_looks_after_agents_is_told_once,
+            a_boot_is_told_once,
+            the_desks_own_acts_are_told,
+            an_enrolment_is_told_once,
+            an_act_that_failed_is_not_told,
+            what_was_done_is_a_chain_of_its_tenant,
         }
     };
 }
@@ -238,6 +250,7 @@ macro_rules! lease_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { lease, $harness;
             lives_are_counted,
+            the_living_are_counted,
             a_life_that_is_over_stays_over,
             one_node_owns_something,
             what_a_life_owned_ends_with_it,
@@ -290,6 +303,7 @@ macro_rules! timed_store_conformance {
             an_invitation_ends,
             a_boots_secret_is_given_again_for_a_while,
             a_pinned_secret_outlives_every_boot,
+            whatever_is_rotated_ends_when_it_was_said_to,
             a_refresh_token_shown_late_ends_its_session,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,

@@ -9,9 +9,12 @@ mod listing;
 mod managing;
 mod enrolment;
 mod issuer;
+mod audit;
+mod quota;
 mod provision;
 mod sessions;
 
+pub use audit::*;
 pub use bots::*;
 pub use enrolment::*;
 pub use entering::*;
@@ -21,4 +24,5 @@ pub use linking::*;
 pub use listing::*;
 pub use managing::*;
 pub use provision::*;
+pub use quota::*;
 pub use sessions::*;

@@ -87,6 +87,21 @@ crate::webchat_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
 crate::timed_store_conformance!(memory());
 
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(10_000))]
+
+    // Q16
+    #[test]
+    fn a_secret_is_good_until_its_overlap_is_over(steps in rotation::steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let harness = memory();
+            let cast = cast::Cast::of(&harness).await;
+            rotation::follow(&harness, &cast, "ann", &steps).await;
+        });
+    }
+}
+
 #[test]
 fn every_check_is_in_its_suite() {
     let listed = include_str!("macros.rs");
@@ -113,6 +128,7 @@ fn every_check_is_in_its_suite() {
         include_str!("webchat.rs"),
         include_str!("upkeep.rs"),
         include_str!("time.rs"),
+        include_str!("rotation.rs"),
     ];
     for suite in suites {
         for rest in suite.split("\npub async fn ").skip(1) {

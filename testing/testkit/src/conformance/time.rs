@@ -14,6 +14,8 @@ use nightdesk_types::limits::{
 };
 use nightdesk_webchat::store::{News, Said};
 
+pub use super::rotation::whatever_is_rotated_ends_when_it_was_said_to;
+
 use super::TimedHarness;
 use super::cast::{Cast, secret};
 use super::egress::{Sends, ask, claim, delivered, settle};

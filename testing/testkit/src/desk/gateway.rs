@@ -66,8 +66,13 @@ impl TestGateway {
 
     /// Says hello for a platform, as a client that needs no time to boot.
     pub async fn hello(&mut self, platform: &str) {
+        self.hello_for(platform, "").await;
+    }
+
+    /// Says hello for one bot of a platform.
+    pub async fn hello_for(&mut self, platform: &str, bot: &str) {
         let hello =
-            json!({"type": "hello", "platform": platform, "botId": "", "command_manifest": []});
+            json!({"type": "hello", "platform": platform, "botId": bot, "command_manifest": []});
         self.say(&hello).await;
     }
 

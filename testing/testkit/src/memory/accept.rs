@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use nightdesk_gate::Recipient;
 use nightdesk_inbox::{Accept, ParkReason, Presence, Put, Stored};
 use nightdesk_types::limits::DEDUPE_DAYS;
-use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_types::{Quota, StoreError, Timestamp};
 
 use super::agent::{Agent, Held};
 use super::{Day, SourceKey, State};
@@ -108,9 +108,13 @@ impl State {
         };
         let put_in = |recipient: &Recipient| {
             let Recipient { scope, agent, version: _ } = *recipient;
+            let bounds = (
+                self.allowed(scope, Quota::PendingEntries),
+                self.allowed(scope, Quota::PendingBytes),
+            );
             let inbox = self.recipient(recipient)?;
             inbox.touch(&held, now);
-            let (seq, at, parked) = inbox.hold(held.clone(), unsendable);
+            let (seq, at, parked) = inbox.hold(held.clone(), unsendable, bounds);
             let presence =
                 if parked { Presence::Awake } else { self.wake_sleeper((scope, agent), now) };
             Ok(Stored { scope, agent, seq, at, parked, presence })

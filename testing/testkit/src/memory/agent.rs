@@ -7,7 +7,7 @@ use std::time::Duration;
 use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
 use nightdesk_line::Parting;
 use nightdesk_protocol::EntryJson;
-use nightdesk_types::limits::{INBOX_ENTRIES_MAX, WINDOW_BYTES_MAX};
+use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{BotId, GatewayId, Generation, Node, Principal, Relevance, Seq, Timestamp};
 
 mod shown;
@@ -152,16 +152,29 @@ impl Agent {
         &mut self,
         held: Held,
         unsendable: Option<ParkReason>,
+        (entries_max, bytes_max): (i64, i64),
     ) -> (Seq, Timestamp, bool) {
         let (seq, at) = self.next(held.at);
         let held = Held { at, ..held };
-        let is_full = seq.get() - self.cursor.acked.get() > INBOX_ENTRIES_MAX;
+        let waiting = seq.get() - self.cursor.acked.get();
+        let is_full = waiting > entries_max || self.is_too_much(waiting, &held, bytes_max);
         let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
         match reason {
             Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason, at))),
             None => drop(self.entries.insert(seq, held)),
         }
         (seq, at, reason.is_some())
+    }
+
+    /// Whether an entry is more than may wait beside what does. One alone always fits.
+    fn is_too_much(&self, waiting: i64, held: &Held, bytes_max: i64) -> bool {
+        let longest = i64::try_from(FRAME_OUT_BYTES_MAX).unwrap_or(i64::MAX);
+        if waiting.saturating_mul(longest) <= bytes_max {
+            return false;
+        }
+        let waits = self.entries.range(self.cursor.acked.next()..);
+        let bytes: usize = waits.map(|(_, held)| held.body.len()).sum();
+        bytes > 0 && i64::try_from(bytes + held.body.len()).is_ok_and(|bytes| bytes > bytes_max)
     }
 
     /// What an ask gets: in order, and no more than it can take. One always fits.

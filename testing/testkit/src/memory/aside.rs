@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{Aside, Overview, ParkReason, Presence, Shown, Stored, TestEntry};
+use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantScope};
+use serde_json::json;
 
 use super::Memory;
 use super::agent::Held;
@@ -36,7 +38,12 @@ impl Aside for Memory {
         let now = self.now();
         let mut state = self.lock();
         let inbox = state.agents.get_mut(&(scope, agent));
-        Ok(inbox.is_some_and(|inbox| inbox.set_aside(seq, ParkReason::Operator, now)))
+        let moved = inbox.is_some_and(|inbox| inbox.set_aside(seq, ParkReason::Operator, now));
+        if moved {
+            let about = json!({ "agent_id": agent, "seq": seq });
+            self.tell(&mut state, scope, Kind::EntrySetAside, &about);
+        }
+        Ok(moved)
     }
 
     async fn resubmit(
@@ -49,8 +56,10 @@ impl Aside for Memory {
         let mut state = self.lock();
         let inbox = state.agents.get_mut(&(scope, agent));
         let again = inbox.and_then(|inbox| inbox.resubmit(seq, now));
-        if again.is_some() {
+        if let Some((new, _)) = again {
             state.wake_sleeper((scope, agent), now);
+            let about = json!({ "agent_id": agent, "seq": seq, "resubmitted_as": new });
+            self.tell(&mut state, scope, Kind::EntryResubmitted, &about);
         }
         let (parked, presence) = (false, Presence::Awake);
         Ok(again.map(|(seq, at)| Stored { scope, agent, seq, at, parked, presence }))
@@ -66,8 +75,12 @@ impl Aside for Memory {
         let TestEntry { bot, chat_id, body } = entry.clone();
         let mut state = self.lock();
         let Some(inbox) = state.agents.get_mut(&(scope, agent)) else { return Ok(None) };
-        let (seq, _, _) = inbox.hold(Held { at: now, bot, chat_id, body: body.into() }, None);
+        // A person's own hand fills no inbox.
+        let (held, any) = (Held { at: now, bot, chat_id, body: body.into() }, (i64::MAX, i64::MAX));
+        let (seq, _, _) = inbox.hold(held, None, any);
         state.wake_sleeper((scope, agent), now);
+        let about = json!({ "agent_id": agent, "seq": seq });
+        self.tell(&mut state, scope, Kind::EntryPut, &about);
         Ok(Some(seq))
     }
 }

@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Resource};
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, Node, Send, StoreError, TenantScope, Timestamp};
+use serde_json::json;
 
 use super::{Memory, SendName, State};
 
@@ -96,7 +98,12 @@ impl Store for Memory {
         if let Some(row) = state.sends.get(&name) {
             return Ok(row.looked_at());
         }
+        let (scope, agent) = (SendKey::from(send).scope, SendKey::from(send).agent);
         let (bot, send) = (send.bot(), send.send().clone());
+        if let Some(kind) = send.op.capability() {
+            let about = json!({ "agent_id": agent, "kind": kind });
+            self.tell(&mut state, scope, Kind::CapabilityUsed, &about);
+        }
         state.sends.insert(name, SendRow { asked_at, asked_on, bot, send, stage: Stage::Asked });
         Ok(Asked::New)
     }

@@ -93,6 +93,13 @@ impl Store for Memory {
         Ok(buried)
     }
 
+    async fn living(&self) -> Result<u32, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        let living = state.nodes.values().filter(|row| row.expires_at > now && !row.is_over);
+        Ok(u32::try_from(living.count()).unwrap_or(u32::MAX))
+    }
+
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
         let now = self.now();
         let mut state = self.lock();

@@ -1,12 +1,17 @@
 //! The register's store: tenants, agents, bindings and grants; the rest beside it.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{Entering, NewBot};
-use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{
+    Actor, AgentId, BotId, DataKeyId, Quota, StoreError, TenantId, TenantScope, Timestamp,
+};
 use nightdesk_vault::WrappedKey;
+use serde_json::json;
+use uuid::Uuid;
 
 use super::agent::Agent;
-use super::{Memory, State};
+use super::{AgentKey, Memory, State};
 
 mod bots;
 mod capabilities;
@@ -73,6 +78,7 @@ impl Entering for Memory {
         let keys = vec![(DataKeyId::new(1), key.clone())];
         let name = name.to_owned();
         state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
+        self.tell(&mut state, scope.by(Actor::Operator), Kind::TenantCreated, &json!({}));
         Ok(())
     }
 
@@ -83,10 +89,14 @@ impl Entering for Memory {
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let mut of_tenant = state.agents.iter().filter(|((tenant, _), _)| *tenant == scope);
-        must_be_free("enter an agent", of_tenant.any(|(_, agent)| agent.name == name))?;
+        let first = (scope, AgentId::from_uuid(Uuid::nil()));
+        let is_own = |((tenant, _), _): &(&AgentKey, &Agent)| *tenant == scope;
+        let of_tenant = || state.agents.range(first..).take_while(is_own);
+        must_be_free("enter an agent", of_tenant().any(|(_, agent)| agent.name == name))?;
+        state.keep_quota("enter an agent", scope, Quota::Agents, of_tenant().count())?;
         let id = AgentId::from_uuid(state.mint());
         state.agents.insert((scope, id), Agent::named(name, now));
+        self.tell(&mut state, scope, Kind::AgentCreated, &json!({ "agent_id": id }));
         Ok(id)
     }
 
@@ -97,6 +107,8 @@ impl Entering for Memory {
         let id = BotId::from_uuid(bot.id);
         let keys = BotKeyRow::first(bot).into_iter().collect();
         state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false, keys });
+        let about = json!({ "bot_id": id, "platform": bot.platform });
+        self.tell(&mut state, scope, Kind::BotCreated, &about);
         Ok(id)
     }
 }

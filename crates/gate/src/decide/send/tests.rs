@@ -18,7 +18,7 @@ fn decides_as_which_bot_an_agent_speaks() {
         platform: platform.map(str::to_owned),
         handle: handle.map(str::to_owned),
     };
-    let both = [bot(1), bot(2)];
+    let both = [tag(Some("discord"), Some("d1")), tag(Some("telegram"), Some("t1"))];
     let cases = [
         ("tagged", &both[..], vec![discord(), telegram()], tag(Some("telegram"), None), Ok(2)),
         ("by handle", &both, vec![discord(), telegram()], tag(Some("discord"), Some("d1")), Ok(1)),
@@ -48,6 +48,20 @@ fn decides_as_which_bot_an_agent_speaks() {
         (
             "no hello for it",
             &both[1..],
+            vec![discord()],
+            tag(Some("discord"), None),
+            Err(SendRefusal::NotGreeted),
+        ),
+        (
+            "a hello that names nobody is for all",
+            &[Tag::default()],
+            vec![telegram()],
+            tag(Some("telegram"), None),
+            Ok(2),
+        ),
+        (
+            "a hello for another bot of the platform",
+            &[tag(Some("discord"), Some("d2"))],
             vec![discord()],
             tag(Some("discord"), None),
             Err(SendRefusal::NotGreeted),

@@ -22,7 +22,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn claims() -> impl Strategy<Value = BTreeMap<String, Value>> {
+pub(crate) fn claims() -> impl Strategy<Value = BTreeMap<String, Value>> {
     let names = ["iss", "sub", "aud", "exp", "iat", "nbf", "sid", "client_id", "azp", "purpose"];
     let names = names.into_iter().chain([TENANT_CLAIM]).collect::<Vec<_>>();
     let changes = prop::collection::btree_map(prop::sample::select(names), value(), 0..4);
@@ -38,7 +38,7 @@ fn claims() -> impl Strategy<Value = BTreeMap<String, Value>> {
 }
 
 /// The rules again, in other words.
-fn is_right(claims: &BTreeMap<String, Value>) -> bool {
+pub(crate) fn is_right(claims: &BTreeMap<String, Value>) -> bool {
     let text =
         |name: &str| matches!(claims.get(name), Some(Value::String(text)) if !text.is_empty());
     let no_or_text = |name: &str| !claims.contains_key(name) || text(name);

@@ -24,6 +24,11 @@ impl FetchKeys for Always {
 }
 
 fn trusting(keys: &[Value]) -> Trusted {
+    trusting_text(set(keys))
+}
+
+/// Trusts an issuer that publishes this.
+pub(super) fn trusting_text(published: Vec<u8>) -> Trusted {
     let said = TrustedIssuer {
         url: ISSUER.to_owned(),
         keys: KeySource::Url(format!("{ISSUER}/jwks")),
@@ -31,7 +36,7 @@ fn trusting(keys: &[Value]) -> Trusted {
         tenant_claim: TENANT_CLAIM.to_owned(),
         agent_by: AgentBy::Either,
     };
-    Trusted::new(said, Arc::new(Always(set(keys))), TaskTracker::new())
+    Trusted::new(said, Arc::new(Always(published)), TaskTracker::new())
 }
 
 async fn judged(issuer: &Trusted, token: &str, now: i64) -> Option<Judged> {

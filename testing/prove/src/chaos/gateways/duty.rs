@@ -40,6 +40,7 @@ pub(super) struct Duty {
     /// Requests without an answer.
     asking: BTreeSet<String>,
     asked: u64,
+    pub(super) followed: u64,
     idle_known: bool,
 }
 

@@ -106,6 +106,7 @@ impl<'a> Line<'a> {
             match said {
                 Said::Text(text) => self.text(text),
                 Said::Ping(payload) => wire::put_pong(&mut self.socket.saying, payload),
+                Said::Pong => {}
                 Said::Closed(code) => return Err(Ended(code, "by the desk".to_owned())),
             }
             begun += length;
@@ -120,6 +121,7 @@ impl<'a> Line<'a> {
         self.duty.seen(&self.dialled, &frame, text.len());
         self.duty.owed(&self.dialled, &frame, self.manner, self.dice);
         self.duty.answers(&self.dialled, &frame, &mut self.socket.saying);
+        self.duty.follows(&self.dialled, &frame, self.dice, &mut self.socket.saying);
     }
 
     /// Does what the manner is, if it is time; answers if that ends the line.

@@ -91,7 +91,7 @@ async fn heard(
             match said {
                 Said::Text(text) => note_heard(dialled, text),
                 Said::Closed(code) => return Ok(code),
-                Said::Ping(_) => {}
+                Said::Ping(_) | Said::Pong => {}
             }
             bytes.done(length);
         }

@@ -11,13 +11,14 @@ use crate::stage::DATABASE;
 pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
     cluster.ask(DATABASE, "create sequence planted; grant usage on planted to nightdesk_app")?;
     let taken = "update inbox_heads h
-        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at)
+        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),
+            bytes = h.bytes + ordered.bytes
         from (select c.* from counted c order by c.tenant, c.agent) as ordered
         where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
         returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
-            h.reach_version";
+            h.reach_version, h.bytes - ordered.bytes as bytes_base";
     let planted = "select h.tenant_id, h.agent_id, nextval('planted') as base,
-            now_at as last_at, h.reach_version
+            now_at as last_at, h.reach_version, h.bytes as bytes_base
         from inbox_heads h
             join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id";
     let stall = "order by ev.o, n.n;

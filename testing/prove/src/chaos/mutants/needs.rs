@@ -13,6 +13,9 @@ use crate::chaos::run::{Options, Planted};
 /// How long a world with a bug in it may take to come to rest. Some never do.
 const PATIENCE: Duration = Duration::from_secs(12);
 
+/// Rooms, of every kind there is.
+const ROOMS: usize = 5;
+
 /// What must happen for a bug to show. Whoever needs the same shares a run without any bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
@@ -27,6 +30,8 @@ pub struct Needs {
 }
 
 pub(super) const CALM: Needs = under("none");
+/// Something must be lent to one agent, and then asked for by another.
+pub(super) const LENT: Needs = Needs { seconds: 18, ..under("none") };
 pub(super) const RESETS: Needs = under("F46,F35");
 pub(super) const STORE_AWAY: Needs = under("F46,F13");
 pub(super) const HANG_UPS: Needs = under("F24,F24,F24");
@@ -57,7 +62,7 @@ impl Needs {
     const fn scale(self) -> Scale {
         let (rate_per_s, calls_per_second) =
             if self.owner_paused { (40, Some(2)) } else { (150, None) };
-        Scale { agents: 40, rate_per_s, looks_percent: 30, calls_per_second }
+        Scale { agents: 40, rate_per_s, looks_percent: 30, rooms: ROOMS, calls_per_second }
     }
 }
 

@@ -16,6 +16,7 @@ use super::Square;
 struct Call {
     bot: String,
     send: Said,
+    capability: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,8 +48,12 @@ async fn answer(square: Arc<Square>, mut stream: TcpStream) {
 }
 
 fn note(square: &Square, call: Call) {
-    let Call { bot, send: Said { op, chat_id: chat, content } } = call;
+    let Call { bot, send: Said { op, chat_id: chat, content }, capability } = call;
     let text = content.unwrap_or_default();
+    if let Some(capability) = capability {
+        square.notes.note(Event::PlatFollowed { bot, chat, capability, request: text });
+        return;
+    }
     square.notes.note(if op == "send" {
         // Our own gateways say the name of their request.
         let request = text.contains('#').then(|| text.clone());

@@ -27,17 +27,34 @@ impl Look {
         let mut looker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looker.ask(sql).ok()?.first()?.parse().ok()
     }
+
+    /// Whether something was done.
+    fn did(&self, sql: &str) -> bool {
+        let mut looker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looker.ask(sql).is_ok()
+    }
 }
 
 impl Square {
     /// Looks whether an event is in the inboxes of all who see it, and notes that.
     pub(super) async fn look(&self, ready: &Ready) {
+        if ready.seen_by.is_empty() {
+            return;
+        }
         let (look, sql) = (Arc::clone(&self.look), sql(&self.plan, ready));
         let found = spawn_blocking(move || look.count(&sql)).await.ok().flatten();
         if let Some(found) = found {
             let found = found >= ready.seen_by.len();
             self.notes.note(Event::PlatLook { id: ready.id.clone(), found });
         }
+    }
+}
+
+impl Square {
+    /// Changes who may reach whom, if the database can be asked.
+    pub(super) async fn change(&self, sql: &str) -> bool {
+        let (change, sql) = (Arc::clone(&self.change), sql.to_owned());
+        spawn_blocking(move || change.did(&sql)).await.unwrap_or(false)
     }
 }
 

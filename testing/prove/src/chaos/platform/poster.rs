@@ -9,11 +9,12 @@ use nightdesk_judge::Event;
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::{POSTERS, Square};
+use super::{LENT, POSTERS, Square};
 use crate::chance::Dice;
 use crate::chaos::plan::{Conversation, Plan};
 use crate::platform::Connection;
-use crate::setup::{self, PLATFORM, SharedBot};
+use crate::secrets::load::KIND;
+use crate::setup::SharedBot;
 
 /// How long one attempt may take.
 const ATTEMPT_WAIT: Duration = Duration::from_secs(10);
@@ -39,10 +40,20 @@ const REST_MAX: Duration = Duration::from_secs(1);
 /// The longest text. Most are far shorter.
 const FILL_MAX: usize = 20_000;
 
+/// With how many events in a hundred something is lent to answer them with, in rooms that several
+/// tenants share and elsewhere, ...
+const LENT_PERCENT: (u64, u64) = (35, 3);
+
+/// ... and for how long: some of it until nobody asks for it any more.
+const GOOD_FOR_SECS: [u64; 2] = [3, 900];
+
 /// One event, ready to be sent.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) id: String,
+    /// What is lent with it, and for how many seconds.
+    lent: Option<(String, u64)>,
+    is_shared: bool,
     pub(super) bot: SharedBot,
     pub(super) body: Vec<u8>,
     /// Whose agents see it, in histories and in the tables.
@@ -68,7 +79,9 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
         }
         let conversation = mine[dice.below(mine.len())];
         let ready = ready(plan, conversation, &format!("n{number}-{event}"), &mut dice);
-        note_sent(&square, conversation, &ready, Some(event));
+        // In a room several posters write.
+        let order = (!conversation.is_shared).then_some(event);
+        note_sent(&square, conversation, &ready, order);
         let began = Instant::now();
         send(&square, &ready, &mut connection, &mut dice).await;
         next = next.max(Instant::now() + REST_MAX.min(RESTS * began.elapsed()));
@@ -77,7 +90,7 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
 }
 
 /// Sends an event until the desk says "ok".
-async fn send(
+pub(super) async fn send(
     square: &Square,
     ready: &Ready,
     connection: &mut Option<Connection>,
@@ -92,8 +105,9 @@ async fn send(
         }
         square.notes.note(Event::PlatAck { id: ready.id.clone(), attempt, status });
         if status == 200 {
-            square.told.fetch_add(u64::from(repeats == 0), Ordering::Relaxed);
             if repeats == 0 {
+                square.told.fetch_add(1, Ordering::Relaxed);
+                square.shared.fetch_add(u64::from(ready.is_shared), Ordering::Relaxed);
                 return;
             }
             repeats -= 1;
@@ -133,19 +147,20 @@ pub(super) fn note_sent(
     if ready.seen_by.iter().any(|member| plan.manners[*member].may_park()) {
         square.notes.note(Event::MayPark { nonce: nonce.clone(), reason: "tries".to_owned() });
     }
+    if let Some((capability, secs)) = &ready.lent {
+        let (id, capability) = (ready.id.clone(), capability.clone());
+        square.notes.note(Event::PlatLend { id, capability, good_for_ms: 1_000 * secs });
+    }
     square.notes.note(Event::PlatSend {
         id: ready.id.clone(),
         bot: ready.bot.bot.to_string(),
-        chat: conversation.chat.clone(),
-        user: setup::author(conversation.member),
+        chat: conversation.place.chat.clone(),
+        user: conversation.author.clone(),
         nonce,
         expect: ready.seen_by.iter().map(|member| Plan::agent(*member)).collect(),
         order,
     });
 }
-
-/// Where all chats are.
-const GUILD: &str = "guild";
 
 /// Makes an event up. Its id is its nonce, too.
 pub(super) fn ready(
@@ -154,29 +169,38 @@ pub(super) fn ready(
     nonce: &str,
     dice: &mut Dice,
 ) -> Ready {
-    let Conversation { member, chat, seen_by } = conversation;
-    let author = setup::author(*member);
-    let event = if dice.percent(FORWARDED_PERCENT) {
-        json!({ "passthrough": {
-            "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
-                "user_id": author,
-            "method": "POST", "path": format!("/{nonce}"), "body_b64": "e30=",
-        } })
+    let mut source = conversation.source();
+    let is_forwarded = dice.percent(FORWARDED_PERCENT);
+    let (in_rooms, elsewhere) = LENT_PERCENT;
+    let lent_percent = if conversation.is_shared { in_rooms } else { elsewhere };
+    let is_lent = !is_forwarded && dice.percent(lent_percent);
+    let lent =
+        is_lent.then(|| (format!("loan-{nonce}"), GOOD_FOR_SECS[dice.below(GOOD_FOR_SECS.len())]));
+    let event = if is_forwarded {
+        source["method"] = json!("POST");
+        source["path"] = json!(format!("/{nonce}"));
+        source["body_b64"] = json!("e30=");
+        json!({ "passthrough": source })
     } else {
+        source["user_name"] = json!("Ada");
+        let lent = if is_lent { LENT } else { "" };
         json!({
-            "text": format!("{nonce} {}", fill(dice)), "message_type": "text", "message_id": nonce,
-            "source": {
-                "platform": PLATFORM, "chat_id": chat, "chat_type": "channel", "scope_id": GUILD,
-                "user_id": author,
-                "user_name": "Ada",
-            },
+            "text": format!("{nonce} {lent}{}", fill(dice)), "message_type": "text",
+            "message_id": nonce, "source": source,
         })
     };
+    let capability = lent.as_ref().map(
+        |(capability, secs)| json!({ "kind": KIND, "value": capability, "expires_in_s": secs }),
+    );
     Ready {
         id: nonce.to_owned(),
-        bot: plan.cast.bots[plan.cast.members[*member].bot].clone(),
-        body: json!({ "id": nonce, "event": event }).to_string().into_bytes(),
-        seen_by: seen_by.clone(),
+        lent,
+        is_shared: conversation.is_shared,
+        bot: plan.cast.bots[conversation.bot].clone(),
+        body: json!({ "id": nonce, "event": event, "capability": capability })
+            .to_string()
+            .into_bytes(),
+        seen_by: conversation.seen_by.clone(),
     }
 }
 

@@ -131,6 +131,23 @@ pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) 
     assert!(matches!(refused, Err((_, AdmitError::Refused(_)))), "nobody is left: {refused:?}");
 }
 
+/// Something changed about an agent on one of its bots. What comes through another, about which nothing
+/// changed, is decided again and stored.
+pub async fn a_change_on_one_bot_keeps_nothing_from_another(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let gate = Gate::over(harness.gate());
+    let first = cast.bot.clone();
+    let decided = ann.says(1).admitted(&first, &gate).await.expect("ann is bound");
+    cast.bot = cast.another_bot("other-bot").await;
+    cast.bind(&ann, "ann").await;
+
+    assert_eq!(cast.accept(&[Accept::of(&decided, None)]).await, [Put::Stale]);
+    let again = gate.admit_again(decided, None).await.expect("ann is still bound");
+    let puts = cast.accept(&[Accept::of(&again, None)]).await;
+    assert!(matches!(&puts[..], [Put::Stored(_)]), "{puts:?}");
+}
+
 /// Every event of a batch gets an outcome of its own.
 pub async fn each_event_of_a_batch_gets_its_outcome(harness: &impl Harness) {
     let cast = Cast::of(harness).await;

@@ -181,7 +181,7 @@ pub(in crate::conformance) fn boot(gateway: &str, platform: &str, called: &str) 
 }
 
 /// Another boot, long after the last.
-fn later(gateway: &str, called: &str) -> Provision {
+pub(in crate::conformance) fn later(gateway: &str, called: &str) -> Provision {
     Provision { same_for: Duration::ZERO, ..boot(gateway, "discord", called) }
 }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{Bots, GreetedBot, NewBot, NewSecret, StoredBot, StoredBotKey};
 use nightdesk_types::{AgentId, BotId, Clock, StoreError, TenantScope, Timestamp};
+use serde_json::json;
 
 use super::super::{Memory, State};
 
@@ -111,6 +113,7 @@ impl Bots for Memory {
             old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
         }
         row.keys.push(BotKeyRow { new: key.clone(), expires_at: None });
+        self.tell(&mut state, scope, Kind::BotKeyRotated, &json!({ "bot_id": bot }));
         Ok(true)
     }
 

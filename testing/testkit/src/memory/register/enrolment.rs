@@ -1,11 +1,13 @@
 //! Machine identities and one-time tokens.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
     Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
     StoredClient, decide,
 };
-use nightdesk_types::{AgentId, ClientId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, ClientId, StoreError, TenantScope, Timestamp};
+use serde_json::json;
 
 use super::super::{Memory, State};
 use super::must_be_free;
@@ -63,11 +65,13 @@ impl Enrolling for Memory {
         let is_taken =
             state.clients.contains_key(&new.client) || state.enrolments.contains_key(&token);
         must_be_free("invite a gateway", is_taken)?;
-        let client = Client { scope, id: new.client, agent };
+        let client = Client { scope: scope.by(Actor::Client(new.client)), id: new.client, agent };
         let row = ClientRow { client, secret: new.secret, expires_at, revoked: false };
         state.clients.insert(new.client, row);
         let gateway = new.gateway.clone();
         state.enrolments.insert(token, EnrolmentRow { agent, gateway, expires_at, used: false });
+        let about = json!({ "agent_id": agent, "client_id": new.client });
+        self.tell(&mut state, scope, Kind::GatewayInvited, &about);
         Ok(())
     }
 
@@ -84,7 +88,11 @@ impl Enrolling for Memory {
     async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let row = state.clients.get_mut(&id).filter(|row| row.client.scope == scope);
-        Ok(row.map(|row| row.revoked = true).is_some())
+        let Some(row) = row else { return Ok(false) };
+        if !std::mem::replace(&mut row.revoked, true) {
+            self.tell(&mut state, scope, Kind::ClientRevoked, &json!({ "client_id": id }));
+        }
+        Ok(true)
     }
 
     async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
@@ -109,6 +117,8 @@ impl Enrolling for Memory {
             None => state.enter_gateway(identity.scope, identity.agent, &enrol.gateway, secret)?,
         };
         state.enrolments.entry(token).and_modify(|row| row.used = true);
+        let about = json!({ "gateway_id": id });
+        self.tell(&mut state, identity.scope, Kind::GatewayEnrolled, &about);
         Ok(Enrolled::Gateway(id))
     }
 }

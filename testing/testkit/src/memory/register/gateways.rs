@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::provision::Front;
 use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
-use nightdesk_types::{AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
+use serde_json::json;
 
 use super::super::{Memory, State};
 use super::must_be_free;
@@ -103,7 +105,7 @@ impl State {
     ) -> &mut GatewayRow {
         let id = GatewayId::from_uuid(self.mint());
         self.gateways.entry(id).or_insert_with(|| GatewayRow {
-            gateway: Gateway { scope, id, agent, acks: true },
+            gateway: Gateway { scope: scope.by(Actor::Gateway(id)), id, agent, acks: true },
             name: name.to_owned(),
             created_at: now,
             revoked_at: None,
@@ -141,7 +143,10 @@ impl Gateways for Memory {
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
         let now = self.now();
-        self.lock().enter_gateway(scope, agent, name, (secret, now))
+        let mut state = self.lock();
+        let id = state.enter_gateway(scope, agent, name, (secret, now))?;
+        self.tell(&mut state, scope, Kind::GatewayCreated, &json!({ "gateway_id": id }));
+        Ok(id)
     }
 
     async fn rotate(
@@ -154,10 +159,11 @@ impl Gateways for Memory {
         let now = self.now();
         let mut state = self.lock();
         let row = state.gateway_named(scope, name).filter(|row| row.revoked_at.is_none());
-        Ok(row.map(|row| {
-            row.rotate(secret, now, overlap);
-            row.gateway.id
-        }))
+        let Some(row) = row else { return Ok(None) };
+        row.rotate(secret, now, overlap);
+        let id = row.gateway.id;
+        self.tell(&mut state, scope, Kind::GatewayRotated, &json!({ "gateway_id": id }));
+        Ok(Some(id))
     }
 
     async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
@@ -165,7 +171,9 @@ impl Gateways for Memory {
         let mut state = self.lock();
         let Some(row) = state.gateway_named(scope, name) else { return Ok(false) };
         let id = row.gateway.id;
-        state.revoke(id, now);
+        if state.revoke(id, now) {
+            self.tell(&mut state, scope, Kind::GatewayRevoked, &json!({ "gateway_id": id }));
+        }
         Ok(true)
     }
 

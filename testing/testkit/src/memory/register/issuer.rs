@@ -1,8 +1,10 @@
 //! The desk's signing keys.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::issuer::{Issuing, StoredKey};
-use nightdesk_types::StoreError;
+use nightdesk_types::{Actor, StoreError, TenantScope};
+use serde_json::json;
 
 use super::super::Memory;
 
@@ -17,6 +19,8 @@ impl Issuing for Memory {
         if !state.signing_keys.iter().any(|other| other.number == key.number) {
             state.signing_keys.push(key.clone());
             state.signing_keys.sort_by_key(|key| key.number);
+            let about = json!({ "kid": key.kid });
+            self.tell(&mut state, TenantScope::own(), Kind::SigningKeyMade, &about);
         }
         Ok(state.signing_keys.clone())
     }
@@ -24,6 +28,11 @@ impl Issuing for Memory {
     async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let key = state.signing_keys.iter_mut().find(|key| key.kid == kid);
-        Ok(key.map(|key| key.retired = true).is_some())
+        let Some(key) = key else { return Ok(false) };
+        if !std::mem::replace(&mut key.retired, true) {
+            let by = TenantScope::own().by(Actor::Operator);
+            self.tell(&mut state, by, Kind::SigningKeyRetired, &json!({ "kid": kid }));
+        }
+        Ok(true)
     }
 }

@@ -1,11 +1,14 @@
 //! Link codes.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::{Linking, OnBot, Reaching, Redeemed};
+use nightdesk_register::{Linking, OnBot, Redeemed};
 use nightdesk_types::limits::{LINK_CODE_LIFE, LINK_CODES_PER_HOUR, LINK_TRIES_PER_HOUR};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, BotId, StoreError, TenantScope, Timestamp};
+use serde_json::json;
 
+use super::reaching::person;
 use crate::memory::{Memory, State};
 
 const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
@@ -75,6 +78,7 @@ impl Linking for Memory {
         }
         let row = CodeRow { scope, agent, created_at: now, used_by: None };
         state.link_codes.insert(*code.as_bytes(), row);
+        self.tell(&mut state, scope, Kind::LinkMade, &json!({ "agent_id": agent }));
         Ok(true)
     }
 
@@ -84,12 +88,15 @@ impl Linking for Memory {
         author: &str,
         code: &Digest,
     ) -> Result<Redeemed, StoreError> {
-        let redeemed = self.lock().redeemed(bot, author, code, self.now());
-        if let Redeemed::Linked { scope, agent, .. } = redeemed {
-            if let Some(row) = self.lock().link_codes.get_mut(code.as_bytes()) {
-                row.used_by = Some((bot, author.to_owned()));
-            }
-            self.bind(OnBot { scope, agent, bot }, author).await?;
+        let mut state = self.lock();
+        let redeemed = state.redeemed(bot, author, code, self.now());
+        if let Redeemed::Linked { scope, agent, .. } = redeemed
+            && let Some(row) = state.link_codes.get_mut(code.as_bytes())
+            && row.used_by.replace((bot, author.to_owned())).is_none()
+        {
+            let on = OnBot { scope, agent, bot };
+            state.bind(on, author);
+            self.tell(&mut state, scope.by(Actor::Person), Kind::Linked, &person(on, author));
         }
         Ok(redeemed)
     }
@@ -103,7 +110,11 @@ impl Linking for Memory {
         let mut state = self.lock();
         let Some(row) = state.bots.get_mut(&bot) else { return Ok(false) };
         let is_ours = row.operator == scope;
-        row.shared = if is_ours { shared } else { row.shared };
+        if is_ours {
+            row.shared = shared;
+            let about = json!({ "bot_id": bot, "shared": shared });
+            self.tell(&mut state, scope, Kind::BotShared, &about);
+        }
         Ok(is_ours)
     }
 }

@@ -1,8 +1,10 @@
 //! What managing an agent's reach needs besides.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{Managing, OnBot, OpenBot, ReachOf};
 use nightdesk_types::{AgentId, BotId, GatewayId, StoreError, TenantScope};
+use serde_json::json;
 
 use crate::memory::gate::Changed;
 use crate::memory::{Memory, State};
@@ -88,7 +90,10 @@ impl Managing for Memory {
         }
         let its = state.gateways.iter().filter(|(_, row)| row.is_of(scope, agent));
         let its: Vec<GatewayId> = its.map(|(id, _)| *id).collect();
-        Ok(its.into_iter().filter(|id| state.revoke(*id, now)).collect())
+        let revoked: Vec<_> = its.into_iter().filter(|id| state.revoke(*id, now)).collect();
+        let about = json!({ "agent_id": agent, "gateways": revoked.len() });
+        self.tell(&mut state, scope, Kind::AgentDeprovisioned, &about);
+        Ok(revoked)
     }
 
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
@@ -96,7 +101,10 @@ impl Managing for Memory {
     }
 
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
-        *self.lock().widens(scope)? = may;
+        let mut state = self.lock();
+        *state.widens(scope)? = may;
+        let about = json!({ "gateways_may_widen": may });
+        self.tell(&mut state, scope, Kind::GatewaysTrusted, &about);
         Ok(())
     }
 }

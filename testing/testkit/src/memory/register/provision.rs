@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use nightdesk_register::NewSecret;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Identity, may_be_called};
 use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning};
 use nightdesk_types::limits::{PROVISIONED_SECRETS_MAX, WAKERS_MAX};
 use nightdesk_types::{StoreError, TenantScope, Timestamp};
+use serde_json::json;
 
 use super::super::{Memory, State};
 use super::gateways::{GatewayRow, SecretRow};
@@ -80,9 +82,13 @@ impl Provisioning for Memory {
         let missing = || StoreError::broken("provision a gateway", "it was just entered");
         let row = state.gateway_named(scope, &said.gateway).ok_or_else(missing)?;
         row.fronts.insert(said.front.platform.clone(), said.front.clone());
-        let id = row.gateway.id;
-        if row.young(provision, now).is_none() {
+        let (id, is_new) = (row.gateway.id, row.young(provision, now).is_none());
+        if is_new {
             row.replace(&provision.secret, provision, now);
+        }
+        let about = json!({ "gateway_id": id, "platform": said.front.platform });
+        self.tell(&mut state, scope, Kind::GatewayProvisioned, &about);
+        if is_new {
             return Ok(Provisioned::New(id));
         }
         let row = state.gateways.get(&id).ok_or_else(missing)?;

@@ -1,21 +1,33 @@
 //! Who may reach an agent, as it is written down.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::{OnBot, Reaching};
-use nightdesk_types::{AgentId, Granted, Principal, Relevance, StoreError, TenantScope};
+use nightdesk_types::{AgentId, Granted, Principal, Quota, Relevance, StoreError, TenantScope};
+use serde_json::{Value, json};
 
 use crate::memory::gate::{Binding, Changed, GrantRow};
 use crate::memory::{Memory, State};
+
+impl State {
+    /// Binds a person. Answers whether they were not yet.
+    pub(super) fn bind(&mut self, on: OnBot, author: &str) -> bool {
+        if self.bindings.iter().any(|binding| binding.is(on, author)) {
+            return false;
+        }
+        self.bindings.push(Binding { on, author: author.to_owned(), preferred: 0 });
+        self.note(on, Changed::Author(author.to_owned()));
+        true
+    }
+}
 
 #[async_trait]
 impl Reaching for Memory {
     async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
         let mut state = self.lock();
         state.agent("bind an author", on.scope, on.agent)?;
-        let is_bound = state.bindings.iter().any(|binding| binding.is(on, author));
-        if !is_bound {
-            state.bindings.push(Binding { on, author: author.to_owned(), preferred: 0 });
-            state.note(on, Changed::Author(author.to_owned()));
+        if state.bind(on, author) {
+            self.tell(&mut state, on.scope, Kind::Bound, &person(on, author));
         }
         Ok(())
     }
@@ -25,6 +37,7 @@ impl Reaching for Memory {
         let before = state.bindings.len();
         state.bindings.retain(|binding| !binding.is(on, author));
         if state.bindings.len() < before {
+            self.tell(&mut state, on.scope, Kind::Unbound, &person(on, author));
             state.note(on, Changed::Author(author.to_owned()));
         }
         Ok(())
@@ -36,6 +49,7 @@ impl Reaching for Memory {
         let binding = state.bindings.iter_mut().find(|binding| binding.is(on, author));
         let Some(binding) = binding else { return Ok(false) };
         binding.preferred = newest + 1;
+        self.tell(&mut state, on.scope, Kind::Preferred, &person(on, author));
         state.note(on, Changed::Author(author.to_owned()));
         Ok(true)
     }
@@ -51,8 +65,11 @@ impl Reaching for Memory {
         if state.grants.iter().any(|row| row.on.bot == on.bot && row.clashes_with(granted)) {
             return Ok(false);
         }
+        let has = state.grants.iter().filter(|row| row.on.scope == on.scope).count();
+        state.keep_quota("grant a chat", on.scope, Quota::Grants, has)?;
         let principal = principal.unwrap_or(own);
         state.grants.push(GrantRow { on, granted: granted.clone(), principal });
+        self.tell(&mut state, on.scope, Kind::Granted, &place(on));
         state.note(on, Changed::Grant(granted.clone()));
         Ok(true)
     }
@@ -63,6 +80,7 @@ impl Reaching for Memory {
         state.grants.retain(|row| row.on != on || row.granted != *granted);
         let released = state.grants.len() < before;
         if released {
+            self.tell(&mut state, on.scope, Kind::Released, &place(on));
             state.note(on, Changed::Grant(granted.clone()));
         }
         Ok(released)
@@ -86,6 +104,7 @@ impl Reaching for Memory {
         for (on, granted) in changed {
             state.note(on, Changed::Grant(granted));
         }
+        self.tell(&mut state, scope, Kind::PrincipalOpened, &json!({ "agent_id": agent }));
         Ok(())
     }
 
@@ -94,6 +113,7 @@ impl Reaching for Memory {
         let agent = state.agent("replace an agent's list", on.scope, on.agent)?;
         agent.listed.insert(on.bot, authors.iter().cloned().collect());
         state.note(on, Changed::Terms);
+        self.tell(&mut state, on.scope, Kind::ListReplaced, &place(on));
         Ok(())
     }
 
@@ -109,9 +129,19 @@ impl Reaching for Memory {
         let before = row.relevance.insert(platform.to_owned(), relevance.clone());
         if before.as_ref() != Some(relevance) {
             state.note_everywhere(scope, agent);
+            let about = json!({ "agent_id": agent, "platform": platform });
+            self.tell(&mut state, scope, Kind::RelevanceDeclared, &about);
         }
         Ok(())
     }
+}
+
+fn place(on: OnBot) -> Value {
+    json!({ "agent_id": on.agent, "bot_id": on.bot })
+}
+
+pub(super) fn person(on: OnBot, author: &str) -> Value {
+    json!({ "agent_id": on.agent, "bot_id": on.bot, "author_id": author })
 }
 
 impl State {

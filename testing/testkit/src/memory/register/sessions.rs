@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Digest, Identity};
 use nightdesk_register::issuer::{Refreshed, Session, Sessions};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
+use serde_json::{Value, json};
 
 use super::super::{Memory, State};
 
@@ -38,6 +40,10 @@ fn key(scope: TenantScope, session: &Session) -> (TenantScope, String, String) {
     (scope, session.issuer.clone().unwrap_or_default(), session.id.clone())
 }
 
+fn about(agent: AgentId, session: &Session) -> Value {
+    json!({ "agent_id": agent, "issuer": session.issuer, "session": session.id })
+}
+
 #[async_trait]
 impl Sessions for Memory {
     async fn begin_session(
@@ -49,19 +55,23 @@ impl Sessions for Memory {
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
         state.agent("begin a session", scope, agent)?;
-        let row = state.sessions.entry(key(scope, session)).or_insert_with(|| SessionRow {
-            agent,
-            ended: false,
-            tokens: BTreeMap::new(),
-        });
+        let new = SessionRow { agent, ended: false, tokens: BTreeMap::new() };
+        if !state.sessions.contains_key(&key(scope, session)) {
+            self.tell(&mut state, scope, Kind::SessionBegun, &about(agent, session));
+        }
+        let row = state.sessions.entry(key(scope, session)).or_insert(new);
         row.tokens.extend(refresh.map(|token| (*token.as_bytes(), None)));
         Ok(row.agent == agent && !row.ended)
     }
 
     async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
         let mut state = self.lock();
-        let row = state.sessions.get_mut(&key(scope, session));
-        Ok(row.map(|row| row.ended = true).is_some())
+        let Some(row) = state.sessions.get_mut(&key(scope, session)) else { return Ok(false) };
+        let agent = row.agent;
+        if !std::mem::replace(&mut row.ended, true) {
+            self.tell(&mut state, scope, Kind::SessionEnded, &about(agent, session));
+        }
+        Ok(true)
     }
 
     async fn agent_of_session(
@@ -91,6 +101,8 @@ impl Sessions for Memory {
         let traded_at = *traded.get_or_insert(now);
         if traded_at.checked_add(REFRESH_OVERLAP).is_ok_and(|until| until <= now) {
             row.ended = true;
+            let about = about(row.agent, &Session::own(session));
+            self.tell(&mut state, scope, Kind::SessionEnded, &about);
             return Ok(Refreshed::Reused);
         }
         row.tokens.insert(*next.as_bytes(), None);

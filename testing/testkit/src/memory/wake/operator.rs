@@ -1,9 +1,11 @@
 //! What an operator sees of wakes, and does to them.
 
 use async_trait::async_trait;
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{Notice, State as WakeState, Status, Wakers};
+use serde_json::json;
 
 use super::super::Memory;
 use super::{Phase, Row};
@@ -49,6 +51,7 @@ impl Wakers for Memory {
         if let Some(row) = row.filter(|row| row.phase == Phase::Due) {
             row.due_at = Some(now.max(row.rests_until));
         }
+        self.tell(&mut state, scope, Kind::WakeUrlSet, &json!({ "agent_id": agent }));
         Ok(())
     }
 
@@ -58,6 +61,7 @@ impl Wakers for Memory {
         let row = state.wake_row((scope, agent), now);
         row.hasten(now, now, None);
         (row.phase, row.asked, row.due_at) = (Phase::Due, true, Some(now.max(row.rests_until)));
+        self.tell(&mut state, scope, Kind::WakeAsked, &json!({ "agent_id": agent }));
         Ok(())
     }
 

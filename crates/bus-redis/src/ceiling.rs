@@ -1,0 +1,37 @@
+//! The ceiling of all nodes, counted in Redis.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_bus::Ceiling;
+use nightdesk_types::pace::Rate;
+
+use crate::bell::RedisBell;
+
+/// The same as [`nightdesk_types::pace`], in microseconds and by the clock of Redis. What is no number
+/// is as good as nothing.
+const COUNT: &str = r"
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local busy = math.max(tonumber(redis.call('GET', KEYS[1]) or '') or now, now)
+local wait = busy - now - ARGV[2]
+if wait > 0 then return wait end
+busy = busy + ARGV[1]
+redis.call('SET', KEYS[1], string.format('%.0f', busy), 'PX', math.ceil((busy - now) / 1000))
+return 0
+";
+
+#[async_trait]
+impl Ceiling for RedisBell {
+    async fn take(&self, key: &str, rate: Rate) -> Option<Result<(), Duration>> {
+        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        let mut count = redis::cmd("EVAL");
+        count.arg(COUNT).arg(1).arg(self.channels.pace(key));
+        count.arg(micros(rate.step())).arg(micros(rate.ahead()));
+        let wait = u64::try_from(self.voice.ask(&count).await?).ok()?;
+        let wait = Duration::from_micros(wait);
+        // Nobody ever waits longer than for the next turn: what says so is not true.
+        let is_true = wait <= rate.step();
+        is_true.then(|| if wait.is_zero() { Ok(()) } else { Err(wait) })
+    }
+}

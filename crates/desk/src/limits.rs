@@ -1,0 +1,275 @@
+//! Limits: how often what may be done, by whom.
+//!
+//! What comes often is counted by each node for itself, its part of what all nodes together may let
+//! through: that needs nobody to ask, and never lets more through than was said. What is rare is
+//! counted by all nodes together where they can; where they cannot, it is the same again.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nightdesk_bus::{Ceiling, NoCeiling};
+use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
+use nightdesk_intake::Verified;
+use nightdesk_types::limits::{
+    AUTHOR_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, MANAGEMENT_PER_MINUTE,
+    SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND, WEBHOOKS_AT_ONCE_SECS,
+    WEBHOOKS_PER_SECOND,
+};
+use nightdesk_types::pace::{Paces, Rate};
+use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
+use serde::Deserialize;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// Webhooks of a bot.
+    Webhook,
+    /// What an author writes to an agent.
+    Author,
+    /// Calls that manage an agent.
+    Management,
+    /// Scopes of an agent.
+    Scope,
+    /// Sends of an agent.
+    Send,
+}
+
+/// What an operator may raise.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raised {
+    /// Webhooks of one bot in a second. More are told to come again.
+    pub webhooks_per_second: NonZeroU32,
+    /// What one author may write to one agent in a minute. More is refused, and wakes nobody.
+    pub author_per_minute: NonZeroU32,
+    /// Sends of one agent in a second. More wait a while.
+    pub sends_per_second: NonZeroU32,
+    /// Frames of one gateway in a second, besides acks. More are read later.
+    pub frames_per_second: NonZeroU32,
+}
+
+impl Default for Raised {
+    fn default() -> Self {
+        let number = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Self {
+            webhooks_per_second: number(WEBHOOKS_PER_SECOND),
+            author_per_minute: number(AUTHOR_PER_MINUTE),
+            sends_per_second: number(SENDS_PER_SECOND),
+            frames_per_second: number(FRAMES_PER_SECOND),
+        }
+    }
+}
+
+impl Raised {
+    /// As good as no limits, for who measures something else.
+    pub const UNBOUNDED: Self = Self {
+        webhooks_per_second: NonZeroU32::MAX,
+        author_per_minute: NonZeroU32::MAX,
+        sends_per_second: NonZeroU32::MAX,
+        frames_per_second: NonZeroU32::MAX,
+    };
+
+    /// How often a gateway may say something.
+    pub const fn frames(self) -> Rate {
+        let per_second = self.frames_per_second.get();
+        Rate::per_second(per_second, per_second.saturating_mul(FRAMES_AT_ONCE_SECS))
+    }
+
+    /// How often that may be done. All of them must allow it.
+    fn rates(self, what: What) -> Vec<Rate> {
+        const MINUTE: Duration = Duration::from_mins(1);
+        const HOUR: Duration = Duration::from_hours(1);
+        match what {
+            What::Webhook => {
+                let per_second = self.webhooks_per_second.get();
+                let at_once = per_second.saturating_mul(WEBHOOKS_AT_ONCE_SECS);
+                vec![Rate::per_second(per_second, at_once)]
+            }
+            What::Author => {
+                let per_minute = self.author_per_minute.get();
+                let in_ten_seconds = (per_minute / 3).saturating_mul(2).max(1);
+                let ten_seconds = Duration::from_secs(10);
+                vec![Rate::per(ten_seconds, in_ten_seconds), Rate::per(MINUTE, per_minute)]
+            }
+            What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
+            What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
+            What::Send => {
+                let per_second = self.sends_per_second.get();
+                vec![Rate::per_second(per_second, per_second)]
+            }
+        }
+    }
+}
+
+/// Counts what is done.
+#[derive(Debug)]
+pub struct Limits {
+    raised: Raised,
+    paces: Paces<(What, usize, String)>,
+    nodes: AtomicU32,
+    ceiling: Arc<dyn Ceiling>,
+    clock: SystemClock,
+}
+
+impl Limits {
+    /// Counts by these rates, for one node.
+    pub fn new(raised: Raised) -> Self {
+        let (paces, clock) = (Paces::of(COUNTED_MAX), SystemClock::started());
+        Self { raised, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
+    }
+
+    /// The same, and what is rare is counted there too.
+    #[must_use]
+    pub fn under(self, ceiling: Arc<dyn Ceiling>) -> Self {
+        Self { ceiling, ..self }
+    }
+
+    /// Says how many nodes share the rates.
+    pub fn shared_by(&self, nodes: u32) {
+        self.nodes.store(nodes.max(1), Ordering::Relaxed);
+    }
+
+    /// Counts one, or says how long to wait.
+    pub fn allow(&self, what: What, key: &str) -> Result<(), Duration> {
+        let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
+        for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
+            self.paces.take((what, nth, key.to_owned()), rate.shared_by(nodes), now)?;
+        }
+        Ok(())
+    }
+
+    /// Counts one among those of all nodes, or says how long to wait. Whatever the others say, this
+    /// node lets no more through than all of them may.
+    pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
+        for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
+            let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
+            let own = match asked {
+                Some(answer) => answer.map(|()| rate)?,
+                None => rate.shared_by(self.nodes.load(Ordering::Relaxed)),
+            };
+            self.paces.take((what, nth, key.to_owned()), own, self.clock.moment())?;
+        }
+        Ok(())
+    }
+
+    /// Gives a send of an agent its turn, and says how long until it comes. `None`: too long. An agent
+    /// has one line, so no other node lets sends of it through.
+    pub(crate) fn turn(&self, agent: AgentId) -> Option<Duration> {
+        let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
+        for (nth, rate) in self.raised.rates(What::Send).into_iter().enumerate() {
+            let key = (What::Send, nth, agent.to_string());
+            let wait = self.paces.place(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
+            longest = longest.max(wait);
+        }
+        Some(longest)
+    }
+
+    /// Counts a webhook of a bot, or says how long to wait.
+    pub(crate) fn webhook(&self, bot: BotId) -> Result<(), Duration> {
+        self.allow(What::Webhook, &bot.to_string())
+    }
+
+    /// The layer after the gate's: of the agents that may see an event, those whom its author does
+    /// not write to too fast. What it refuses is not stored and wakes nobody.
+    #[expect(clippy::result_large_err, reason = "it is what the gate answers")]
+    pub(crate) fn paced(&self, admitted: Decided) -> Decided {
+        let event = admitted?;
+        let (bot, source) = (event.verified().bot(), event.verified().get().source());
+        let author = source.user_id.clone().unwrap_or_default();
+        let allows = |recipient: &Recipient| {
+            self.allow(What::Author, &format!("{bot} {} {author}", recipient.agent)).is_ok()
+        };
+        let narrowed = event.narrowed(Refusal::TooFast, allows);
+        narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
+    }
+}
+
+/// What the gate says of an event.
+type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::*;
+
+    fn allowed(limits: &Limits, what: What, key: &str) -> usize {
+        (0..5_000).filter(|_| limits.allow(what, key).is_ok()).count()
+    }
+
+    #[test]
+    fn each_limit_is_hit_and_is_one_keys_alone() {
+        let cases = [(What::Author, 20), (What::Management, 60), (What::Scope, 30)];
+        let limits = Limits::new(Raised::default());
+        for (what, most) in cases {
+            assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
+            assert_eq!(allowed(&limits, what, "bob"), most, "{what:?}");
+        }
+        let webhooks = allowed(&limits, What::Webhook, "ann");
+        assert!((1_000..1_200).contains(&webhooks), "{webhooks}");
+    }
+
+    #[test]
+    fn nodes_together_allow_no_more_than_one() {
+        let nodes: Vec<Limits> = (0..3).map(|_| Limits::new(Raised::default())).collect();
+        for node in &nodes {
+            node.shared_by(3);
+        }
+
+        let together: usize = nodes.iter().map(|node| allowed(node, What::Scope, "ann")).sum();
+        assert!((27..=30).contains(&together), "{together}");
+    }
+
+    /// A ceiling that says the same to everybody.
+    #[derive(Debug)]
+    struct Says(Option<Result<(), Duration>>);
+
+    #[async_trait]
+    impl Ceiling for Says {
+        async fn take(&self, _key: &str, _rate: Rate) -> Option<Result<(), Duration>> {
+            self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn whatever_the_ceiling_says_no_node_lets_more_through_than_all_may() {
+        let cases = [
+            ("gone: its part", Says(None), 10),
+            ("there: what others leave", Says(Some(Ok(()))), 30),
+            ("used up", Says(Some(Err(Duration::from_secs(1)))), 0),
+        ];
+        for (name, says, most) in cases {
+            let limits = Limits::new(Raised::default()).under(Arc::new(says));
+            limits.shared_by(3);
+            let mut allowed = 0;
+            for _ in 0..100 {
+                allowed += usize::from(limits.allow_among_all(What::Scope, "ann").await.is_ok());
+            }
+            assert_eq!(allowed, most, "{name}");
+        }
+    }
+
+    #[test]
+    fn sends_wait_for_their_turn_and_not_for_ever() {
+        let (limits, agent) =
+            (Limits::new(Raised::default()), AgentId::from_uuid(uuid::Uuid::nil()));
+        let waits: Vec<_> = (0..1_000).map_while(|_| limits.turn(agent)).collect();
+
+        let at_once = waits.iter().filter(|wait| wait.is_zero()).count();
+        assert!((20..30).contains(&at_once), "{at_once}");
+        let seconds = SEND_TURN_WAIT_MAX.as_secs();
+        assert!(waits.last().is_some_and(|last| last.as_secs() + 1 >= seconds));
+        let most = usize::try_from(seconds).unwrap() * 20 + 30;
+        assert!(waits.len() < most, "{}", waits.len());
+    }
+
+    #[test]
+    fn what_is_raised_counts() {
+        let limits = Limits::new(Raised::UNBOUNDED);
+
+        assert_eq!(allowed(&limits, What::Author, "ann"), 5_000);
+        assert_eq!(allowed(&limits, What::Webhook, "ann"), 5_000);
+    }
+}

@@ -1,0 +1,69 @@
+//! Anchor: the heads of the audit log, written down every hour where the database cannot reach.
+//!
+//! One node at a time does it. A round that failed is made up by the next, and a node that begins
+//! writes down every head there is.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nightdesk_lease::{Owned, Owners, Resource};
+use nightdesk_register::audit::{Anchor, Auditing};
+use nightdesk_types::limits::AUDIT_ANCHORED_EVERY;
+use nightdesk_types::{Clock, SystemClock};
+use tokio_util::sync::CancellationToken;
+
+/// What a node needs for it.
+pub(crate) struct Anchoring {
+    pub(crate) store: Arc<dyn Auditing>,
+    pub(crate) owners: Owners,
+    pub(crate) file: PathBuf,
+}
+
+impl Anchoring {
+    /// Writes heads down until the node stops.
+    pub(crate) async fn keep(self, stop: CancellationToken) {
+        let (mut every, mut lately) = (tokio::time::interval(AUDIT_ANCHORED_EVERY), false);
+        while stop.run_until_cancelled(every.tick()).await.is_some() {
+            match self.round(lately).await {
+                Ok(wrote) => lately |= wrote,
+                Err(error) => {
+                    let error: &dyn std::error::Error = &*error;
+                    let file = self.file.display();
+                    tracing::error!(error, "could not write the audit log's heads to {file}");
+                }
+            }
+        }
+    }
+
+    /// Answers whether it was this node's to write.
+    async fn round(&self, lately: bool) -> anyhow::Result<bool> {
+        if !matches!(self.owners.of(Resource::AuditAnchor).await?, Owned::Here(_)) {
+            return Ok(false);
+        }
+        let at = SystemClock::started().now();
+        let mut page = self.store.heads(None, lately).await?;
+        while let Some((last, _)) = page.last() {
+            let last = *last;
+            let mut lines = String::new();
+            for (tenant, link) in page {
+                writeln!(lines, "{}", Anchor { at, tenant, link })?;
+            }
+            append(&self.file, lines).await?;
+            page = self.store.heads(Some(last), lately).await?;
+        }
+        Ok(true)
+    }
+}
+
+/// On a thread of its own: a disk may be slow.
+async fn append(file: &Path, lines: String) -> anyhow::Result<()> {
+    let file = file.to_owned();
+    let appended = tokio::task::spawn_blocking(move || {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+        file.write_all(lines.as_bytes())?;
+        file.sync_all()
+    });
+    Ok(appended.await??)
+}

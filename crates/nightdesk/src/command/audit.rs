@@ -1,0 +1,165 @@
+//! `nightdesk audit`: what was done, and whether the log of it is whole.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use nightdesk_register::Register;
+use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
+use nightdesk_types::limits::{AUDIT_KEPT_DAYS, AUDIT_PAGE_ROWS, LIST_ROWS_MAX};
+use nightdesk_types::{Clock, SystemClock, TenantId, TenantScope, Timestamp};
+use serde_json::{Value, json};
+
+use super::names;
+use crate::config::Config;
+use crate::ui::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// List what was done, oldest first.
+    #[command(after_help = "Example:\n  nightdesk audit list --tenant acme --after 200")]
+    List {
+        /// For whom, by name or id. Without it, what is nobody's but the desk's own.
+        #[arg(long)]
+        tenant: Option<String>,
+        /// Begin after this number: the last one of the page before.
+        #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+        after: i64,
+    },
+    /// Prove that nothing of it was changed, taken out or cut off.
+    #[command(
+        after_help = "Example:\n  nightdesk audit verify --tenant acme --anchors /backup/heads.txt"
+    )]
+    Verify {
+        /// Whose it is, by name or id. Without it, everybody's and the desk's own.
+        #[arg(long)]
+        tenant: Option<String>,
+        /// The file of heads to compare with, if not `audit.anchor_file`.
+        #[arg(long, value_name = "FILE")]
+        anchors: Option<PathBuf>,
+    },
+}
+
+pub(super) async fn run(
+    config: &Config,
+    register: &Register,
+    audit: Audit,
+) -> anyhow::Result<Answer> {
+    match audit {
+        Audit::List { tenant, after } => {
+            let scope = match tenant {
+                Some(tenant) => names::tenant(register, &tenant).await?,
+                None => TenantScope::own(),
+            };
+            let deeds = register.store().deeds(scope, after, LIST_ROWS_MAX).await?;
+            Ok(Answer::Many(deeds.iter().map(listed).collect()))
+        }
+        Audit::Verify { tenant, anchors } => {
+            let file = anchors.as_ref().or(config.audit.anchor_file.as_ref());
+            let anchors = file.map_or_else(|| Ok(Vec::new()), |file| read(file))?;
+            verify(register, tenant.as_deref(), &anchors).await
+        }
+    }
+}
+
+/// The heads a file holds.
+fn read(file: &Path) -> anyhow::Result<Vec<Anchor>> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("could not read the anchor file {}", file.display()))?;
+    let line = |(number, line): (usize, &str)| {
+        let read = line.parse::<Anchor>();
+        read.with_context(|| format!("line {} of {}", number + 1, file.display()))
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+async fn verify(
+    register: &Register,
+    tenant: Option<&str>,
+    anchors: &[Anchor],
+) -> anyhow::Result<Answer> {
+    let kept = std::time::Duration::from_hours(24) * AUDIT_KEPT_DAYS.unsigned_abs();
+    let kept_since = SystemClock::started().now().checked_sub(kept)?;
+    let (mut whole, mut broken) = (Vec::new(), Vec::new());
+    let chains = match tenant {
+        Some(called) => BTreeSet::from([names::tenant(register, called).await?.tenant()]),
+        None => all(register, anchors).await?,
+    };
+    for tenant in chains {
+        match whole_chain(register, names::of_tenant(tenant), anchors, kept_since).await? {
+            Ok(rows) => whole.push(json!({ "tenant_id": tenant, "rows": rows })),
+            Err(fault) => broken.push(format!("tenant {tenant}: {fault}")),
+        }
+    }
+    if broken.is_empty() {
+        return Ok(Answer::Many(whole));
+    }
+    bail!(
+        "the audit log was tampered with; keep the database as it is, and compare it with a \
+         backup:\n  {}",
+        broken.join("\n  ")
+    )
+}
+
+/// Whose chains there are: who has one, who was seen with one, and who is entered and so should.
+async fn all(register: &Register, anchors: &[Anchor]) -> anyhow::Result<BTreeSet<TenantId>> {
+    let mut all: BTreeSet<TenantId> = anchors.iter().map(|anchor| anchor.tenant).collect();
+    let mut page = register.store().heads(None, false).await?;
+    while let Some((last, _)) = page.last() {
+        let last = *last;
+        all.extend(page.into_iter().map(|(tenant, _)| tenant));
+        page = register.store().heads(Some(last), false).await?;
+    }
+    let mut page = register.store().tenants("").await?;
+    while let Some(last) = page.last().map(|last| last.name.clone()) {
+        all.extend(page.into_iter().map(|tenant| tenant.id));
+        page = register.store().tenants(&last).await?;
+    }
+    Ok(all)
+}
+
+/// How many rows of a tenant are good, or what is wrong. A chain whose beginning is let go while
+/// it is read looks broken: who looks broken is looked at once more.
+async fn whole_chain(
+    register: &Register,
+    scope: TenantScope,
+    anchors: &[Anchor],
+    kept_since: Timestamp,
+) -> anyhow::Result<Result<i64, Fault>> {
+    match read_chain(register, scope, anchors, kept_since).await? {
+        Err(_) => read_chain(register, scope, anchors, kept_since).await,
+        whole => Ok(whole),
+    }
+}
+
+async fn read_chain(
+    register: &Register,
+    scope: TenantScope,
+    anchors: &[Anchor],
+    kept_since: Timestamp,
+) -> anyhow::Result<Result<i64, Fault>> {
+    let chain = register.store().chain(scope).await?;
+    let began = chain.begins.seq;
+    let mut verifier = match Verifier::begin(scope.tenant(), chain, anchors, kept_since) {
+        Ok(verifier) => verifier,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    while !verifier.is_whole() {
+        let deeds = register.store().deeds(scope, verifier.stands_at(), AUDIT_PAGE_ROWS).await?;
+        if deeds.is_empty() {
+            break;
+        }
+        if let Err(fault) = deeds.iter().try_for_each(|deed| verifier.take(deed)) {
+            return Ok(Err(fault));
+        }
+    }
+    Ok(verifier.end().map(|last| last - began))
+}
+
+fn listed(deed: &Deed) -> Value {
+    let about = serde_json::from_str(&deed.about).unwrap_or_else(|_| json!(deed.about));
+    json!({
+        "number": deed.seq, "at": deed.at, "actor": deed.actor, "kind": deed.kind, "about": about,
+    })
+}

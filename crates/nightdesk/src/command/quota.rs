@@ -1,0 +1,48 @@
+//! `nightdesk tenant quota`: how much a tenant may have.
+
+use nightdesk_register::Register;
+use nightdesk_types::Quota;
+use serde_json::{Map, Value};
+
+use super::names;
+use crate::ui::Answer;
+
+/// Reads what an operator wrote: `agents=100`.
+pub(super) fn parse(text: &str) -> Result<(Quota, i64), String> {
+    let help = || {
+        let known = Quota::ALL.map(Quota::slug).join(", ");
+        format!("write it like agents=100; there are {known}")
+    };
+    let (name, number) = text.split_once('=').ok_or_else(help)?;
+    let quota = Quota::named(name).ok_or_else(help)?;
+    let allowed: u32 = number.parse().map_err(|_| help())?;
+    Ok((quota, i64::from(allowed)))
+}
+
+pub(super) async fn run(
+    register: &Register,
+    tenant: &str,
+    quotas: &[(Quota, i64)],
+) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, tenant).await?;
+    for (quota, allowed) in quotas.iter().copied() {
+        register.store().set_quota(scope, quota, allowed).await?;
+    }
+    let quotas = register.store().quotas(scope).await?;
+    let shown = quotas.iter().map(|(quota, allowed)| (quota.slug().to_owned(), (*allowed).into()));
+    Ok(Answer::One(Value::Object(shown.collect::<Map<_, _>>())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_read_as_it_is_written() {
+        assert_eq!(parse("agents=100"), Ok((Quota::Agents, 100)));
+        assert_eq!(parse("pending-bytes=0"), Ok((Quota::PendingBytes, 0)));
+        for bad in ["agents", "agents=", "agents=-1", "owls=3", "=3"] {
+            assert!(parse(bad).unwrap_err().contains("agents=100"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! S7. Every command, and what it leaves in the audit log of a real database. A command that is not in the
+//! table has no case, and fails.
+
+use std::collections::BTreeSet;
+
+use crate::desk::{Desk, ask, value};
+use crate::docs::{Variables, entered_on};
+
+/// Whose chain a row is in.
+#[derive(Clone, Copy)]
+enum Whose {
+    Acme,
+    Desk,
+    Somebody,
+}
+use Whose::{Acme, Somebody};
+
+/// What an operator may do, in an order in which each can be done, and what it is told as.
+const ACTS: [(&str, &str, Whose, &str); 34] = [
+    ("tenant create", "beta", Somebody, "tenant-created"),
+    ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
+    ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
+    ("tenant rotate-key", "acme", Acme, "keys-rotated"),
+    ("agent create", "--tenant acme owl", Acme, "agent-created"),
+    ("agent wake-url", "$OF https://agents.example/wake", Acme, "wake-url-set"),
+    ("agent reach", "$OF --open-to any", Acme, "principal-opened"),
+    ("bot create", "--tenant acme --platform webchat --handle hall", Acme, "bot-created"),
+    ("bot rotate-key", "--tenant acme --bot $BOT --key-file new.key", Acme, "bot-key-rotated"),
+    ("bot share", "--tenant acme --bot $BOT", Acme, "bot-shared"),
+    ("link create", "$OF", Acme, "link-made"),
+    ("binding create", "$OF --bot $BOT --author 4711", Acme, "bound"),
+    ("binding prefer", "$OF --bot $BOT --author 4711", Acme, "preferred"),
+    ("verify", "--tenant acme --wake helper --within 1s", Acme, "entry-put"),
+    ("inbox park", "$OF --seq 1", Acme, "entry-set-aside"),
+    ("inbox resubmit", "$OF --seq 1", Acme, "entry-resubmitted"),
+    ("wake call", "$OF", Acme, "wake-asked"),
+    ("binding remove", "$OF --bot $BOT --author 4711", Acme, "unbound"),
+    ("grant create", "$OF --bot $BOT --chat 99", Acme, "granted"),
+    ("grant remove", "$OF --bot $BOT --chat 99", Acme, "released"),
+    ("gateway create", "$OF --name gw-new", Acme, "gateway-created"),
+    ("gateway token", "$OF", Acme, "gateway-invited"),
+    ("gateway rotate", "--tenant acme --name gw-new", Acme, "gateway-rotated"),
+    ("gateway revoke", "--tenant acme --name gw-new", Acme, "gateway-revoked"),
+    ("issuer token", "$OF", Acme, "agent-token-made"),
+    ("issuer session", "$OF", Acme, "session-begun"),
+    ("issuer bind", "$OF --issuer https://login.example.org s1", Acme, "session-begun"),
+    ("issuer end", "--tenant acme --issuer https://login.example.org s1", Acme, "session-ended"),
+    ("agent deprovision", "$OF", Acme, "agent-deprovisioned"),
+    ("tenant erase", "beta --yes", Somebody, "tenant-erased"),
+    ("key rotate", "", Whose::Desk, "vault-rotated"),
+    ("issuer retire", "$KID", Whose::Desk, "signing-key-retired"),
+    // Again, of what is written down and stays the same.
+    ("bot share", "--tenant acme --bot $BOT", Acme, "bot-shared"),
+    ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),
+];
+
+/// What only looks, serves, or has no database.
+const OTHERS: [&str; 18] = [
+    "serve",
+    "dev",
+    "migrate",
+    "config check",
+    "key new",
+    "tenant list",
+    "agent list",
+    "bot list",
+    "gateway list",
+    "gateway show",
+    "issuer keys",
+    "inbox list",
+    "inbox show",
+    "wake status",
+    "notice list",
+    "audit list",
+    "audit verify",
+    "explain",
+];
+
+/// What cannot be done.
+const REFUSED: [&str; 14] = [
+    "tenant create acme",
+    "agent create --tenant acme helper",
+    "tenant quota --tenant acme owls=3",
+    "bot create --tenant acme --platform webchat --handle lobby",
+    "bot share --tenant acme --bot 00000000-0000-0000-0000-000000000001",
+    "binding prefer $OF --bot $BOT --author nobody",
+    "grant remove $OF --bot $BOT --chat none",
+    "gateway create $OF --name gw-helper",
+    "gateway rotate --tenant acme --name none",
+    "gateway revoke --tenant acme --name none",
+    "issuer end --tenant acme none",
+    "issuer retire none",
+    "inbox park $OF --seq 99",
+    "tenant erase acme",
+];
+
+const ISSUER: &str = r#"
+[[issuers]]
+url = "https://login.example.org"
+jwks_url = "https://login.example.org/jwks.json"
+audience = "nightdesk"
+tenant_claim = "tid"
+"#;
+
+/// A desk with all that the README enters, and a bot besides.
+struct Told {
+    desk: Desk,
+    entered: Variables,
+    seen: BTreeSet<String>,
+}
+
+impl Told {
+    fn open() -> Self {
+        let (desk, mut entered) = entered_on(ISSUER);
+        entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");
+        entered.set("OF", "--tenant acme --agent helper");
+        desk.run("echo key > new.key && chmod 400 new.key", &[]);
+        desk.run("nightdesk issuer keys", &[]);
+        entered.set("KID", &desk.sql("select kid from signing_keys"));
+        let mut told = Self { desk, entered, seen: BTreeSet::new() };
+        told.new_rows();
+        told
+    }
+
+    /// What was told since somebody last looked: of which chain, by whom, and what.
+    fn new_rows(&mut self) -> Vec<String> {
+        let rows = self.desk.sql(
+            "select tenant_id || '/' || seq || ' ' || tenant_id || ' ' || actor || ' ' || kind from audit_log",
+        );
+        let rows = rows.lines().filter(|row| self.seen.insert((*row).to_owned()));
+        rows.filter_map(|row| Some(row.split_once(' ')?.1.to_owned())).collect()
+    }
+
+    fn chain(&self, whose: Whose) -> String {
+        match whose {
+            Acme => self.entered.get("TENANT").to_owned(),
+            Whose::Desk => "00000000-0000-0000-0000-000000000000".to_owned(),
+            Somebody => self.desk.sql(
+                "select tenant_id from audit_log where kind = 'tenant-created' order by at desc limit 1",
+            ),
+        }
+    }
+}
+
+/// Every command that there is, as the binary shows them.
+fn commands(desk: &Desk) -> BTreeSet<String> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![String::new()]);
+    while let Some(path) = open.pop() {
+        let help = desk.run(&format!("nightdesk {path} --help"), &[]);
+        let below = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
+        let names = below.into_iter().flat_map(str::lines);
+        let names = names.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let below: Vec<String> = names
+            .filter(|name| !name.is_empty() && *name != "help")
+            .map(|name| format!("{path} {name}").trim().to_owned())
+            .collect();
+        if below.is_empty() {
+            found.insert(path);
+        }
+        open.extend(below);
+    }
+    found
+}
+
+#[test]
+fn every_command_has_a_case() {
+    let desk = Desk::configured("");
+    let acts = ACTS.iter().map(|(command, ..)| *command);
+    let cases: BTreeSet<String> = acts.chain(OTHERS).map(str::to_owned).collect();
+
+    assert_eq!(commands(&desk), cases);
+}
+
+#[test]
+fn each_act_is_told_once_and_what_is_refused_is_not() {
+    let mut told = Told::open();
+    for line in REFUSED {
+        let line = told.entered.put_in(&format!("nightdesk {line}"));
+        told.desk.fails(&line);
+        assert_eq!(told.new_rows(), [""; 0], "{line}");
+    }
+    for (command, rest, whose, kind) in ACTS {
+        // Nobody is there to be called: that it was asked for is told all the same.
+        let may_fail = if ["verify", "wake call"].contains(&command) { "|| true" } else { "" };
+        let line = format!("timeout 20 nightdesk {command} {rest} {may_fail}");
+        let line = told.entered.put_in(&line);
+        told.desk.run(&line, &[]);
+
+        let rows = told.new_rows();
+        assert_eq!(rows, [format!("{} operator {kind}", told.chain(whose))], "{line}");
+    }
+    told.desk.run("nightdesk audit verify", &[]);
+}
+
+#[test]
+fn who_fails_and_who_has_a_token_are_told() {
+    let mut told = Told::open();
+    let (tenant, agent) = (told.entered.get("TENANT"), told.entered.get("AGENT"));
+    let want = |kind| format!("{tenant} agent:{agent} {kind}");
+    let wants =
+        [want("link-made"), want("granted"), want("principal-opened"), want("list-replaced")];
+    let token = told.desk.run(&told.entered.put_in("nightdesk issuer token $OF"), &[]);
+    let token = value(&token, "token").to_owned();
+    told.new_rows();
+    let asked = ["link", "scope", "principal", "allow-list"];
+    for (asked, want) in asked.into_iter().zip(wants) {
+        let body = r#"{"platform":"webchat","chatId":"c9","principal":"any","userIds":["u1"]}"#;
+        let post = |bearer: &str| {
+            let head = format!(
+                "authorization: Bearer {bearer}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            ask(told.desk.port, "POST", &format!("/manage/{asked}"), &format!("{head}{body}"))
+        };
+        assert!(post("nobody").contains(" 401 "), "{asked}");
+        let answer = post(&token);
+        assert!(answer.contains("HTTP/1.1 20"), "{asked}: {answer}");
+        assert_eq!(told.new_rows(), [want], "{asked}");
+    }
+    told.desk.stop();
+
+    let failed = "00000000-0000-0000-0000-000000000000 desk auth-failed";
+    assert_eq!(told.new_rows(), [failed]);
+}

@@ -1,0 +1,189 @@
+//! Every command there is: run once, with an answer that a program can read, and an example in its help.
+
+use serde_json::Value;
+
+use crate::desk::{Desk, ask};
+use crate::waking::{asleep, target, wake_url};
+use crate::webchat::written;
+
+/// Commands that go on until they are stopped, or until an agent woke, and the file of ours that runs them.
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("serve", include_str!("desk.rs")),
+    ("dev", include_str!("dev.rs")),
+    ("verify", include_str!("waking.rs")),
+];
+
+const ISSUER: &str = "[[issuers]]\nurl = \"https://login.example.org\"\naudience = \"nightdesk\"\n\
+    jwks_url = \"https://login.example.org/jwks.json\"\ntenant_claim = \"tid\"\n";
+
+const WHOSE: &str = "--tenant acme --agent helper";
+
+/// Whoever runs commands, and what they ran.
+struct Operator {
+    desk: Desk,
+    ran: Vec<String>,
+}
+
+impl Operator {
+    /// Runs a command as a program does. Answers what it reads.
+    fn asks(&mut self, line: &str) -> Value {
+        let said = self.desk.run(&format!("nightdesk {line} --json"), &[]);
+        self.ran.push(line.to_owned());
+        let read = serde_json::from_str(&said);
+        assert!(read.is_ok(), "{line} --json says {said}");
+        read.unwrap_or_default()
+    }
+
+    fn has_run(&self, command: &str) -> bool {
+        self.ran.iter().any(|line| format!("{line} ").starts_with(&format!("{command} ")))
+    }
+}
+
+/// The commands under one, as its help has them, each with its own help.
+fn commands(desk: &Desk, path: &str) -> Vec<(String, String)> {
+    let help = desk.run(&format!("nightdesk {path} --help"), &[]);
+    let section = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let Some(section) = section else { return vec![(path.trim().to_owned(), help)] };
+    // What is further in goes on with the line before.
+    let names = section.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let below =
+        names.filter(|name| !["", "help"].contains(name)).map(|name| format!("{path} {name}"));
+    below.flat_map(|path| commands(desk, path.trim())).collect()
+}
+
+#[test]
+fn every_command_is_run_and_has_an_example() {
+    let (port, _called) = target("200 OK");
+    let (desk, entered, path) = asleep(port, ISSUER);
+    let all = commands(&desk, "");
+    assert!(all.len() > 30, "the help lists them: {all:?}");
+    for (command, help) in &all {
+        assert!(help.contains(&format!("Example:\n  nightdesk {command}")), "{command}: {help}");
+    }
+
+    let mut operator = Operator { desk, ran: Vec::new() };
+    operator.asks(wake_url(port).trim_start_matches("nightdesk "));
+    the_desk_itself(&mut operator);
+    agents_that_sleep(&mut operator, &path);
+    people(&mut operator, entered.get("BOT"));
+    bots(&mut operator);
+    gateways(&mut operator);
+    issuers(&mut operator);
+    tenants(&mut operator);
+    for (command, _) in &all {
+        let elsewhere = ELSEWHERE.iter().find(|(other, _)| other == command);
+        let is_run = elsewhere.map_or_else(
+            || operator.has_run(command),
+            |(_, file)| file.contains(&format!("nightdesk {command}")),
+        );
+        assert!(is_run, "nothing runs `nightdesk {command}`");
+    }
+    operator.desk.stop();
+}
+
+fn the_desk_itself(operator: &mut Operator) {
+    operator.asks("config check");
+    assert_eq!(operator.asks("migrate")["up_to_date"], true);
+    assert!(operator.asks("key new")["key"].is_string());
+    operator.asks("key rotate");
+}
+
+fn agents_that_sleep(operator: &mut Operator, page: &str) {
+    let called = operator.asks(&format!("wake call {WHOSE}"));
+    assert!(called["outcome"].as_str().is_some_and(|words| words.contains("200")), "{called}");
+    let status = operator.asks(&format!("wake status {WHOSE}"));
+    assert_eq!((&status["agent"], &status["line"]), (&"helper".into(), &"none".into()), "{status}");
+    assert!(operator.asks("notice list --tenant acme").is_array());
+
+    assert!(written(&operator.desk, page, "hello").contains("200 OK"));
+    let listed = operator.asks(&format!("inbox list {WHOSE}"));
+    assert_eq!(listed["head"], 1, "{listed}");
+    operator.asks(&format!("inbox show {WHOSE} --seq 1"));
+    operator.asks(&format!("inbox park {WHOSE} --seq 1"));
+    let again = operator.asks(&format!("inbox resubmit {WHOSE} --seq 1"));
+    assert_eq!(operator.asks(&format!("inbox list {WHOSE}"))["head"], 2, "{again}");
+}
+
+fn people(operator: &mut Operator, bot: &str) {
+    let on = format!("{WHOSE} --bot {bot}");
+    for verb in ["create", "prefer", "remove"] {
+        let bound = operator.asks(&format!("binding {verb} {on} --author 4711"));
+        assert_eq!(bound["author"], "4711");
+    }
+    for verb in ["create", "remove"] {
+        assert_eq!(operator.asks(&format!("grant {verb} {on} --chat 99"))["chat"], "99");
+    }
+    let code = operator.asks(&format!("link create {WHOSE}"));
+    assert!(code["say"].as_str().is_some_and(|say| say.starts_with("/link ")), "{code}");
+    let dry = operator.asks(&format!("explain --dry-run --bot {bot} --author 1 --chat 2"));
+    assert!(dry.is_object(), "{dry}");
+    assert_eq!(operator.asks(&format!("agent reach {WHOSE}"))["people"], Value::Array(vec![]));
+}
+
+fn bots(operator: &mut Operator) {
+    let made = operator.asks("bot create --tenant acme --platform webchat --handle second");
+    let bot = made["bot_id"].as_str().expect("its id").to_owned();
+    operator.desk.run("nightdesk key new > bot.key", &[]);
+    let whose = format!("--tenant acme --bot {bot}");
+    operator.asks(&format!("bot rotate-key {whose} --key-file bot.key"));
+    assert_eq!(operator.asks(&format!("bot share {whose}"))["shared"], true);
+    let open = operator.asks("bot list --tenant acme");
+    let listed = open.as_array().expect("a list");
+    assert!(listed.iter().any(|one| one["bot_id"] == bot.as_str()), "{open}");
+}
+
+fn gateways(operator: &mut Operator) {
+    let invited = operator.asks(&format!("gateway token {WHOSE} --name gw-2"));
+    assert!(invited["client_secret"].is_string(), "{invited}");
+    let made = operator.asks(&format!("gateway create {WHOSE} --name gw-2"));
+    let which = "--tenant acme --name gw-2";
+    let rotated = operator.asks(&format!("gateway rotate {which} --overlap 1h"));
+    assert_ne!(rotated["secret"], made["secret"]);
+    assert_eq!(operator.asks(&format!("gateway show {which}")), Value::Array(vec![]));
+    let unknown = operator.desk.fails("nightdesk gateway show --tenant acme --name nobody");
+    assert!(unknown.contains("no live gateway called nobody"), "{unknown}");
+    assert_eq!(operator.asks(&format!("gateway revoke {which}"))["revoked"], true);
+    assert!(operator.asks("gateway list --tenant acme").is_array());
+}
+
+fn issuers(operator: &mut Operator) {
+    let token = operator.asks(&format!("issuer token {WHOSE}"));
+    let bearer = format!("authorization: Bearer {}\r\n\r\n", token["token"].as_str().expect("it"));
+    let shown = ask(operator.desk.port, "GET", "/manage", &bearer);
+    assert!(shown.contains("200 OK"), "{shown}");
+
+    let begun = operator.asks(&format!("issuer session {WHOSE}"));
+    let session = begun["session"].as_str().expect("its id").to_owned();
+    assert_eq!(operator.asks(&format!("issuer end --tenant acme {session}"))["ended"], true);
+    let of = "--issuer https://login.example.org";
+    assert_eq!(operator.asks(&format!("issuer bind {WHOSE} {of} s-1"))["session"], "s-1");
+    let again = operator.desk.fails(&format!("nightdesk issuer bind {WHOSE} --issuer x s-1"));
+    assert!(again.contains("not among the issuers of the configuration"), "{again}");
+
+    let keys = operator.asks("issuer keys");
+    let kid = keys[0]["kid"].as_str().expect("its name").to_owned();
+    assert_eq!(operator.asks(&format!("issuer retire {kid}"))["retired"], true);
+    let unknown = operator.desk.fails("nightdesk issuer retire nobody");
+    assert!(unknown.contains("there is no key called nobody"), "{unknown}");
+    let keys = operator.asks("issuer keys");
+    let live = keys.as_array().expect("a list").iter().filter(|key| key["retired"] == false);
+    assert_eq!(live.count(), keys.as_array().map_or(0, |keys| keys.len() - 1), "{keys}");
+    let another = operator.asks(&format!("issuer token {WHOSE}"));
+    assert_ne!(another["token"], token["token"], "another key signs at once");
+}
+
+fn tenants(operator: &mut Operator) {
+    operator.asks("tenant create other");
+    operator.asks("agent create --tenant other owl");
+    assert_eq!(operator.asks("agent list --tenant other")[0]["name"], "owl");
+    assert_eq!(operator.asks("tenant list").as_array().map(Vec::len), Some(2));
+    operator.asks("tenant rotate-key acme");
+    let trusting = operator.asks("tenant trust-gateways --tenant acme");
+    assert_eq!(trusting["gateways_may_widen"], true);
+    operator.asks("tenant quota --tenant acme agents=100");
+    assert!(operator.asks("audit list --tenant acme").is_array());
+    operator.asks("audit verify");
+    operator.asks("tenant erase other --yes");
+    let taken = operator.asks(&format!("agent deprovision {WHOSE}"));
+    assert!(taken["gateways_revoked"].is_number(), "{taken}");
+}

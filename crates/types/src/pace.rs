@@ -1,0 +1,236 @@
+//! Pace: so many in a span, for each of many. The one limiter of the desk.
+//!
+//! For each key one moment is kept: when everything that was let through has been worked off (the
+//! generic cell rate algorithm). Time comes in as an argument.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::clock::Moment;
+
+/// How many in a span, and how many of them at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// The span of one.
+    step: Duration,
+    /// What may be used before its time.
+    ahead: Duration,
+}
+
+impl Rate {
+    /// As good as no limit.
+    pub const UNBOUNDED: Self = Self { step: Duration::ZERO, ahead: Duration::ZERO };
+
+    /// So many in a span, all of them at once if they come so.
+    pub const fn per(span: Duration, count: u32) -> Self {
+        let step = match span.checked_div(count) {
+            Some(step) => step,
+            None => span,
+        };
+        Self { step, ahead: step.saturating_mul(count.saturating_sub(1)) }
+    }
+
+    /// So many in a second, and at first so many at once.
+    pub const fn per_second(count: u32, burst: u32) -> Self {
+        Self::per(Duration::from_secs(1), count).at_once(burst)
+    }
+
+    /// The same, and at first so many at once.
+    #[must_use]
+    pub const fn at_once(self, burst: u32) -> Self {
+        Self { ahead: self.step.saturating_mul(burst.saturating_sub(1)), ..self }
+    }
+
+    /// Of so many that share it, one's part.
+    #[must_use]
+    pub const fn shared_by(self, count: u32) -> Self {
+        let count = if count == 0 { 1 } else { count };
+        let step = self.step.saturating_mul(count);
+        let ahead = self.ahead.saturating_sub(self.step.saturating_mul(count - 1));
+        Self { step, ahead }
+    }
+
+    /// The span of one.
+    pub const fn step(self) -> Duration {
+        self.step
+    }
+
+    /// What may be used before its time.
+    pub const fn ahead(self) -> Duration {
+        self.ahead
+    }
+
+    /// The most that is ever let through in a window of that length.
+    pub fn most_within(self, window: Duration) -> u128 {
+        1 + (self.ahead + window).as_nanos() / self.step.as_nanos().max(1)
+    }
+}
+
+/// How busy one thing is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bucket {
+    busy_until: Moment,
+}
+
+impl Bucket {
+    /// How long until everything that was let through has been worked off.
+    pub fn busy(&self, now: Moment) -> Duration {
+        self.busy_until.since(now)
+    }
+
+    /// How long until the next is let through.
+    pub fn wait(&self, rate: Rate, now: Moment) -> Duration {
+        self.busy(now).saturating_sub(rate.ahead)
+    }
+
+    /// Lets one through, whenever its turn is.
+    pub fn take(&mut self, rate: Rate, now: Moment) {
+        self.busy_until = self.busy_until.max(now) + rate.step;
+    }
+
+    /// Is busy until then, at least.
+    pub fn hold(&mut self, until: Moment) {
+        self.busy_until = self.busy_until.max(until);
+    }
+
+    /// Whether it is as good as new.
+    pub fn is_free(&self, now: Moment) -> bool {
+        self.busy(now).is_zero()
+    }
+}
+
+/// How busy each of at most so many is. Those that are free are not kept.
+#[derive(Debug)]
+pub struct Paces<K> {
+    kept: Mutex<HashMap<K, Bucket>>,
+    kept_max: usize,
+}
+
+/// What counts as one address: whoever has a line or a machine has a whole /64.
+pub fn neighbourhood(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// How long who comes when there is no room even to count them waits.
+pub const NO_ROOM_WAIT: Duration = Duration::from_secs(30);
+
+impl<K: Hash + Eq> Paces<K> {
+    /// Counts at most so many.
+    pub fn of(kept_max: usize) -> Self {
+        Self { kept: Mutex::default(), kept_max }
+    }
+
+    /// Lets one through now, or says how long to wait.
+    pub fn take(&self, key: K, rate: Rate, now: Moment) -> Result<(), Duration> {
+        self.place(key, rate, now, Duration::ZERO).map(drop)
+    }
+
+    /// Gives one its turn, and says how long until it comes. `Err`: longer than `within`, and it has
+    /// none.
+    pub fn place(
+        &self,
+        key: K,
+        rate: Rate,
+        now: Moment,
+        within: Duration,
+    ) -> Result<Duration, Duration> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= self.kept_max && !kept.contains_key(&key) {
+            kept.retain(|_, bucket| !bucket.is_free(now));
+            if kept.len() >= self.kept_max {
+                return Err(NO_ROOM_WAIT);
+            }
+        }
+        let bucket = kept.entry(key).or_default();
+        let wait = bucket.wait(rate, now);
+        if wait > within {
+            return Err(wait);
+        }
+        bucket.take(rate, now);
+        Ok(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(millis: u64) -> Moment {
+        Moment::after_start(Duration::from_millis(millis))
+    }
+
+    #[test]
+    fn so_many_at_once_and_then_one_by_one() {
+        let (paces, rate) = (Paces::of(10), Rate::per(Duration::from_mins(1), 3));
+        assert!((0..3).all(|_| paces.take("ann", rate, at(0)).is_ok()));
+
+        assert_eq!(paces.take("ann", rate, at(0)), Err(Duration::from_secs(20)));
+        assert_eq!(paces.take("bob", rate, at(0)), Ok(()), "another is not held up");
+        assert_eq!(paces.take("ann", rate, at(20_000)), Ok(()));
+    }
+
+    #[test]
+    fn who_waits_has_a_turn_within_bounds() {
+        let (paces, rate) = (Paces::of(10), Rate::per_second(2, 1));
+        let place = || paces.place("ann", rate, at(0), Duration::from_secs(1));
+        let millis = Duration::from_millis;
+
+        assert_eq!(
+            [place(), place(), place()],
+            [Ok(millis(0)), Ok(millis(500)), Ok(millis(1_000))]
+        );
+        assert_eq!(place(), Err(millis(1_500)));
+        assert_eq!(place(), Err(millis(1_500)), "who has no turn takes none from others");
+    }
+
+    #[test]
+    fn only_so_many_are_counted() {
+        let (paces, rate) = (Paces::of(2), Rate::per(Duration::from_secs(1), 1));
+        assert!(paces.take("ann", rate, at(0)).is_ok() && paces.take("bob", rate, at(0)).is_ok());
+
+        assert_eq!(paces.take("eve", rate, at(0)), Err(NO_ROOM_WAIT));
+        assert_eq!(paces.take("eve", rate, at(1_000)), Ok(()), "who rested made room");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        /// Q17. However they come, no window has more than the rate allows, and three nodes that
+        /// share a rate have no more together than one.
+        #[test]
+        fn never_over_the_limit_in_any_window(
+            count in 1_u32..30,
+            burst in 1_u32..30,
+            nodes in 1_u32..4,
+            steps in prop::collection::vec((0_u64..400, 0_u32..3), 1..120),
+        ) {
+            let whole = Rate::per_second(count, burst.max(nodes));
+            let mut buckets = [Bucket::default(); 3];
+            let (mut now, mut let_through) = (1_000_000, Vec::new());
+            for (millis, node) in steps {
+                now += millis;
+                let bucket = &mut buckets[(node % nodes) as usize];
+                let share = whole.shared_by(nodes);
+                if bucket.wait(share, at(now)).is_zero() {
+                    bucket.take(share, at(now));
+                    let_through.push(now);
+                }
+            }
+            for (first, from) in let_through.iter().enumerate() {
+                for (last, to) in let_through.iter().enumerate().skip(first) {
+                    let within = u128::try_from(last - first + 1).unwrap();
+                    let window = Duration::from_millis(to - from);
+                    prop_assert!(within <= whole.most_within(window));
+                }
+            }
+        }
+    }
+}

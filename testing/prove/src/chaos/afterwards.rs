@@ -1,0 +1,36 @@
+//! Afterwards: what is looked at once, when a world has come to rest.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nightdesk_judge::Event;
+
+use super::node::Node;
+use crate::secrets::canary::is_in;
+use crate::setup::Cast;
+
+/// Everything that nobody may ever read: what gateways sign with, and what platforms do.
+pub(super) fn secrets(cast: &Cast) -> Vec<String> {
+    let of_gateways = cast.members.iter().map(|member| member.secret.clone());
+    of_gateways.chain(cast.bots.iter().map(|bot| bot.key.clone())).collect()
+}
+
+/// Whether a log holds a secret (I22), and whether the audit log is whole (I23).
+pub(super) fn look(folder: &Path, secrets: &[String], node: &Node) -> Result<Vec<Event>> {
+    let mut seen = Vec::new();
+    for log in fs::read_dir(folder).context("could not list the logs")? {
+        let path = log.context("could not list the logs")?.path();
+        if path.extension().is_none_or(|kind| kind != "log") {
+            continue;
+        }
+        let text = fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+        let text = String::from_utf8_lossy(&text);
+        if secrets.iter().any(|secret| is_in(&text, secret)) {
+            seen.push(Event::Canary { place: path.display().to_string() });
+        }
+    }
+    let fault = node.audit_fault()?;
+    seen.push(Event::Audited { fault });
+    Ok(seen)
+}

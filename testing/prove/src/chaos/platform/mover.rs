@@ -1,0 +1,50 @@
+//! A mover: writes, is let out, writes again, and is let in again.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::Square;
+use super::poster::{note_sent, ready, send};
+use crate::chance::Dice;
+use crate::chaos::plan::Conversation;
+
+/// Events that are written before the next change.
+const EVENTS: u64 = 2;
+
+/// No refusal is older: so long after somebody was let in they must be.
+const LET_IN_WITHIN: Duration = Duration::from_millis(2_500);
+
+/// How often a change is tried while the database is away.
+const TRY_EVERY: Duration = Duration::from_millis(300);
+
+/// Writes and moves until the platform is told to stop.
+pub(super) async fn move_about(square: Arc<Square>, number: usize) {
+    let mut dice = Dice::of(square.plan.seed, 4_000 + number as u64);
+    let mover = &square.plan.movers[number];
+    let inside = &mover.conversation;
+    let outside = Conversation { seen_by: Vec::new(), ..inside.clone() };
+    let mut connection = None;
+    for round in 0_u64.. {
+        for (place, conversation) in [("in", inside), ("out", &outside)] {
+            let change = if place == "in" { &mover.lets_in } else { &mover.lets_out };
+            while !square.change(change).await {
+                sleep(TRY_EVERY).await;
+            }
+            if place == "in" {
+                sleep(LET_IN_WITHIN).await;
+            }
+            for event in 0..EVENTS {
+                if square.stopping.load(Ordering::Relaxed) {
+                    return;
+                }
+                let nonce = format!("v{number}-{round}-{place}-{event}");
+                let ready = ready(&square.plan, conversation, &nonce, &mut dice);
+                note_sent(&square, conversation, &ready, None);
+                send(&square, &ready, &mut connection, &mut dice).await;
+            }
+        }
+    }
+}

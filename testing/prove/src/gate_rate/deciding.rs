@@ -1,0 +1,170 @@
+//! Deciding: a gate over the real tables, kept up as a node keeps it, and asked by one thread.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use nightdesk_gate::{Change, Facts, Gate, KeptRefusal, Place, Reach, RefusalNote, Store};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::REACH_LOOK_EVERY;
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use tokio::runtime::{Builder, Handle};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::cluster::Cluster;
+use crate::procfs;
+use crate::setup::{self, Cast};
+use crate::stage::DATABASE;
+
+/// Decisions between two looks at the clock.
+const AT_ONCE: usize = 512;
+
+thread_local! {
+    /// Whether this is the thread that decides.
+    static DECIDES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decided {
+    /// How often.
+    pub decisions: u64,
+    /// How often nobody was let in.
+    pub refusals: u64,
+    /// How often deciding took a look at the store.
+    pub trips: u64,
+    /// The time it had a core.
+    pub cpu: Duration,
+}
+
+/// Decides for so long, with so many chats open to guests.
+pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) -> Result<Decided> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.context("could not start the runtime")?;
+    let cases = cases(cast, guests);
+    let bot = cast.bots[0].bot;
+    runtime.block_on(async {
+        let pg = Pg::connect(&cluster.app_url(DATABASE), None);
+        let pg = Arc::new(pg.context("could not reach the database")?);
+        let (store, trips) = Counted::over(Arc::clone(&pg));
+        let gate = Arc::new(Gate::over(Arc::new(store)));
+        let mut looking = JoinSet::new();
+        looking.spawn(keep_up(Arc::clone(&gate)));
+        let decided = tokio::task::spawn_blocking(move || {
+            Handle::current().block_on(count(&gate, bot, &cases, (lasts, &trips)))
+        });
+        let decided = decided.await.context("deciding ended badly")?;
+        looking.shutdown().await;
+        pg.close().await;
+        decided
+    })
+}
+
+/// As a node does. After a look that failed whoever decides must look, and is counted.
+async fn keep_up(gate: Arc<Gate>) {
+    while gate.look_at_all().await.is_ok() {
+        sleep(REACH_LOOK_EVERY).await;
+    }
+}
+
+async fn count(
+    gate: &Gate,
+    bot: BotId,
+    cases: &[(String, String)],
+    (lasts, trips): (Duration, &AtomicU64),
+) -> Result<Decided> {
+    // The first to speak to a bot waits for everything that is known about it.
+    gate.explain(bot, &facts(&cases[0]), None).await?;
+    DECIDES.set(true);
+    let (began, cpu) = (Instant::now(), procfs::cpu_of_this_thread()?);
+    let mut decided = Decided::default();
+    let mut next = cases.iter().cycle();
+    while began.elapsed() < lasts {
+        for case in next.by_ref().take(AT_ONCE) {
+            let decision = black_box(gate.explain(bot, &facts(case), None).await?);
+            decided.refusals += u64::from(decision.recipients().is_err());
+            decided.decisions += 1;
+        }
+    }
+    DECIDES.set(false);
+    decided.cpu = procfs::cpu_of_this_thread()?.saturating_sub(cpu);
+    decided.trips = trips.load(Ordering::Relaxed);
+    Ok(decided)
+}
+
+/// Who writes where: people to their own agents, strangers to guests, and strangers to nobody.
+fn cases(cast: &Cast, guests: usize) -> Vec<(String, String)> {
+    let of_one = |number: usize| {
+        let stranger = format!("s{number:06}");
+        [
+            (setup::author(number), setup::chat(number)),
+            (stranger.clone(), setup::open_chat(number % guests)),
+            (stranger, setup::chat(number)),
+        ]
+    };
+    (0..cast.members.len()).flat_map(of_one).collect()
+}
+
+fn facts((author, chat): &(String, String)) -> Facts<'_> {
+    Facts {
+        author,
+        is_program: false,
+        is_addressed: false,
+        place: Place { scope: None, chat, parent: None, is_direct: false },
+    }
+}
+
+/// A store that counts what whoever decides asks of it.
+struct Counted {
+    pg: Arc<Pg>,
+    trips: Arc<AtomicU64>,
+}
+
+impl Counted {
+    fn over(pg: Arc<Pg>) -> (Self, Arc<AtomicU64>) {
+        let trips = Arc::<AtomicU64>::default();
+        (Self { pg, trips: Arc::clone(&trips) }, trips)
+    }
+
+    fn asked(&self) -> &dyn Store {
+        self.trips.fetch_add(u64::from(DECIDES.get()), Ordering::Relaxed);
+        &*self.pg
+    }
+}
+
+#[async_trait]
+impl Store for Counted {
+    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
+        self.asked().changes(bot, since).await
+    }
+
+    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        self.asked().changed(bots).await
+    }
+
+    async fn reaches(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: &str,
+    ) -> Result<Vec<Reach>, StoreError> {
+        self.asked().reaches(scope, agent, chat).await
+    }
+
+    async fn refusals(
+        &self,
+        scope: TenantScope,
+        event_key: &str,
+    ) -> Result<Vec<KeptRefusal>, StoreError> {
+        self.asked().refusals(scope, event_key).await
+    }
+
+    async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
+        self.asked().note_refusals(notes).await
+    }
+}

@@ -1,0 +1,68 @@
+//! The audit log.
+
+use async_trait::async_trait;
+use nightdesk_register::audit::{Auditing, Chain, Deed, Kind, Link, linked};
+use nightdesk_types::{StoreError, TenantId, TenantScope};
+use serde_json::Value;
+
+use super::{Memory, State};
+
+impl Memory {
+    /// Tells of an act, while what it changed is still locked.
+    pub(super) fn tell(&self, state: &mut State, scope: TenantScope, kind: Kind, about: &Value) {
+        let at = self.now();
+        let deeds = state.deeds.entry(scope).or_default();
+        let before = head(deeds);
+        let mut deed = Deed {
+            seq: before.seq + 1,
+            at,
+            actor: scope.actor().to_string(),
+            kind: kind.slug().to_owned(),
+            about: about.to_string(),
+            hash: Vec::new(),
+        };
+        deed.hash = linked(&before, scope.tenant(), &deed);
+        deeds.push(deed);
+    }
+}
+
+fn head(deeds: &[Deed]) -> Link {
+    let link = |deed: &Deed| Link { seq: deed.seq, hash: deed.hash.clone() };
+    deeds.last().map_or_else(Link::start, link)
+}
+
+#[async_trait]
+impl Auditing for Memory {
+    async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
+        self.tell(&mut self.lock(), scope, kind, about);
+        Ok(())
+    }
+
+    async fn deeds(
+        &self,
+        scope: TenantScope,
+        after: i64,
+        rows_max: i64,
+    ) -> Result<Vec<Deed>, StoreError> {
+        let state = self.lock();
+        let deeds = state.deeds.get(&scope).into_iter().flatten();
+        let page = deeds.filter(|deed| deed.seq > after);
+        Ok(page.take(usize::try_from(rows_max).unwrap_or(0)).cloned().collect())
+    }
+
+    async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError> {
+        let state = self.lock();
+        let head = state.deeds.get(&scope).map_or_else(Link::start, |deeds| head(deeds));
+        Ok(Chain { begins: Link::start(), head })
+    }
+
+    async fn heads(
+        &self,
+        after: Option<TenantId>,
+        _lately: bool,
+    ) -> Result<Vec<(TenantId, Link)>, StoreError> {
+        let state = self.lock();
+        let heads = state.deeds.iter().map(|(scope, deeds)| (scope.tenant(), head(deeds)));
+        Ok(heads.filter(|(tenant, _)| after.is_none_or(|after| *tenant > after)).collect())
+    }
+}
