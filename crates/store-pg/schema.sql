@@ -146,6 +146,20 @@ $$;
 
 ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.door_asker(p_bot uuid, p_prompt text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select p.tenant_id, p.agent_id from prompts p where p.bot_id = p_bot and p.prompt_id = p_prompt;
+end
+$$;
+
+ALTER FUNCTION public.door_asker(p_bot uuid, p_prompt text) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -834,6 +848,46 @@ end
 $$;
 
 ALTER FUNCTION public.forget_links(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_media(media_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    delete from media m using (
+        select o.tenant_id, o.agent_id, o.media_id from media o
+        where o.expires_at < clock_timestamp()
+        order by o.expires_at limit media_max
+    ) as old
+    where m.tenant_id = old.tenant_id and m.agent_id = old.agent_id and m.media_id = old.media_id;
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_media(media_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_prompts(kept interval, prompts_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    delete from prompts p using (
+        select o.bot_id, o.prompt_id from prompts o
+        where o.asked_at < clock_timestamp() - kept
+        order by o.asked_at limit prompts_max
+    ) as old
+    where p.bot_id = old.bot_id and p.prompt_id = old.prompt_id;
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_prompts(kept interval, prompts_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1694,6 +1748,23 @@ $$;
 
 ALTER FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into prompts (tenant_id, agent_id, bot_id, prompt_id)
+    values (p_tenant, p_agent, p_bot, p_prompt)
+    on conflict do nothing;
+    return exists (
+        select from prompts p
+        where p.bot_id = p_bot and p.prompt_id = p_prompt
+          and p.tenant_id = p_tenant and p.agent_id = p_agent
+    );
+end
+$$;
+
+ALTER FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1938,7 +2009,7 @@ declare
 begin
     foreach written in array array[
         'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
-        'notices', 'webchat_messages', 'webchat_chats'
+        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media'
     ]
     loop
         execute format(
@@ -2590,6 +2661,23 @@ ALTER TABLE ONLY public.listed_authors FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.listed_authors OWNER TO nightdesk_owner;
 
+CREATE TABLE public.media (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    media_id uuid NOT NULL,
+    bot_id uuid,
+    reference text,
+    mime text,
+    filename text,
+    size_bytes bigint,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT media_lies_somewhere CHECK (((bot_id IS NULL) = (reference IS NULL)))
+);
+
+ALTER TABLE ONLY public.media FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.media OWNER TO nightdesk_owner;
+
 CREATE TABLE public.nodes (
     node text NOT NULL,
     epoch bigint NOT NULL,
@@ -2649,6 +2737,18 @@ CREATE TABLE public.owners (
 );
 
 ALTER TABLE public.owners OWNER TO nightdesk_owner;
+
+CREATE TABLE public.prompts (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    prompt_id text NOT NULL,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.prompts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.prompts OWNER TO nightdesk_owner;
 
 CREATE TABLE public.quarantine_heads (
     tenant_id uuid NOT NULL,
@@ -3031,6 +3131,9 @@ ALTER TABLE ONLY public.link_tries
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, author_id);
 
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_pkey PRIMARY KEY (tenant_id, agent_id, media_id);
+
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 
@@ -3048,6 +3151,9 @@ ALTER TABLE ONLY public.oauth_clients
 
 ALTER TABLE ONLY public.owners
     ADD CONSTRAINT owners_pkey PRIMARY KEY (resource);
+
+ALTER TABLE ONLY public.prompts
+    ADD CONSTRAINT prompts_pkey PRIMARY KEY (bot_id, prompt_id);
 
 ALTER TABLE ONLY public.quarantine_heads
     ADD CONSTRAINT quarantine_heads_pkey PRIMARY KEY (tenant_id, bot_id);
@@ -3148,6 +3254,12 @@ CREATE INDEX link_codes_by_agent ON public.link_codes USING btree (tenant_id, ag
 CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_sha256);
 
 CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
+
+CREATE INDEX media_by_expiry ON public.media USING btree (expires_at);
+
+CREATE INDEX prompts_by_age ON public.prompts USING btree (asked_at);
+
+CREATE INDEX prompts_by_agent ON public.prompts USING btree (tenant_id, agent_id);
 
 CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
@@ -3299,8 +3411,14 @@ ALTER TABLE ONLY public.link_codes
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.oauth_clients
     ADD CONSTRAINT oauth_clients_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.prompts
+    ADD CONSTRAINT prompts_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
 ALTER TABLE ONLY public.relevance_policies
     ADD CONSTRAINT relevance_policies_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -3358,6 +3476,8 @@ ALTER TABLE public.link_tries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.listed_authors ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.media ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notices ENABLE ROW LEVEL SECURITY;
@@ -3408,11 +3528,15 @@ CREATE POLICY own_tenants ON public.link_tries USING ((array_position(( SELECT (
 
 CREATE POLICY own_tenants ON public.listed_authors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.media USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.notice_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.notices USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.oauth_clients USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.prompts USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.quarantine_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -3451,6 +3575,8 @@ CREATE POLICY own_tenants ON public.wakes USING ((array_position(( SELECT (curre
 CREATE POLICY own_tenants ON public.webchat_chats USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.webchat_messages USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.quarantine_heads ENABLE ROW LEVEL SECURITY;
 
@@ -3566,6 +3692,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.media TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.media TO nightdesk_doors;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
 GRANT SELECT ON TABLE public.nodes TO nightdesk_doors;
 
@@ -3580,6 +3709,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.oauth_clients TO nightdesk_doo
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.owners TO nightdesk_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.owners TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.prompts TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.prompts TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quarantine_heads TO nightdesk_doors;

@@ -29,6 +29,8 @@ mod bodies;
 mod guard;
 #[path = "street/sends.rs"]
 mod sends;
+#[path = "street/presses.rs"]
+mod presses;
 #[path = "street/follow_up.rs"]
 mod follow_up;
 #[path = "street/waking.rs"]

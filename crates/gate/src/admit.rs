@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use nightdesk_intake::Verified;
+use nightdesk_types::event::Content;
+use nightdesk_types::send::Op;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
 
 use crate::admitted::{Admitted, AdmittedSend, Recipient};
@@ -10,7 +12,7 @@ use crate::decide::{Decision, Refusal, Refused, SendRefusal, Tag, decide_send};
 use crate::facts::Facts;
 use crate::kept::Kept;
 use crate::known::Floor;
-use crate::store::{KeptRefusal, RefusalNote, Store};
+use crate::store::{KeptRefusal, Prompt, RefusalNote, Store};
 
 /// Why something was not let through.
 #[derive(Debug, thiserror::Error)]
@@ -54,10 +56,27 @@ impl Gate {
             Some(facts) => self.decide(event.bot(), &facts, floor).await,
             None => Err(AdmitError::Refused(Refused { agent: None, refusal: Refusal::NoAuthor })),
         };
-        match decided {
-            Ok((recipients, passed_over)) => Ok(Admitted { recipients, passed_over, inner: event }),
-            Err(error) => Err((event, error)),
-        }
+        let admitted = match decided {
+            Ok((recipients, passed_over)) => Admitted { recipients, passed_over, inner: event },
+            Err(error) => return Err((event, error)),
+        };
+        self.to_who_asked(admitted).await
+    }
+
+    /// What answers a question reaches the agent that asked it, and no other.
+    async fn to_who_asked(
+        &self,
+        admitted: Admitted<Event>,
+    ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
+        let event = &admitted.inner;
+        let Some(id) = answered(event.get()) else { return Ok(admitted) };
+        let asker = match self.store.asker(Prompt { bot: event.bot(), id }).await {
+            Ok(asker) => asker,
+            Err(error) => return Err((admitted.inner, error.into())),
+        };
+        let asked = |one: &Recipient| asker == Some((one.scope, one.agent));
+        let narrowed = admitted.narrowed(Refusal::NotAsked, asked);
+        narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 
     /// Decides again, on what the store says now, because the inbox found the admit old.
@@ -128,8 +147,19 @@ impl Gate {
         let mut reaches = self.store.reaches(scope, agent, &send.chat_id).await?;
         reaches.retain(|reach| through.is_none_or(|bot| reach.bot == bot));
         let bot = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
+        if let Op::Prompt { prompt_id: id, .. } = &send.op
+            && !self.store.ask(scope, agent, Prompt { bot, id }).await?
+        {
+            return Err(AdmitError::Refused(SendRefusal::PromptTaken));
+        }
         Ok(AdmittedSend { scope, agent, bot, request, send })
     }
+}
+
+/// The question that an event answers by a button.
+fn answered(event: &Event) -> Option<&str> {
+    let Content::Message(message) = event.content() else { return None };
+    message.prompt_response.as_ref().map(|response| response.prompt_id.as_str())
 }
 
 /// Who wants to send, as proven by its line.

@@ -76,6 +76,9 @@ pub enum Refusal {
     /// It was not said to the bot, and the agent wants to be addressed.
     #[error("not addressed to the agent")]
     NotAddressed,
+    /// It answers what another agent asked, or nobody remembers who did.
+    #[error("an answer to what the agent did not ask")]
+    NotAsked,
     /// The author writes to the agent too fast.
     #[error("the author writes too fast")]
     TooFast,
@@ -108,7 +111,7 @@ impl Layer {
 
 impl Refusal {
     /// Every one there is.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NoAuthor,
         Self::UnboundAuthor,
         Self::NotWelcome,
@@ -116,6 +119,7 @@ impl Refusal {
         Self::SightUnknown,
         Self::OtherBot,
         Self::NotAddressed,
+        Self::NotAsked,
         Self::TooFast,
     ];
 
@@ -129,6 +133,7 @@ impl Refusal {
             Self::SightUnknown => "sight-unknown",
             Self::OtherBot => "other-bot",
             Self::NotAddressed => "not-addressed",
+            Self::NotAsked => "not-asked",
             Self::TooFast => "too-fast",
         }
     }
@@ -143,7 +148,7 @@ impl Refusal {
         match self {
             Self::NoAuthor | Self::UnboundAuthor | Self::NotWelcome => Layer::Authorised,
             Self::NotVisible | Self::SightUnknown => Layer::Visible,
-            Self::OtherBot | Self::NotAddressed => Layer::Relevant,
+            Self::OtherBot | Self::NotAddressed | Self::NotAsked => Layer::Relevant,
             Self::TooFast => Layer::Paced,
         }
     }

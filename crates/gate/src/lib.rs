@@ -23,4 +23,4 @@ pub use ask::Ask;
 pub use decide::{Decision, Reach, Refusal, Refused, SendRefusal, Tag};
 pub use facts::{Facts, Place};
 pub use known::{Change, Floor};
-pub use store::{KeptRefusal, RefusalNote, Store};
+pub use store::{KeptRefusal, Prompt, RefusalNote, Store};

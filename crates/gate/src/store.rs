@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
 
-use crate::known::Change;
+use crate::known::{Agent, Change};
 use crate::{Reach, Refusal};
 
 /// One refusal, as it is kept for `explain`. It holds no text of the event.
@@ -30,6 +30,15 @@ pub struct KeptRefusal {
     pub note: RefusalNote,
 }
 
+/// A question with buttons, on a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Prompt<'a> {
+    /// The bot that showed it.
+    pub bot: BotId,
+    /// What its client calls it.
+    pub id: &'a str,
+}
+
 /// What is known about who may reach whom.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -49,6 +58,18 @@ pub trait Store: Send + Sync {
         agent: AgentId,
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError>;
+
+    /// Notes that an agent asks something with buttons on a bot. False: a prompt of another agent is
+    /// called so there.
+    async fn ask(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        prompt: Prompt<'_>,
+    ) -> Result<bool, StoreError>;
+
+    /// Which agent asked, over all tenants.
+    async fn asker(&self, prompt: Prompt<'_>) -> Result<Option<Agent>, StoreError>;
 
     /// The refusals that are kept of an event in a tenant's ring, newest first.
     async fn refusals(

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_gate::Recipient;
-use nightdesk_gate::{Admitted, Change, Gate, KeptRefusal, Reach, RefusalNote};
+use nightdesk_gate::known::Agent;
+use nightdesk_gate::{Admitted, Change, Gate, KeptRefusal, Prompt, Reach, Recipient, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
     Store, Waiting,
@@ -37,6 +37,14 @@ impl nightdesk_gate::Store for Silent {
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
+        unreachable!("nobody asks")
+    }
+
+    async fn asker(&self, _: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+        unreachable!("nobody asks")
     }
 
     async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {

@@ -3,9 +3,10 @@
 mod reach;
 
 use async_trait::async_trait;
-use nightdesk_gate::{Change, KeptRefusal, Reach, Refusal, RefusalNote, Store};
+use nightdesk_gate::known::Agent;
+use nightdesk_gate::{Change, KeptRefusal, Prompt, Reach, Refusal, RefusalNote, Store};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
@@ -62,6 +63,47 @@ impl Store for Pg {
                     .into_iter()
                     .map(|row| reach(BotId::from_uuid(row.bot), row.platform, row.handle))
                     .collect())
+            })
+        })
+        .await
+    }
+
+    async fn ask(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        Prompt { bot, id }: Prompt<'_>,
+    ) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.scoped("note who asks", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    r#"select prompt_ask($1, $2, $3, $4) as "asked!""#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    bot.uuid(),
+                    id
+                )
+                .fetch_one(connection)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+        let id = id.to_owned();
+        self.single("find who asked", move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,
+                    bot.uuid(),
+                    id
+                )
+                .fetch_optional(connection)
+                .await?;
+                let tenant = |id| TenantScope::of(TenantId::from_uuid(id));
+                Ok(row.map(|row| (tenant(row.tenant), AgentId::from_uuid(row.agent))))
             })
         })
         .await

@@ -5,7 +5,7 @@ use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
-    REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
+    PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;
@@ -25,6 +25,8 @@ impl Upkeep for Pg {
         let expired = in_batches(|| self.expire()).await?;
         let forgotten = in_batches(|| self.forget_acked()).await?;
         in_batches(|| self.forget_sends()).await?;
+        in_batches(|| self.forget_prompts()).await?;
+        in_batches(|| self.forget_media()).await?;
         in_batches(|| self.forget_changes()).await?;
         in_batches(|| self.forget_audit()).await?;
         in_batches(|| self.forget_links()).await?;
@@ -87,6 +89,37 @@ impl Pg {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
                     SEND_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_prompts(&self) -> Result<u64, StoreError> {
+        self.single("forget old prompts", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
+                    PROMPT_DAYS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_media(&self) -> Result<u64, StoreError> {
+        self.single("forget old media", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_media($1) as "forgotten!""#,
                     UPKEEP_ROWS_MAX
                 )
                 .fetch_one(connection)

@@ -359,6 +359,9 @@ pub const DEDUPE_DAYS: i32 = 7;
 /// Hours a send is remembered, so that a repeat of it is recognised.
 pub const SEND_HOURS: i32 = 24;
 
+/// Days it is remembered who asked what with buttons; whoever presses one later reaches nobody.
+pub const PROMPT_DAYS: i32 = 7;
+
 /// Sends of other nodes that one look takes in hand.
 pub const WAITING_SENDS_MAX: usize = 512;
 

@@ -133,6 +133,8 @@ struct State {
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
+    /// Who asked what with buttons.
+    prompts: BTreeMap<(BotId, String), AgentKey>,
     refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
     chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,

@@ -42,6 +42,9 @@ pub enum SendRefusal {
     /// Two bots know a chat of that id, and none was named.
     #[error("several bots know this chat; name one")]
     Ambiguous,
+    /// What it asks would be taken for what another agent asked.
+    #[error("another prompt has this id; take a new one")]
+    PromptTaken,
 }
 
 /// Through which bot a send goes, of those the line greeted for and the agent has a reach by. A hello

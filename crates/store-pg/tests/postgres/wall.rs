@@ -9,10 +9,11 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 41] = [
+const DEFINERS: [(&str, &str); 44] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
+    ("door_asker", "nightdesk_doors"),
     ("door_audit_heads", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
     ("door_bots_of", "nightdesk_doors"),
@@ -41,6 +42,8 @@ const DEFINERS: [(&str, &str); 41] = [
     ("forget_data_keys", "nightdesk_doors"),
     ("forget_ended", "nightdesk_doors"),
     ("forget_links", "nightdesk_doors"),
+    ("forget_media", "nightdesk_doors"),
+    ("forget_prompts", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),

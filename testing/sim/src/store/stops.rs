@@ -1,7 +1,8 @@
 //! The stops' stores: inbox, lines, gate, egress.
 
 use nightdesk_egress::{Asked, GivenUp, Said, SendKey, Settled, Where};
-use nightdesk_gate::{AdmittedSend, Change, KeptRefusal, Reach, RefusalNote};
+use nightdesk_gate::known::Agent;
+use nightdesk_gate::{AdmittedSend, Change, KeptRefusal, Prompt, Reach, RefusalNote};
 use nightdesk_inbox::{
     Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
     SourceMark, Stored, Swept, TestEntry, Waiting,
@@ -44,6 +45,8 @@ through! { nightdesk_gate::Store {
     fn changes(bot: BotId, since: Option<i64>) -> Change;
     fn changed(bots: &[(BotId, i64)]) -> Vec<BotId>;
     fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
+    fn ask(scope: TenantScope, agent: AgentId, prompt: Prompt<'_>) -> bool;
+    fn asker(prompt: Prompt<'_>) -> Option<Agent>;
     fn refusals(scope: TenantScope, event_key: &str) -> Vec<KeptRefusal>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
 }}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nightdesk_gate::known::{Agent, Known, Terms};
-use nightdesk_gate::{Change, Facts, Place, Reach, Refusal, RefusalNote};
+use nightdesk_gate::{Change, Facts, Place, Prompt, Reach, Refusal, RefusalNote};
 use nightdesk_types::limits::REFUSALS_KEPT_MAX;
 use nightdesk_types::{Granted, Principal, Relevance, TenantScope};
 
@@ -55,6 +55,27 @@ pub async fn the_agent_preferred_last_comes_first(harness: &impl Harness) {
     assert!(prefer(&bob, "u1").await);
     assert_eq!(agents_of(&cast, "u1").await, [agent(&bob), agent(&cid), agent(&ann)]);
     assert!(!prefer(&bob, "u2").await, "nobody prefers an agent they are not bound to");
+}
+
+/// What was asked first under an id is asked by one agent, on its bot alone; it may ask again.
+pub async fn a_prompt_is_its_first_askers(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let [ann, bob] = [cast.stranger("ann").await, cast.stranger("bob").await];
+    let other = cast.another_bot("other-bot").await;
+    let gate = harness.gate();
+    let asks = async |person: &Person, bot| {
+        let prompt = Prompt { bot, id: "a1b2c3.01234567" };
+        gate.ask(person.scope, person.agent, prompt).await.expect("ask")
+    };
+    let asker = async |bot, id| gate.asker(Prompt { bot, id }).await.expect("find who asked");
+
+    assert!(asks(&ann, cast.bot.id).await);
+    assert!(asks(&ann, cast.bot.id).await, "a repeat is the same");
+    assert!(!asks(&bob, cast.bot.id).await, "it is somebody else's");
+    assert!(asks(&bob, other.id).await, "another bot is another place");
+    assert_eq!(asker(cast.bot.id, "a1b2c3.01234567").await, Some(agent(&ann)));
+    assert_eq!(asker(other.id, "a1b2c3.01234567").await, Some(agent(&bob)));
+    assert_eq!(asker(cast.bot.id, "a1b2c3.76543210").await, None);
 }
 
 /// A grant is known with who may reach its agent there, on its bot alone.

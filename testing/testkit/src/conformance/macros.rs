@@ -147,6 +147,7 @@ macro_rules! gate_store_conformance {
             the_version_moves_with_every_change,
             what_changed_since_is_told,
             who_keeps_up_knows_everything,
+            a_prompt_is_its_first_askers,
             an_entry_lets_its_agent_answer,
             a_grant_lets_its_agent_write,
             a_binding_lets_its_agent_write_to_the_person,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_gate::known::{Agent, Terms};
-use nightdesk_gate::{Change, KeptRefusal, Reach, RefusalNote, Store};
+use nightdesk_gate::{Change, KeptRefusal, Prompt, Reach, RefusalNote, Store};
 use nightdesk_register::OnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
 use nightdesk_types::{AgentId, BotId, Granted, Principal, StoreError, TenantScope, Timestamp};
@@ -94,6 +94,21 @@ impl Store for Memory {
             handle: row.new.handle.clone(),
         };
         Ok(bots.map(reach).collect())
+    }
+
+    async fn ask(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        Prompt { bot, id }: Prompt<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let asker = *state.prompts.entry((bot, id.to_owned())).or_insert((scope, agent));
+        Ok(asker == (scope, agent))
+    }
+
+    async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+        Ok(self.lock().prompts.get(&(bot, id.to_owned())).copied())
     }
 
     async fn refusals(

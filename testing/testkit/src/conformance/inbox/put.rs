@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_gate::{AdmitError, Change, Gate, KeptRefusal, Reach, Recipient, RefusalNote, Store};
+use nightdesk_gate::{
+    AdmitError, Change, Gate, KeptRefusal, Prompt, Reach, Recipient, RefusalNote, Store, known,
+};
 use nightdesk_inbox::{Accept, Ask, ParkReason, Put, Stored, Waiting};
 use nightdesk_protocol::event::encode;
 use nightdesk_types::event::{ChatType, Source};
@@ -213,6 +215,14 @@ impl Store for Haunted {
 
     async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    async fn asker(&self, _: Prompt<'_>) -> Result<Option<known::Agent>, StoreError> {
+        Ok(None)
     }
 
     async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
