@@ -1,6 +1,7 @@
 //! What gateways post to the desk besides their line.
 
 mod enroll;
+mod media;
 mod provision;
 mod relevance;
 
@@ -14,6 +15,8 @@ use crate::gateways::Gateways;
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
     OpenApiRouter::new()
         .routes(routes!(enroll::enroll))
+        .routes(routes!(media::put))
+        .routes(routes!(media::get))
         .routes(routes!(relevance::policy))
         .routes(routes!(provision::provision))
 }

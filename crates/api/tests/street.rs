@@ -29,6 +29,8 @@ mod bodies;
 mod guard;
 #[path = "street/sends.rs"]
 mod sends;
+#[path = "street/media.rs"]
+mod media;
 #[path = "street/presses.rs"]
 mod presses;
 #[path = "street/follow_up.rs"]

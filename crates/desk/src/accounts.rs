@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use nightdesk_egress::Lent;
-use nightdesk_port::{Bot, Platform};
+use nightdesk_egress::{FileError, Lent, Spoken};
+use nightdesk_media::Media;
+use nightdesk_port::{Bot, File, Platform};
 use nightdesk_register::{Lessee, Register, RegisterError, SessionDigest, Where};
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
@@ -43,6 +44,7 @@ impl Account {
 pub struct Accounts {
     register: Arc<Register>,
     adapters: Adapters,
+    pub(crate) media: Arc<Media>,
     /// Each with the time of its look, by the clock that tests can move.
     by_path: Cache<String, (Instant, Account)>,
     by_id: Cache<BotId, (Instant, Account)>,
@@ -56,10 +58,11 @@ impl std::fmt::Debug for Accounts {
 
 impl Accounts {
     /// Accounts of the register, spoken for by these adapters.
-    pub fn new(register: Arc<Register>, adapters: Adapters) -> Self {
+    pub fn new(register: Arc<Register>, adapters: Adapters, media: Arc<Media>) -> Self {
         Self {
             register,
             adapters,
+            media,
             by_path: Cache::new(ACCOUNTS_KEPT_MAX),
             by_id: Cache::new(ACCOUNTS_KEPT_MAX),
         }
@@ -122,6 +125,10 @@ impl nightdesk_egress::Accounts for Accounts {
         let Lent { scope, agent, bot, chat, session_key, kind } = *asked;
         let lessee = Lessee { scope, agent, session: SessionDigest::of(session_key), kind };
         self.register.lent(&lessee, Where { bot, chat }).await.map_err(store_error)
+    }
+
+    async fn file(&self, asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
+        self.spoken(asked).await
     }
 }
 

@@ -14,7 +14,7 @@ use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
-use crate::{Account, Desk, capabilities, linking, waking};
+use crate::{Account, Desk, capabilities, files, linking, waking};
 
 mod answer;
 
@@ -88,7 +88,8 @@ pub(crate) async fn put(
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
-        match capabilities::put(desk, &event, mark).await? {
+        let referred = files::referred(desk, account, &event).await?;
+        match capabilities::put(desk, referred.as_ref().unwrap_or(&event), mark).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
                 desk.refusals.passed_over(&event);

@@ -15,6 +15,7 @@ pub mod sweep;
 pub mod waking;
 mod accounts;
 mod capabilities;
+mod files;
 mod limits;
 mod linking;
 mod notices;
@@ -27,12 +28,14 @@ use nightdesk_bus::Bell;
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
+use nightdesk_media::Media;
 use nightdesk_register::{Issuers, Register};
 use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
 pub use explaining::Records;
+pub use files::GiveError;
 pub use limits::{Limits, Raised, What};
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
@@ -57,6 +60,8 @@ pub struct Desk {
     pub inbox: Arc<Inbox>,
     /// The way out.
     pub egress: Arc<Egress>,
+    /// Files by reference.
+    pub media: Arc<Media>,
     /// The bell.
     pub bell: Ringer,
     /// What is written down about events.

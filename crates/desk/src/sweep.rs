@@ -7,9 +7,9 @@ use std::time::Duration;
 use nightdesk_bus::{Bell, Ears, Marked, Ring};
 use nightdesk_inbox::Upkeep;
 use nightdesk_types::limits::{
-    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, REACH_LOOK_EVERY, REFUSAL_FLUSH_EVERY,
-    REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY, SWEEP_EVERY, SWEEP_LINES_MAX,
-    UPKEEP_EVERY, WAKE_SWEEP_EVERY,
+    CLOCKS_COMPARED_EVERY, DOUBT_GATHERED_FOR, MEDIA_SWEPT_EVERY, REACH_LOOK_EVERY,
+    REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY,
+    SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY, WAKE_SWEEP_EVERY,
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
@@ -31,6 +31,7 @@ pub async fn run(
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
         every(REACH_LOOK_EVERY, "look who may be reached", drain, || desk.gate.look_at_all()),
         every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
+        every(MEDIA_SWEPT_EVERY, "remove old files", drain, || files(&desk)),
         every(WAKE_SWEEP_EVERY, "call agents", drain, || waking::sweep(&desk)),
         every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking::bury(&desk)),
         lines(&desk, &ears, drain),
@@ -107,6 +108,10 @@ async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
         ears.ring(Ring::Revoked { gateway }).await;
     }
     Ok(())
+}
+
+async fn files(desk: &Desk) -> Result<(), StoreError> {
+    desk.media.sweep().await.map(drop)
 }
 
 async fn clocks(desk: &Desk) -> Result<(), StoreError> {

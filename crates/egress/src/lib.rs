@@ -30,5 +30,5 @@ pub use pace::Paces;
 pub use said::{Said, Sayings, Where};
 pub use settled::{Parts, Settled};
 pub use split::split;
-pub use stop::{Account, Accounts, Egress, Lent, SendLanes, SendTurn};
+pub use stop::{Account, Accounts, Egress, FileError, Lent, SendLanes, SendTurn, Spoken};
 pub use store::{Asked, GivenUp, SendKey, Store, Waiting};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use nightdesk_bus::{Bell, Settlements};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
-use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, Receipt};
+use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::send::Op;
@@ -45,6 +45,40 @@ pub trait Accounts: std::marker::Send + Sync {
     async fn capability(&self, _asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
         Ok(None)
     }
+
+    /// The file an agent speaks of. `None`: it is not the desk's to give.
+    async fn file(&self, _asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
+        Ok(None)
+    }
+}
+
+/// A file, as a send speaks of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Spoken<'a> {
+    /// For whom the send is made.
+    pub scope: TenantScope,
+    /// Which agent asked for it.
+    pub agent: AgentId,
+    /// Where it is said to be.
+    pub url: &'a str,
+}
+
+/// Why there is no file to send.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It is none of the agent's, or not any more.
+    #[error("media absent or expired")]
+    Gone,
+    /// It may come later.
+    #[error("the file could not be read")]
+    Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
+}
+
+/// What a call needs besides what it says.
+enum Aid {
+    Nothing,
+    Lent(Key),
+    File(File),
 }
 
 /// A capability, as a send asks for it.
@@ -207,8 +241,8 @@ impl Egress {
         }
         crash_point("K13");
         let settled = match ready {
-            Ok(()) => match self.lent(key, errand).await {
-                Ok(lent) => self.say(errand, lent.as_ref()).await,
+            Ok(()) => match self.aid(key, errand).await {
+                Ok(aid) => self.say(errand, &aid).await,
                 Err(nothing) => nothing,
             },
             Err(error) => Settled::from(Err(error)),
@@ -219,27 +253,36 @@ impl Egress {
         Ok(Some(settled))
     }
 
-    /// The capability a follow-up needs, right before it is used: it may have ended meanwhile.
-    async fn lent(&self, key: &SendKey, errand: &Errand) -> Result<Option<Key>, Settled> {
-        let Some(Op::FollowUp { session_key, kind, .. }) =
-            errand.calls.first().map(|call| &call.op)
-        else {
-            return Ok(None);
-        };
+    /// What a call needs besides, right before it is used: it may have ended meanwhile.
+    async fn aid(&self, key: &SendKey, errand: &Errand) -> Result<Aid, Settled> {
         let SendKey { scope, agent, .. } = *key;
-        let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
-        match self.accounts.capability(&Lent { scope, agent, bot, chat, session_key, kind }).await {
-            Ok(Some(lent)) => Ok(Some(lent)),
-            Ok(None) => Err(Settled::nothing_lent()),
-            Err(error) => Err(Settled::from(Err(DeliverError::Unavailable(error.into())))),
+        match errand.calls.first().map(|call| &call.op) {
+            Some(Op::FollowUp { session_key, kind, .. }) => {
+                let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
+                let asked = Lent { scope, agent, bot, chat, session_key, kind };
+                match self.accounts.capability(&asked).await {
+                    Ok(Some(lent)) => Ok(Aid::Lent(lent)),
+                    Ok(None) => Err(Settled::nothing_lent()),
+                    Err(error) => Err(unavailable(error)),
+                }
+            }
+            Some(Op::SendMedia { source_url: url, .. }) => {
+                match self.accounts.file(&Spoken { scope, agent, url }).await {
+                    Ok(Some(file)) => Ok(Aid::File(file)),
+                    Ok(None) => Ok(Aid::Nothing),
+                    Err(gone @ FileError::Gone) => Err(Settled::Failed(gone.to_string())),
+                    Err(FileError::Unavailable(error)) => Err(unavailable(error)),
+                }
+            }
+            Some(_) | None => Ok(Aid::Nothing),
         }
     }
 
     /// Says all parts, in order, up to the first that fails.
-    async fn say(&self, errand: &Errand, lent: Option<&Key>) -> Settled {
+    async fn say(&self, errand: &Errand, aid: &Aid) -> Settled {
         let mut said = Vec::new();
         for call in &errand.calls {
-            match self.call(errand, (call, lent), said.is_empty()).await {
+            match self.call(errand, (call, aid), said.is_empty()).await {
                 Ok(receipt) => said.push(receipt),
                 Err(error) => return Settled::broken_off(said, errand.calls.len(), error),
             }
@@ -251,7 +294,7 @@ impl Egress {
     async fn call(
         &self,
         errand: &Errand,
-        (send, lent): (&Send, Option<&Key>),
+        (send, aid): (&Send, &Aid),
         mut is_paced: bool,
     ) -> Result<Receipt, DeliverError> {
         loop {
@@ -262,7 +305,7 @@ impl Egress {
             if !self.owners.lease().is_held() {
                 return Err(DeliverError::Unavailable(LeaseLost.into()));
             }
-            match called(errand, send, lent).await {
+            match called(errand, send, aid).await {
                 Err(DeliverError::RateLimited { retry_after }) => {
                     self.metrics.rate_limited();
                     self.hold(&errand.account, &errand.chat, retry_after);
@@ -316,12 +359,18 @@ const fn out_of_time() -> DeliverError {
     DeliverError::RateLimited { retry_after: Duration::ZERO }
 }
 
-async fn called(errand: &Errand, send: &Send, lent: Option<&Key>) -> Result<Receipt, DeliverError> {
+/// Nothing was done.
+fn unavailable(error: impl Into<Box<dyn Error + std::marker::Send + Sync>>) -> Settled {
+    Settled::from(Err(DeliverError::Unavailable(error.into())))
+}
+
+async fn called(errand: &Errand, send: &Send, aid: &Aid) -> Result<Receipt, DeliverError> {
     let Errand { account, until, .. } = errand;
     let until = (Instant::now() + PLATFORM_CALL_WAIT).min(*until);
-    let call = match lent {
-        Some(lent) => account.platform.follow_up(&account.bot, send, lent),
-        None => account.platform.deliver(&account.bot, send),
+    let call = match aid {
+        Aid::Lent(lent) => account.platform.follow_up(&account.bot, send, lent),
+        Aid::File(file) => account.platform.upload(&account.bot, send, file),
+        Aid::Nothing => account.platform.deliver(&account.bot, send),
     };
     match timeout_at(until, call).await {
         Ok(delivered) => delivered,

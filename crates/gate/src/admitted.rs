@@ -49,6 +49,12 @@ impl Admitted<Event> {
         }
     }
 
+    /// The same, with what is attached to be had there instead.
+    #[must_use]
+    pub fn referring_to(&self, urls: Vec<String>) -> Self {
+        Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    }
+
     /// Who else was thought of, and why they do not receive it.
     pub fn passed_over(&self) -> &[Refused] {
         &self.passed_over

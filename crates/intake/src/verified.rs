@@ -47,6 +47,14 @@ impl<T> Verified<T> {
     }
 }
 
+impl Verified<Event> {
+    /// The same, with what is attached to be had there instead.
+    #[must_use]
+    pub fn referring_to(&self, urls: Vec<String>) -> Self {
+        Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    }
+}
+
 /// Something authentic that nobody can read. It is kept for a person to look at.
 #[derive(Debug)]
 pub struct Quarantined {

@@ -59,6 +59,9 @@ pub(crate) struct Config {
     /// What tenants may name for us to call.
     #[serde(default)]
     pub(crate) outside: Rules,
+    /// Where files lie.
+    #[serde(default)]
+    pub(crate) media: MediaSection,
     /// Where Telegram is.
     #[serde(default)]
     pub(crate) telegram: TelegramSection,
@@ -213,6 +216,21 @@ impl Waking {
     }
 }
 
+/// Where files lie that agents give the desk to send, for an hour. Since 0.2.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MediaSection {
+    /// A folder that every node sees, or a bucket: `s3://files/desk`, `gs://…`, `az://…`. A bucket's keys
+    /// are taken from the environment, as its own tools do.
+    pub(crate) place: String,
+}
+
+impl Default for MediaSection {
+    fn default() -> Self {
+        Self { place: "media".to_owned() }
+    }
+}
+
 /// Where Telegram is. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -267,6 +285,7 @@ impl Config {
             limits: Raised::default(),
             audit: Audit::default(),
             outside: Rules::default(),
+            media: MediaSection::default(),
             telegram: TelegramSection::default(),
             issuer: Issuing::default(),
             issuers: Vec::new(),

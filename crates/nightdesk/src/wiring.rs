@@ -17,6 +17,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, Upkeep};
 use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
+use nightdesk_media::Media;
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
@@ -109,7 +110,8 @@ impl Running {
         let who = (register, Arc::new(issuers));
         let stores = (&pg, wake, limits(config, &ringing));
         let adapters = adapters(config, &webchat)?;
-        let desk = Arc::new(desk(stores, who, &lease, (&ringing, adapters), &life));
+        let street = (&ringing, adapters, media(config, &pg)?);
+        let desk = Arc::new(desk(stores, who, &lease, street, &life));
         life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
         let room = Arc::new(room(
             (&pg, &desk),
@@ -216,10 +218,11 @@ fn desk(
     (pg, wake, limits): (&Arc<Pg>, Arc<Wake>, Limits),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
-    (ringing, adapters): (&Ringing, Adapters),
+    (ringing, adapters, media): (&Ringing, Adapters, Arc<Media>),
     life: &Lifecycle,
 ) -> Desk {
-    let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
+    let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
+    let accounts = Arc::new(accounts);
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
     Desk {
         register,
@@ -236,6 +239,7 @@ fn desk(
             life.work.clone(),
         )),
         accounts,
+        media,
         bell: Ringer(ringing.bell()),
         records: Record(Arc::<Pg>::clone(pg)),
         wake,
@@ -332,6 +336,14 @@ fn webchat(config: &Config, pg: &Arc<Pg>, ringing: &Ringing) -> Webchat {
 }
 
 /// The platforms this build can speak to.
+fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
+    let place = &config.media.place;
+    let objects = nightdesk_media::open(place).with_context(|| {
+        format!("media.place is {place}; name a folder the desk may write to, or a bucket as s3://files/desk")
+    })?;
+    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url())))
+}
+
 fn adapters(config: &Config, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
     adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));

@@ -18,6 +18,7 @@ mod gate;
 mod inbox;
 mod upkeep;
 mod lines;
+mod media;
 mod wake;
 mod egress;
 mod lease;

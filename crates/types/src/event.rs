@@ -211,6 +211,20 @@ impl Event {
         &self.0.content
     }
 
+    /// The same, with what is attached to be had there instead, in its order. What has no such place
+    /// is left out.
+    #[must_use]
+    pub fn referring_to(&self, urls: Vec<String>) -> Self {
+        let mut draft = self.0.clone();
+        if let Content::Message(message) = &mut draft.content {
+            message.media.truncate(urls.len());
+            for (media, url) in message.media.iter_mut().zip(urls) {
+                media.url = url;
+            }
+        }
+        Self(draft)
+    }
+
     /// Everything it says, as JSON: what is kept of an event that no client could take.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()

@@ -8,7 +8,7 @@ use nightdesk_types::Send;
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
-use crate::Bot;
+use crate::{Bot, File};
 
 /// What the platform answered to a send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,11 @@ pub trait Deliver: std::marker::Send + Sync {
         _send: &Send,
         _capability: &Key,
     ) -> Result<Receipt, DeliverError> {
+        Err(DeliverError::Unsupported)
+    }
+
+    /// Makes one call, and gives the file with it that it speaks of.
+    async fn upload(&self, _: &Bot, _: &Send, _: &File) -> Result<Receipt, DeliverError> {
         Err(DeliverError::Unsupported)
     }
 }

@@ -11,12 +11,14 @@ mod deliver;
 mod capabilities;
 mod capability;
 mod eyes;
+mod files;
 
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
+pub use files::{FetchError, File, FileBytes, Files};
 pub use listen::{Heard, Listen, ListenError};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 
@@ -37,6 +39,11 @@ pub trait Platform: Receive + Deliver {
 
     /// Whom to ask for what people say to this bot; nobody, if the platform tells it by itself.
     fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+        None
+    }
+
+    /// Who fetches what people attach for this bot; nobody, where whoever is told of it can.
+    fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
         None
     }
 

@@ -21,6 +21,7 @@ use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
+use nightdesk_testkit::media;
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
 use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, TenantId};
@@ -109,7 +110,9 @@ impl Parts {
         let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
         let adapters: Adapters =
             [(ADAPTER.to_owned(), Arc::new(platform) as Arc<dyn Platform>)].into();
-        let accounts = Arc::new(Accounts::new(Arc::clone(&register), adapters));
+        let media = media(Arc::<SimStore>::clone(store), URL);
+        let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
+        let accounts = Arc::new(accounts);
         Desk {
             register,
             issuers: Arc::new(Issuers::own_alone(issuer)),
@@ -125,6 +128,7 @@ impl Parts {
                 self.life.work.clone(),
             )),
             accounts,
+            media,
             bell: Ringer(self.bell()),
             records: Record(Arc::<SimStore>::clone(store)),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),

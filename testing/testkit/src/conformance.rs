@@ -37,6 +37,7 @@ pub mod register;
 pub mod egress;
 pub mod lease;
 pub mod webchat;
+pub mod media;
 pub mod upkeep;
 pub mod time;
 
@@ -72,6 +73,9 @@ pub trait Harness: Send + Sync {
 
     /// What an operator asks of waking.
     fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers>;
+
+    /// What files by reference ask.
+    fn media(&self) -> Arc<dyn nightdesk_media::Store>;
 
     /// What our own pages ask.
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store>;

@@ -38,6 +38,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::media;
 use crate::scripted::Scripted;
 use crate::{FakeClock, Memory};
 
@@ -383,6 +384,7 @@ impl Rooms<'_> {
         writers: &TaskTracker,
         work: &TaskTracker,
     ) -> Desk {
+        let url = webchat.public_url();
         let Rooms { store, register, ears, calls } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
         let ours = [
@@ -390,8 +392,10 @@ impl Rooms<'_> {
             (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
         ];
         let adapters: Adapters = ours.into_iter().chain(platforms).collect();
-        let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters));
         let store = || Arc::new((*store).clone());
+        let media = media(store(), url);
+        let accounts = Accounts::new(Arc::clone(register), adapters, Arc::clone(&media));
+        let accounts = Arc::new(accounts);
         let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
@@ -410,6 +414,7 @@ impl Rooms<'_> {
                 work.clone(),
             )),
             accounts,
+            media,
             bell: Ringer(Arc::<Ears>::clone(ears)),
             records: Record(store()),
             wake: Arc::new(wake),

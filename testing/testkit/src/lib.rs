@@ -25,6 +25,6 @@ pub mod desk;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 pub use clock::FakeClock;
 #[cfg(feature = "stores")]
-pub use memory::Memory;
+pub use memory::{Memory, media};
 #[cfg(feature = "stores")]
 pub use writers::Writers;

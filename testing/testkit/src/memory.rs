@@ -30,6 +30,7 @@ mod inbox;
 mod aside;
 mod upkeep;
 mod lines;
+mod media;
 mod wake;
 mod gate;
 mod egress;
@@ -38,6 +39,8 @@ mod register;
 mod audit;
 mod quota;
 mod webchat;
+
+pub use media::media;
 
 use agent::Agent;
 
@@ -133,6 +136,7 @@ struct State {
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
+    media: BTreeMap<(AgentKey, nightdesk_media::MediaId), media::FileRow>,
     /// Who asked what with buttons.
     prompts: BTreeMap<(BotId, String), AgentKey>,
     refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,

@@ -6,7 +6,8 @@
 //! In: a signed request, `{"id": "<event key>", "event": {…}}` or `{"events": [{…}, …]}`; see
 //! [`SIGNATURE_HEADER`] and [`sign`]. One event may bear `"capability": {"kind": …, "value": …}`.
 //! Out: `{"bot": "<handle>", "send": {…}}` is posted to the bot's `settings.deliver_url`, with the
-//! `"capability"` where one is used, and the HTTP answer says what came of it.
+//! `"capability"` or the `"file"` where one is used, and the HTTP answer says what came of it. What is
+//! attached to an event has its text in `settings.files`, if there are any.
 //!
 //! # Promise
 //!
@@ -14,9 +15,10 @@
 //! a send is in any log or error.
 
 use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
 use nightdesk_port::{
-    Bot, Capabilities, Deliver, DeliverError, Eyes, Platform, Receipt, Receive, ReceiveError,
-    Received, SignedRequest,
+    Bot, Capabilities, Deliver, DeliverError, Eyes, FetchError, File, FileBytes, Files, Platform,
+    Receipt, Receive, ReceiveError, Received, SignedRequest,
 };
 use nightdesk_types::event::Source;
 use nightdesk_types::{Send, Sight};
@@ -26,6 +28,8 @@ mod signature;
 mod words;
 mod settings;
 mod call;
+
+use call::Aid;
 
 #[cfg(test)]
 mod tests;
@@ -61,7 +65,7 @@ impl Receive for Scripted {
 impl Deliver for Scripted {
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
         let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
-        call::make(&self.client, url, (bot, send), None).await
+        call::make(&self.client, url, (bot, send), Aid::default()).await
     }
 
     async fn follow_up(
@@ -71,7 +75,14 @@ impl Deliver for Scripted {
         capability: &Key,
     ) -> Result<Receipt, DeliverError> {
         let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
-        call::make(&self.client, url, (bot, send), Some(capability)).await
+        let aid = Aid { capability: Some(capability), file: None };
+        call::make(&self.client, url, (bot, send), aid).await
+    }
+
+    async fn upload(&self, bot: &Bot, send: &Send, file: &File) -> Result<Receipt, DeliverError> {
+        let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
+        let aid = Aid { capability: None, file: Some(file) };
+        call::make(&self.client, url, (bot, send), aid).await
     }
 }
 
@@ -80,8 +91,20 @@ impl Platform for Scripted {
         settings::capabilities(bot)
     }
 
+    fn files(&self, bot: &Bot) -> Option<&dyn Files> {
+        settings::has_files(bot).then_some(self)
+    }
+
     fn eyes(&self) -> Option<&dyn Eyes> {
         Some(self)
+    }
+}
+
+#[async_trait]
+impl Files for Scripted {
+    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
+        let text = settings::file(bot, reference).ok_or(FetchError::Gone)?;
+        Ok(stream::once(async { Ok(text.into()) }).boxed())
     }
 }
 

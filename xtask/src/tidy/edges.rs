@@ -35,12 +35,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // whoever a tenant names is called through one guarded client
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
+    ("media", &["types"]),
     // the only crate that knows two stops at once
     (
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake",
+            "register", "vault", "lease", "wake", "media",
         ],
     ),
     // what stands behind the ports; it reads entries back in the form they were written
@@ -48,13 +49,19 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "wake", "webchat",
+            "lease", "wake", "media", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
     // the street side; the API opens lines, hands webhooks in, serves our own pages, and gives out
     // what the register knows who to give to
-    ("api", &["types", "protocol", "port", "bus", "vault", "line", "register", "desk", "webchat"]),
+    (
+        "api",
+        &[
+            "types", "protocol", "port", "bus", "vault", "line", "register", "media", "desk",
+            "webchat",
+        ],
+    ),
     // the binary wires everything, runs an agent of its own on a desk to try, and can be built with
     // the scripted platform
     (
@@ -72,6 +79,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "lease",
             "outside",
             "wake",
+            "media",
             "desk",
             "store-pg",
             "bus-redis",
@@ -96,7 +104,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "desk", "api",
+            "register", "vault", "lease", "wake", "media", "desk", "api",
         ],
     ),
     // a judge knows what was seen, and nobody who saw it
@@ -116,7 +124,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "desk", "api", "webchat", "testkit", "judge",
+            "register", "vault", "lease", "wake", "media", "desk", "api", "webchat", "testkit",
+            "judge",
         ],
     ),
     ("xtask", &["servers"]),

@@ -26,7 +26,9 @@ const ACTS: [(&str, Kind); 11] = [
 ];
 
 /// What changes nobody's rights. Messages have a record of their own.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 19] = [
+    "/relay/media",
+    "/relay/media/{id}",
     "/manage",
     "/healthz",
     "/readyz",

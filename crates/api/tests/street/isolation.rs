@@ -19,7 +19,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route, how it is asked, and who may.
-const ROUTES: [(&str, &str, Guard); 28] = [
+const ROUTES: [(&str, &str, Guard); 30] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -33,6 +33,8 @@ const ROUTES: [(&str, &str, Guard); 28] = [
     ("GET", "/readyz", Open),
     ("GET", "/relay", Proof),
     ("POST", "/relay/enroll", Proof),
+    ("POST", "/relay/media", Proof),
+    ("GET", "/relay/media/{id}", Proof),
     ("POST", "/relay/policy", Proof),
     ("POST", "/relay/provision", Proof),
     ("GET", "/v1/events/{id}/explanation", Proof),

@@ -68,6 +68,10 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn media(&self) -> Arc<dyn nightdesk_media::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -150,5 +154,6 @@ nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);
 nightdesk_testkit::lease_store_conformance!(postgres().await);
 nightdesk_testkit::webchat_store_conformance!(postgres().await);
+nightdesk_testkit::media_store_conformance!(postgres().await);
 nightdesk_testkit::upkeep_conformance!(postgres().await);
 nightdesk_testkit::timed_store_conformance!(postgres().await);

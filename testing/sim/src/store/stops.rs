@@ -1,5 +1,7 @@
 //! The stops' stores: inbox, lines, gate, egress.
 
+use std::time::Duration;
+
 use nightdesk_egress::{Asked, GivenUp, Said, SendKey, Settled, Where};
 use nightdesk_gate::known::Agent;
 use nightdesk_gate::{AdmittedSend, Change, KeptRefusal, Prompt, Reach, RefusalNote};
@@ -9,6 +11,7 @@ use nightdesk_inbox::{
 };
 use nightdesk_lease::Owner;
 use nightdesk_line::{Caller, End, Taken};
+use nightdesk_media::{Kept, MediaId};
 use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
@@ -49,6 +52,11 @@ through! { nightdesk_gate::Store {
     fn asker(prompt: Prompt<'_>) -> Option<Agent>;
     fn refusals(scope: TenantScope, event_key: &str) -> Vec<KeptRefusal>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
+}}
+
+through! { nightdesk_media::Store {
+    fn keep(agent: Agent, files: &[(MediaId, Kept)], good_for: Duration) -> ();
+    fn find(agent: Agent, id: MediaId) -> Option<Kept>;
 }}
 
 through! { nightdesk_egress::Store {

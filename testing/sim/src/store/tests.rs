@@ -58,6 +58,10 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
+    fn media(&self) -> Arc<dyn nightdesk_media::Store> {
+        Arc::new(self.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }
@@ -93,6 +97,7 @@ macro_rules! every_suite {
         nightdesk_testkit::egress_store_conformance!(store($climate));
         nightdesk_testkit::lease_store_conformance!(store($climate));
         nightdesk_testkit::webchat_store_conformance!(store($climate));
+        nightdesk_testkit::media_store_conformance!(store($climate));
         nightdesk_testkit::upkeep_conformance!(store($climate));
         nightdesk_testkit::timed_store_conformance!(store($climate));
     };

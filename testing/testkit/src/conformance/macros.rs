@@ -132,6 +132,17 @@ macro_rules! line_store_conformance {
     };
 }
 
+/// Checks a store of files by reference.
+#[macro_export]
+macro_rules! media_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { media, $harness;
+            a_file_is_found_by_its_agent_alone,
+            a_file_is_there_for_its_time,
+        }
+    };
+}
+
 /// Checks a store of the gate.
 #[macro_export]
 macro_rules! gate_store_conformance {

@@ -51,6 +51,10 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn media(&self) -> Arc<dyn nightdesk_media::Store> {
+        Arc::new(self.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }
@@ -84,6 +88,7 @@ crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
 crate::lease_store_conformance!(memory());
 crate::webchat_store_conformance!(memory());
+crate::media_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
 crate::timed_store_conformance!(memory());
 

@@ -60,8 +60,10 @@ async fn serve(listener: TcpListener, told: watch::Sender<Vec<Value>>) {
 async fn answer(mut socket: TcpStream, told: watch::Sender<Vec<Value>>) {
     while let Some(call) = call(&mut socket).await {
         let mut send = call["send"].clone();
-        if let Some(capability) = call.get("capability") {
-            send["capability"] = capability.clone();
+        for aid in ["capability", "file"] {
+            if let Some(value) = call.get(aid) {
+                send[aid] = value.clone();
+            }
         }
         told.send_modify(|calls| calls.push(send));
         let number = told.borrow().len();

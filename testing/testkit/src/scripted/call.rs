@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
+use nightdesk_port::{Bot, ChatInfo, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use nightdesk_vault::Key;
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
@@ -39,6 +40,20 @@ struct Call<'a> {
     send: &'a Send,
     #[serde(skip_serializing_if = "Option::is_none")]
     capability: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<Value>,
+}
+
+/// What a call is made with besides.
+#[derive(Default)]
+pub(super) struct Aid<'a> {
+    pub(super) capability: Option<&'a Key>,
+    pub(super) file: Option<&'a File>,
+}
+
+fn shown(file: &File) -> Value {
+    let File { bytes, mime, filename } = file;
+    json!({ "text": String::from_utf8_lossy(bytes), "mime": mime, "filename": filename })
 }
 
 /// Makes one call.
@@ -46,10 +61,10 @@ pub(super) async fn make(
     client: &Client,
     url: Url,
     (bot, send): (&Bot, &Send),
-    lent: Option<&Key>,
+    Aid { capability, file }: Aid<'_>,
 ) -> Result<Receipt, DeliverError> {
-    let capability = lent.map(|lent| lent.with(str::to_owned));
-    let call = Call { bot: &bot.handle, send, capability };
+    let capability = capability.map(|lent| lent.with(str::to_owned));
+    let call = Call { bot: &bot.handle, send, capability, file: file.map(shown) };
     let answer = client.post(url).json(&call).send().await.map_err(unanswered)?;
     let status = answer.status();
     match status {

@@ -109,6 +109,16 @@ fn claimed(platform: &str) -> Capabilities {
     }
 }
 
+/// Whether what is attached can only be had with the bot's key: `settings.files` says what it is.
+pub(super) fn has_files(bot: &Bot) -> bool {
+    bot.settings.get("files").is_some()
+}
+
+/// A file, by its address.
+pub(super) fn file(bot: &Bot, reference: &str) -> Option<String> {
+    Some(bot.settings.get("files")?.get(reference)?.as_str()?.to_owned())
+}
+
 /// Whether a person can see a chat: everybody everything, unless `settings.sights` says of the chat
 /// who does. `null` in their place: the platform has not told.
 pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Sight {

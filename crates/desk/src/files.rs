@@ -1,0 +1,103 @@
+//! Files: what people attach becomes a reference of ours, and a reference becomes a file again.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use nightdesk_egress::{FileError, Spoken};
+use nightdesk_gate::Admitted;
+use nightdesk_media::{Agent, Kept, Lies, MediaId, Stream, whole};
+use nightdesk_port::{FetchError, File};
+use nightdesk_types::event::{Content, Media};
+use nightdesk_types::limits::{
+    MEDIA_BYTES_MAX, MEDIA_FETCH_WAIT, MEDIA_PER_EVENT_MAX, MEDIA_TAKE_WAIT,
+};
+use nightdesk_types::{BotId, Event, StoreError};
+use tokio::time::timeout;
+
+use crate::accounts::store_error;
+use crate::{Account, Accounts, Desk};
+
+/// The event as its recipients are told it, if something in it can only be had with the bot's key:
+/// they get a reference of ours for it.
+pub(crate) async fn referred(
+    desk: &Desk,
+    account: &Account,
+    event: &Admitted<Event>,
+) -> Result<Option<Admitted<Event>>, StoreError> {
+    let Content::Message(message) = event.verified().get().content() else { return Ok(None) };
+    if message.media.is_empty() || account.platform.files(&account.bot).is_none() {
+        return Ok(None);
+    }
+    let bot = event.verified().bot();
+    let files = message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| kept(bot, media));
+    let agents: Vec<Agent> = event.recipients().iter().map(|one| (one.scope, one.agent)).collect();
+    let urls = desk.media.refer(&agents, files.collect()).await?;
+    Ok(Some(event.referring_to(urls)))
+}
+
+fn kept(bot: BotId, media: &Media) -> Kept {
+    let Media { url, mime, size, filename, .. } = media.clone();
+    Kept { mime, filename, size, lies: Lies::There { bot, reference: url } }
+}
+
+/// Why a file is not given out, though it is somebody's.
+#[derive(Debug, thiserror::Error)]
+pub enum GiveError {
+    /// The store could not be asked.
+    #[error("the file could not be looked up")]
+    Store(#[from] StoreError),
+    /// The platform could not.
+    #[error("the file could not be fetched")]
+    Fetch(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// A file that is larger than one may be breaks off.
+fn bounded(bytes: Stream) -> Stream {
+    let bounded = bytes.scan(0, |came, chunk| {
+        *came += chunk.as_ref().map_or(0, Bytes::len);
+        let is_over = *came > MEDIA_BYTES_MAX;
+        std::future::ready(Some(if is_over { Err("the file is too large".into()) } else { chunk }))
+    });
+    bounded.boxed()
+}
+
+impl Accounts {
+    /// A file for an agent, with its bytes. `None`: it is not the agent's, or not there any more.
+    pub async fn give(
+        &self,
+        agent: Agent,
+        id: MediaId,
+    ) -> Result<Option<(Kept, Stream)>, GiveError> {
+        let Some(kept) = self.media.find(agent, id).await? else { return Ok(None) };
+        let bytes = match &kept.lies {
+            Lies::Here => self.media.read(agent, id).await?,
+            Lies::There { bot, reference } => self.fetched(*bot, reference).await?,
+        };
+        Ok(bytes.map(|bytes| (kept, bytes)))
+    }
+
+    async fn fetched(&self, bot: BotId, reference: &str) -> Result<Option<Stream>, GiveError> {
+        let Some(account) = self.of(bot).await.map_err(store_error)? else { return Ok(None) };
+        let Some(files) = account.platform.files(&account.bot) else { return Ok(None) };
+        match timeout(MEDIA_FETCH_WAIT, files.fetch(&account.bot, reference)).await {
+            Ok(Ok(bytes)) => Ok(Some(bounded(bytes))),
+            Ok(Err(FetchError::Gone)) => Ok(None),
+            Ok(Err(error @ FetchError::Unavailable(_))) => Err(GiveError::Fetch(error.into())),
+            Err(late) => Err(GiveError::Fetch(late.into())),
+        }
+    }
+
+    /// The whole file a send speaks of, if it names one of ours.
+    pub(crate) async fn spoken(&self, spoken: &Spoken<'_>) -> Result<Option<File>, FileError> {
+        let Spoken { scope, agent, url } = *spoken;
+        let Some(id) = MediaId::of_url(url) else { return Ok(None) };
+        let given = self.give((scope, agent), id).await;
+        let given = given.map_err(|error| FileError::Unavailable(error.into()))?;
+        let (Kept { mime, filename, .. }, bytes) = given.ok_or(FileError::Gone)?;
+        let bytes = timeout(MEDIA_TAKE_WAIT, whole(bytes)).await;
+        let bytes = bytes.map_err(|late| FileError::Unavailable(late.into()))?;
+        let bytes = bytes.map_err(|error| FileError::Unavailable(error.into()))?;
+        Ok(Some(File { bytes, mime, filename }))
+    }
+}

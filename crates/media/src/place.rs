@@ -1,0 +1,57 @@
+//! Place: where bytes lie.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use object_store::local::LocalFileSystem;
+use object_store::prefix::PrefixStore;
+use object_store::{ObjectStore, parse_url_opts};
+use url::Url;
+
+/// A place is none.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// The folder cannot be made.
+    #[error("the folder cannot be made")]
+    Folder(#[source] std::io::Error),
+    /// It cannot be opened.
+    #[error("the place cannot be opened")]
+    Objects(#[from] object_store::Error),
+}
+
+/// Opens a place: a folder, or a bucket such as `s3://files/desk`. What a bucket wants to know besides, as
+/// keys, it finds in the environment, under the names that its own tools use.
+pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+    match Url::parse(place) {
+        Ok(url) => {
+            let wants = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
+            let (bucket, folder) = parse_url_opts(&url, wants)?;
+            Ok(Arc::new(PrefixStore::new(bucket, folder)))
+        }
+        Err(_) => folder(Path::new(place)),
+    }
+}
+
+fn folder(path: &Path) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+    std::fs::create_dir_all(path).map_err(PlaceError::Folder)?;
+    Ok(Arc::new(LocalFileSystem::new_with_prefix(path)?.with_automatic_cleanup(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_and_a_bucket_is_known() {
+        let above = tempfile::tempdir().expect("make a folder");
+        let folder = above.path().join("deep/media");
+        open(folder.to_str().expect("a plain path")).expect("a folder is a place");
+        assert!(folder.is_dir());
+
+        open("s3://files/desk").expect("a bucket is a place");
+        open("ftp://files").expect_err("nobody knows how to put files there");
+        let file = above.path().join("a file");
+        std::fs::write(&file, "x").expect("write a file");
+        open(file.to_str().expect("a plain path")).expect_err("a file is no folder");
+    }
+}

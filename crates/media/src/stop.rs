@@ -1,0 +1,178 @@
+//! The stop itself: files are taken, told of, and given out.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt, pin_mut};
+use nightdesk_types::limits::{
+    MEDIA_AT_ONCE_MAX, MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX,
+    MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
+};
+use nightdesk_types::{StoreError, TenantScope};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::{Agent, Kept, Lies, MediaId, Store};
+
+/// The bytes of a file, as they come.
+pub type Stream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
+
+/// Why a file was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeError {
+    /// It has no bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// It has too many.
+    #[error("the file is larger than {} MiB", MEDIA_BYTES_MAX / (1024 * 1024))]
+    TooLarge,
+    /// The tenant's files are too large together.
+    #[error("the tenant's files are too large together; they go after an hour")]
+    Full,
+    /// It broke off.
+    #[error("the file broke off")]
+    BrokeOff(#[source] Box<dyn Error + Send + Sync>),
+    /// It could not be put away.
+    #[error("the file could not be put away")]
+    Store(#[from] StoreError),
+}
+
+/// Takes files, tells of them and gives them out.
+pub struct Media {
+    store: Arc<dyn Store>,
+    objects: Arc<dyn ObjectStore>,
+    desk_url: String,
+    at_once: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for Media {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Media")
+    }
+}
+
+impl Media {
+    /// Files whose bytes lie there, and which are asked for at this desk.
+    pub fn over(
+        store: Arc<dyn Store>,
+        objects: Arc<dyn ObjectStore>,
+        desk_url: impl Into<String>,
+    ) -> Self {
+        let at_once = Arc::new(Semaphore::new(MEDIA_AT_ONCE_MAX));
+        Self { store, objects, desk_url: desk_url.into(), at_once }
+    }
+
+    /// A turn to give us a file: each is in memory while it comes. `None`: it did not come in time.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        let turn = Arc::clone(&self.at_once).acquire_owned();
+        timeout(MEDIA_TURN_WAIT, turn).await.ok()?.ok()
+    }
+
+    /// Takes a file that an agent will send. It is that agent's alone. Answers its name and its size.
+    pub async fn take<E: Into<Box<dyn Error + Send + Sync>>>(
+        &self,
+        agent: Agent,
+        (mime, filename): (Option<String>, Option<String>),
+        bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(MediaId, u64), TakeError> {
+        let bytes = whole(bytes).await?;
+        let (id, size) = (MediaId::new(), bytes.len() as u64);
+        if self.held(agent.0).await? + size > MEDIA_TENANT_BYTES_MAX {
+            return Err(TakeError::Full);
+        }
+        self.objects
+            .put(&place(agent.0, id), bytes.into())
+            .await
+            .map_err(unstored("put a file"))?;
+        let kept = Kept { mime, filename, size: Some(size), lies: Lies::Here };
+        self.store.keep(agent, &[(id, kept)], MEDIA_KEPT).await?;
+        Ok((id, size))
+    }
+
+    /// Tells agents of files that a platform has. Answers the URLs, in their order: the same for all
+    /// of the agents.
+    pub async fn refer(
+        &self,
+        agents: &[Agent],
+        files: Vec<Kept>,
+    ) -> Result<Vec<String>, StoreError> {
+        let files: Vec<(MediaId, Kept)> =
+            files.into_iter().map(|kept| (MediaId::new(), kept)).collect();
+        for agent in agents {
+            self.store.keep(*agent, &files, MEDIA_REFERRED).await?;
+        }
+        Ok(files.iter().map(|(id, _)| id.url(&self.desk_url)).collect())
+    }
+
+    /// A file, if this agent may have it.
+    pub async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError> {
+        self.store.find(agent, id).await
+    }
+
+    /// The bytes of a file that lies here.
+    pub async fn read(&self, agent: Agent, id: MediaId) -> Result<Option<Stream>, StoreError> {
+        match self.objects.get(&place(agent.0, id)).await {
+            Ok(found) => Ok(Some(found.into_stream().map_err(Into::into).boxed())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(unstored("read a file")(error)),
+        }
+    }
+
+    /// Removes bytes whose time is over, so many at most. Any node may.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let Some(before) = SystemTime::now().checked_sub(MEDIA_KEPT) else { return Ok(0) };
+        let old = self.objects.list(None).try_filter(|object| {
+            let is_old = SystemTime::from(object.last_modified) < before;
+            std::future::ready(is_old)
+        });
+        let old = old.take(MEDIA_SWEPT_MAX).map_ok(|object| object.location);
+        let old: Vec<Path> = old.try_collect().await.map_err(unstored("list files"))?;
+        for place in &old {
+            match self.objects.delete(place).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(unstored("remove a file")(error)),
+            }
+        }
+        Ok(old.len())
+    }
+
+    /// How much lies here for a tenant.
+    async fn held(&self, scope: TenantScope) -> Result<u64, StoreError> {
+        let folder = Path::from(scope.tenant().to_string());
+        let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
+        sizes
+            .try_fold(0, |sum, size| std::future::ready(Ok(sum + size)))
+            .await
+            .map_err(unstored("list files"))
+    }
+}
+
+/// Where the bytes of a file lie. Neither part is anybody's to choose.
+fn place(scope: TenantScope, id: MediaId) -> Path {
+    Path::from_iter([scope.tenant().to_string(), id.to_string()])
+}
+
+fn unstored(what: &'static str) -> impl Fn(object_store::Error) -> StoreError {
+    move |error| StoreError::unavailable(what, error)
+}
+
+/// All of a file, if it is not too large.
+pub async fn whole<E: Into<Box<dyn Error + Send + Sync>>>(
+    bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
+) -> Result<Bytes, TakeError> {
+    pin_mut!(bytes);
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = bytes.next().await {
+        let chunk = chunk.map_err(|error| TakeError::BrokeOff(error.into()))?;
+        if whole.len() + chunk.len() > MEDIA_BYTES_MAX {
+            return Err(TakeError::TooLarge);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    if whole.is_empty() { Err(TakeError::Empty) } else { Ok(whole.freeze()) }
+}

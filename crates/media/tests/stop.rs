@@ -1,0 +1,131 @@
+//! The stop over a store in memory.
+#![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use nightdesk_media::{Agent, Kept, Lies, Media, MediaId, TakeError, whole};
+use nightdesk_testkit::{FakeClock, Memory};
+use nightdesk_types::limits::{MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
+use nightdesk_types::{AgentId, BotId, TenantId, TenantScope};
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const DESK: &str = "https://desk.example.org";
+
+fn agent(tenant: u128, agent: u128) -> Agent {
+    let scope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(tenant)));
+    (scope, AgentId::from_uuid(Uuid::from_u128(agent)))
+}
+
+fn memory() -> Memory {
+    Memory::new(FakeClock::default())
+}
+
+fn media() -> Media {
+    Media::over(Arc::new(memory()), Arc::new(InMemory::new()), DESK)
+}
+
+fn chunks(chunks: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, String>> + Send {
+    let chunks: Vec<Result<Bytes, String>> =
+        chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk))).collect();
+    stream::iter(chunks)
+}
+
+async fn take(media: &Media, whose: Agent, bytes: &'static [u8]) -> Result<MediaId, TakeError> {
+    let named = (Some("text/plain".to_owned()), Some("a.txt".to_owned()));
+    media.take(whose, named, chunks(&[bytes])).await.map(|(id, _)| id)
+}
+
+async fn read(media: &Media, whose: Agent, id: MediaId) -> Option<Bytes> {
+    let bytes = media.read(whose, id).await.expect("read a file")?;
+    Some(whole(bytes).await.expect("a whole file"))
+}
+
+#[tokio::test]
+async fn a_file_is_its_agents_and_nobody_elses() {
+    let (media, ann) = (media(), agent(1, 1));
+    let id = take(&media, ann, b"hello").await.expect("take a file");
+
+    let kept = media.find(ann, id).await.expect("find a file").expect("it is Ann's");
+    assert_eq!((kept.filename.as_deref(), kept.size), (Some("a.txt"), Some(5)));
+    assert_eq!(read(&media, ann, id).await.as_deref(), Some(&b"hello"[..]));
+    for other in [agent(1, 2), agent(2, 1), agent(2, 2)] {
+        assert_eq!(media.find(other, id).await.expect("find a file"), None, "{other:?}");
+    }
+    assert_eq!(read(&media, agent(2, 1), id).await, None, "it lies with its tenant");
+}
+
+#[tokio::test]
+async fn what_a_platform_has_is_told_to_those_it_is_told_to() {
+    let (media, bot) = (media(), BotId::from_uuid(Uuid::from_u128(9)));
+    let lies = Lies::There { bot, reference: "file-1".to_owned() };
+    let photo = Kept { mime: None, filename: None, size: Some(7), lies };
+    let both = [agent(1, 1), agent(2, 2)];
+    let urls = media.refer(&both, vec![photo.clone()]).await.expect("refer to a file");
+
+    let id = MediaId::of_url(&urls[0]).expect("a URL of a desk");
+    assert!(urls[0].starts_with(DESK) && !urls[0].contains("file-1"), "{}", urls[0]);
+    for one in both {
+        assert_eq!(media.find(one, id).await.expect("find a file"), Some(photo.clone()));
+    }
+    assert_eq!(media.find(agent(1, 2), id).await.expect("find a file"), None);
+}
+
+#[tokio::test]
+async fn a_file_is_whole_and_within_its_bounds() {
+    const MIB: &[u8] = &[7; 1024 * 1024];
+    let (media, ann) = (media(), agent(1, 1));
+    let largest = vec![MIB; 25];
+    let taken = media.take(ann, (None, None), chunks(&largest)).await;
+    assert_eq!(taken.expect("as large as it may be").1, 25 * 1024 * 1024);
+
+    let larger: Vec<&'static [u8]> = largest.into_iter().chain([&b"x"[..]]).collect();
+    let refused = media.take(ann, (None, None), chunks(&larger)).await;
+    assert!(matches!(refused, Err(TakeError::TooLarge)), "{refused:?}");
+    assert!(matches!(take(&media, ann, b"").await, Err(TakeError::Empty)));
+    let broken = stream::iter([Ok(Bytes::from_static(b"half")), Err("gone")]);
+    let refused = media.take(ann, (None, None), broken).await;
+    assert!(matches!(refused, Err(TakeError::BrokeOff(_))), "{refused:?}");
+}
+
+/// Files in a folder, so that a test can make them large and old.
+fn in_folder() -> (Media, TempDir) {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let objects = LocalFileSystem::new_with_prefix(folder.path()).expect("open the folder");
+    (Media::over(Arc::new(memory()), Arc::new(objects), DESK), folder)
+}
+
+fn file(folder: &TempDir, whose: Agent, id: MediaId) -> File {
+    let path = folder.path().join(whose.0.tenant().to_string()).join(id.to_string());
+    File::options().write(true).open(path).expect("open a file")
+}
+
+#[tokio::test]
+async fn a_tenant_has_so_much_and_another_has_its_own() {
+    let ((media, folder), ann, bob) = (in_folder(), agent(1, 1), agent(2, 2));
+    let id = take(&media, ann, b"x").await.expect("there is room");
+    file(&folder, ann, id).set_len(MEDIA_TENANT_BYTES_MAX - 1).expect("make it large");
+
+    take(&media, ann, b"x").await.expect("there is room for one more");
+    assert!(matches!(take(&media, ann, b"x").await, Err(TakeError::Full)));
+    take(&media, bob, b"x").await.expect("Bob has room of his own");
+}
+
+#[tokio::test]
+async fn a_sweep_removes_what_is_old_and_leaves_what_is_young() {
+    let ((media, folder), ann) = (in_folder(), agent(1, 1));
+    let [old, young] = [take(&media, ann, b"old").await, take(&media, ann, b"young").await];
+    let (old, young) = (old.expect("take a file"), young.expect("take a file"));
+    let long_ago = SystemTime::now() - MEDIA_KEPT - Duration::from_secs(1);
+    file(&folder, ann, old).set_modified(long_ago).expect("make it old");
+
+    assert_eq!(media.sweep().await.expect("sweep"), 1);
+    assert_eq!(read(&media, ann, old).await, None);
+    assert!(read(&media, ann, young).await.is_some());
+}

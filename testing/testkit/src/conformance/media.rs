@@ -1,0 +1,58 @@
+//! What the store of files by reference promises.
+
+use std::time::Duration;
+
+use nightdesk_media::{Agent, Kept, Lies, MediaId};
+use uuid::Uuid;
+
+use super::cast::{Cast, Person};
+use super::{Harness, TimedHarness};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+fn name(number: u128) -> MediaId {
+    MediaId::from_uuid(Uuid::from_u128(number))
+}
+
+fn kept(lies: Lies) -> Kept {
+    let text = |text: &str| Some(text.to_owned());
+    Kept { mime: text("image/png"), filename: text("cat.png"), size: Some(7), lies }
+}
+
+async fn keep(harness: &impl Harness, person: &Person, files: &[(MediaId, Kept)]) {
+    let agent: Agent = (person.scope, person.agent);
+    harness.media().keep(agent, files, HOUR).await.expect("let an agent have files");
+}
+
+async fn find(harness: &impl Harness, person: &Person, id: MediaId) -> Option<Kept> {
+    harness.media().find((person.scope, person.agent), id).await.expect("find a file")
+}
+
+/// A file is found as it was kept, by its own agent alone.
+pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let reference = "file-1".to_owned();
+    let there = kept(Lies::There { bot: cast.bot.id, reference });
+    let here = Kept { mime: None, filename: None, size: None, lies: Lies::Here };
+    keep(harness, &ann, &[(name(1), there.clone()), (name(2), here.clone())]).await;
+
+    assert_eq!(find(harness, &ann, name(1)).await, Some(there.clone()));
+    assert_eq!(find(harness, &ann, name(2)).await, Some(here));
+    assert_eq!(find(harness, &ann, name(3)).await, None);
+    assert_eq!(find(harness, &bob, name(1)).await, None, "it is another tenant's");
+    keep(harness, &bob, &[(name(1), there.clone())]).await;
+    assert_eq!(find(harness, &bob, name(1)).await, Some(there), "now he was told of it, too");
+}
+
+/// A file is there for as long as it was said to be.
+pub async fn a_file_is_there_for_its_time(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    keep(harness, &ann, &[(name(1), kept(Lies::Here))]).await;
+
+    harness.let_pass(HOUR.saturating_sub(Duration::from_mins(1))).await;
+    assert!(find(harness, &ann, name(1)).await.is_some());
+    harness.let_pass(Duration::from_mins(2)).await;
+    assert_eq!(find(harness, &ann, name(1)).await, None);
+}
