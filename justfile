@@ -49,8 +49,7 @@ hermes-line-planted: _desk-for-tests
 # Hold our fake Telegram to its word with a client of others, and our adapter with a fake of others.
 telegram-others:
     cargo build --locked -p nightdesk-testkit --examples
-    testing/telegram/client.sh
-    testing/telegram/server.sh
+    testing/telegram/others.sh
 
 # Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.
 live-telegram:

@@ -271,7 +271,7 @@ pub(crate) enum Bot {
     Create(NewBot),
     /// Enter a bot after its platform was asked about it, and tell the platform where to.
     #[command(
-        after_help = "Example:\n  nightdesk bot connect --tenant acme --platform telegram --key-file bot.key"
+        after_help = "Example:\n  nightdesk bot connect telegram --tenant acme --key-file bot.key"
     )]
     Connect(connect::Connect),
     /// Give a bot another key. What is signed with the one it had is believed for a while.

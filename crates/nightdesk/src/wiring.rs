@@ -127,8 +127,8 @@ impl Running {
             life.drain.clone(),
         ));
         // Until it gives its bots back: nobody else listens for them before.
-        let (rooms, leave) = (life.rooms.clone(), life.leave.clone());
-        life.rooms.spawn(listening::run(Arc::clone(&desk), rooms, leave));
+        let rooms = life.rooms.clone();
+        life.rooms.spawn(listening::run(Arc::clone(&desk), rooms, life.leave.clone()));
         life.rooms.spawn(sweep::serve(
             Arc::clone(&desk),
             Arc::clone(&ringing.ears),

@@ -1,34 +1,39 @@
-//! `bot connect`: enters a bot after its platform was asked about it, and says what is left to do.
+//! `bot connect`: enters a bot after its platform was asked about it, tells the platform where its
+//! updates go, and says what is left to do.
 
+use std::io::BufRead as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use nightdesk_register::{BotDraft, Register};
-use nightdesk_telegram::{ConnectError, Standing, Telegram};
+use nightdesk_register::Register;
 use nightdesk_types::BotId;
 use nightdesk_vault::Key;
-use serde_json::{Value, json};
 
 use super::names;
 use crate::config::{Config, password};
-use crate::ui::Answer;
+use crate::ui::{self, Answer};
+
+mod telegram;
 
 /// Which bot is connected, and how its updates come.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connect {
-    /// Who runs it.
+    /// The platform: `telegram`.
+    platform: String,
+    /// Who runs it, by name or id.
     #[arg(long)]
     tenant: String,
-    /// The platform: `telegram`.
-    #[arg(long)]
-    platform: String,
-    /// The file with the token that the platform gave you.
+    /// The file with the token that the platform gave you. Without it, you are told how to come by one, and
+    /// asked for it.
     #[arg(long, value_name = "FILE")]
-    key_file: PathBuf,
+    key_file: Option<PathBuf>,
     /// Have the platform post to `listen.public_url`, which it must be able to reach. Otherwise the desk asks
     /// it for what was said.
     #[arg(long)]
     webhook: bool,
+    /// Write a test message to this chat, by the platform's id.
+    #[arg(long, value_name = "CHAT")]
+    test_chat: Option<String>,
 }
 
 pub(super) async fn run(
@@ -40,87 +45,36 @@ pub(super) async fn run(
         bail!("{} is not one that can be connected; `telegram` is", connect.platform);
     }
     let scope = names::tenant(register, &connect.tenant).await?;
-    let key = password(Some(&connect.key_file))?.map(Key::new).context("the file holds no key")?;
-    let telegram = config.telegram.adapter()?;
-    let standing = telegram.standing(&key).await;
-    let standing = standing.map_err(|error| in_words(&error))?;
-    let draft = draft(&standing, &connect, key);
-    let (id, path) = register.create_bot(scope, draft).await?;
-    let hook = format!("{}/hooks/{path}", config.public_url());
-    let hook = connect.webhook.then_some(hook);
-    told(&telegram, register, id, hook.as_deref()).await?;
-    Ok(Answer::One(answer(id, &standing, hook.as_deref())))
+    let key = key(&connect, telegram::STEPS)?;
+    telegram::connect(config, register, scope, (&connect, key)).await
 }
 
-fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
-    let updates = if connect.webhook { "webhook" } else { "poll" };
-    BotDraft {
-        platform: nightdesk_telegram::NAME.to_owned(),
-        adapter: nightdesk_telegram::NAME.to_owned(),
-        handle: standing.username.clone(),
-        settings: json!({ "updates": updates }),
-        key: Some(key),
+/// The token: from its file, or from who sits there.
+fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
+    if connect.key_file.is_some() {
+        let key = password(connect.key_file.as_deref())?;
+        return key.map(Key::new).context("the file holds no token");
     }
+    ui::say(steps);
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).context("could not read the token")?;
+    let key = line.trim();
+    if key.is_empty() {
+        bail!("no token was given; --key-file names a file that holds it");
+    }
+    Ok(Key::new(key.to_owned()))
 }
 
-/// Tells Telegram where updates go. A webhook that somebody else has set ends with it.
-async fn told(
-    telegram: &Telegram,
-    register: &Register,
-    id: BotId,
-    hook: Option<&str>,
-) -> anyhow::Result<()> {
-    let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
-    let told = match hook {
-        Some(hook) => telegram.post_updates_to(&bot, hook).await,
-        None => telegram.keep_updates(&bot).await,
-    };
-    told.map_err(|error| in_words(&error))
-        .with_context(|| format!("bot {id} is entered, and Telegram was not told where to"))
-}
-
-/// Has Telegram show the secret that follows from a bot's new key.
+/// Has a platform know of a bot's new key, if it must.
 pub(super) async fn told_again(
     config: &Config,
     register: &Register,
     id: BotId,
 ) -> anyhow::Result<()> {
-    let Some((bot, adapter)) = register.bot(id).await? else { return Ok(()) };
-    let (is_posted, key) = (bot.settings["updates"] == "webhook", bot.key.as_ref());
-    let Some(key) = key.filter(|_| adapter == nightdesk_telegram::NAME && is_posted) else {
-        return Ok(());
-    };
-    let telegram = config.telegram.adapter()?;
-    let standing = telegram.standing(key).await.map_err(|error| in_words(&error));
-    let standing = standing.context("the key is replaced, and Telegram was not told")?;
-    let hook = standing.webhook.context("the key is replaced, and the bot has no webhook")?;
-    let told = telegram.post_updates_to(&bot, &hook).await.map_err(|error| in_words(&error));
-    told.context("the key is replaced, and Telegram was not told")
-}
-
-fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
-    let Standing { username, hears_all, webhook, pending, last_error: _ } = standing;
-    let mut answer = json!({
-        "bot_id": id, "handle": username, "updates": hook.unwrap_or("asked for"),
-        "hears": if *hears_all { "everything in groups" } else { "what is said to it in groups" },
-        "waiting": pending,
-    });
-    if let Some(webhook) = webhook.as_deref().filter(|webhook| Some(*webhook) != hook) {
-        answer["webhook_ended"] = webhook.into();
-    }
-    answer
-}
-
-fn in_words(error: &ConnectError) -> anyhow::Error {
-    match error {
-        ConnectError::KeyRejected => anyhow::anyhow!(
-            "Telegram does not take this token; `/token` at @BotFather shows the one that is good"
-        ),
-        ConnectError::Refused(code) => anyhow::anyhow!(
-            "Telegram said no ({code}); a webhook needs a public https address as listen.public_url"
-        ),
-        ConnectError::Unavailable(_) => anyhow::anyhow!(
-            "Telegram did not answer; can this machine reach telegram.api_url, and is it right?"
-        ),
+    match register.bot(id).await? {
+        Some((bot, adapter)) if adapter == nightdesk_telegram::NAME => {
+            telegram::told_again(config, &bot).await
+        }
+        Some(_) | None => Ok(()),
     }
 }

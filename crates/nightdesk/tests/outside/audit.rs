@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::desk::{Desk, ask, value};
 use crate::docs::{Variables, entered_on};
+use crate::telegram::Fake;
 
 /// Whose chain a row is in.
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// What an operator may do, in an order in which each can be done, and what it is told as.
-const ACTS: [(&str, &str, Whose, &str); 34] = [
+const ACTS: [(&str, &str, Whose, &str); 35] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -25,6 +26,7 @@ const ACTS: [(&str, &str, Whose, &str); 34] = [
     ("agent wake-url", "$OF https://agents.example/wake", Acme, "wake-url-set"),
     ("agent reach", "$OF --open-to any", Acme, "principal-opened"),
     ("bot create", "--tenant acme --platform webchat --handle hall", Acme, "bot-created"),
+    ("bot connect", "telegram --tenant acme --key-file telegram.key", Acme, "bot-created"),
     ("bot rotate-key", "--tenant acme --bot $BOT --key-file new.key", Acme, "bot-key-rotated"),
     ("bot share", "--tenant acme --bot $BOT", Acme, "bot-shared"),
     ("link create", "$OF", Acme, "link-made"),
@@ -105,19 +107,22 @@ tenant_claim = "tid"
 /// A desk with all that the README enters, and a bot besides.
 struct Told {
     desk: Desk,
+    _telegram: Fake,
     entered: Variables,
     seen: BTreeSet<String>,
 }
 
 impl Told {
     fn open() -> Self {
-        let (desk, mut entered) = entered_on(ISSUER);
+        let telegram = Fake::open();
+        let (desk, mut entered) = entered_on(&[ISSUER, &telegram.section()].concat());
+        Fake::key_file(&desk);
         entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");
         entered.set("OF", "--tenant acme --agent helper");
         desk.run("echo key > new.key && chmod 400 new.key", &[]);
         desk.run("nightdesk issuer keys", &[]);
         entered.set("KID", &desk.sql("select kid from signing_keys"));
-        let mut told = Self { desk, entered, seen: BTreeSet::new() };
+        let mut told = Self { desk, _telegram: telegram, entered, seen: BTreeSet::new() };
         told.new_rows();
         told
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::desk::{Desk, ask};
+use crate::telegram::Fake;
 use crate::waking::{asleep, target, wake_url};
 use crate::webchat::written;
 
@@ -54,7 +55,9 @@ fn commands(desk: &Desk, path: &str) -> Vec<(String, String)> {
 #[test]
 fn every_command_is_run_and_has_an_example() {
     let (port, _called) = target("200 OK");
-    let (desk, entered, path) = asleep(port, ISSUER);
+    let telegram = Fake::open();
+    let (desk, entered, path) = asleep(port, &[ISSUER, &telegram.section()].concat());
+    Fake::key_file(&desk);
     let all = commands(&desk, "");
     assert!(all.len() > 30, "the help lists them: {all:?}");
     for (command, help) in &all {
@@ -127,6 +130,11 @@ fn bots(operator: &mut Operator) {
     let whose = format!("--tenant acme --bot {bot}");
     operator.asks(&format!("bot rotate-key {whose} --key-file bot.key"));
     assert_eq!(operator.asks(&format!("bot share {whose}"))["shared"], true);
+    let connected =
+        operator.asks("bot connect telegram --tenant acme --key-file telegram.key --test-chat 7");
+    assert_eq!(connected["handle"], "desk_bot", "{connected}");
+    let test = connected["test"].as_str().expect("it was tried");
+    assert!(test.contains("chat_not_found") && test.contains("written to the bot"), "{test}");
     let open = operator.asks("bot list --tenant acme");
     let listed = open.as_array().expect("a list");
     assert!(listed.iter().any(|one| one["bot_id"] == bot.as_str()), "{open}");

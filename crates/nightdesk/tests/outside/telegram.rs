@@ -9,21 +9,43 @@ use crate::docs::{Variables, blocks, entered_on};
 const PAGE: &str = include_str!("../../../../docs/telegram.md");
 const TOKEN: &str = "4242:the-key";
 
-struct Stage {
+/// A fake Telegram with one bot, for desks that serve as processes.
+pub(crate) struct Fake {
     fake: FakeTelegram,
-    desk: Desk,
-    entered: Variables,
     /// The fake lives on it.
     _runtime: Runtime,
 }
 
+impl Fake {
+    pub(crate) fn open() -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let fake = runtime.block_on(FakeTelegram::open());
+        fake.bot(TOKEN, "desk_bot");
+        Self { fake, _runtime: runtime }
+    }
+
+    /// What a desk's configuration says of it.
+    pub(crate) fn section(&self) -> String {
+        format!("\n[telegram]\napi_url = \"{}\"\n", self.fake.url())
+    }
+
+    /// Puts the bot's token where commands find it.
+    pub(crate) fn key_file(desk: &Desk) {
+        std::fs::write(desk.folder().join("telegram.key"), TOKEN).expect("write the key");
+    }
+}
+
+struct Stage {
+    fake: Fake,
+    desk: Desk,
+    entered: Variables,
+}
+
 fn stage() -> Stage {
-    let runtime = Runtime::new().expect("a runtime");
-    let fake = runtime.block_on(FakeTelegram::open());
-    fake.bot(TOKEN, "desk_bot");
-    let (desk, entered) = entered_on(&format!("\n[telegram]\napi_url = \"{}\"\n", fake.url()));
-    std::fs::write(desk.folder().join("bot.key"), TOKEN).expect("write the key");
-    Stage { fake, desk, entered, _runtime: runtime }
+    let fake = Fake::open();
+    let (desk, entered) = entered_on(&fake.section());
+    Fake::key_file(&desk);
+    Stage { fake, desk, entered }
 }
 
 impl Stage {
@@ -43,8 +65,8 @@ impl Stage {
     fn hears(&self, text: &str) {
         let entries = || self.desk.sql("select count(*) from inbox_entries").trim().to_owned();
         let before: u32 = entries().parse().expect("a number");
-        self.fake.says(TOKEN, 900, text);
-        wait_until("Telegram is told that it was stored", || self.fake.pending(TOKEN) == 0);
+        self.fake.fake.says(TOKEN, 900, text);
+        wait_until("Telegram is told that it was stored", || self.fake.fake.pending(TOKEN) == 0);
         assert_eq!(entries(), (before + 1).to_string());
     }
 }
@@ -69,7 +91,7 @@ fn a_person_is_heard_by_webhook_also_after_the_key_was_replaced() {
     stage.hears("hello");
 
     let rotate = format!(
-        "nightdesk bot rotate-key --tenant $TENANT --bot {} --key-file bot.key",
+        "nightdesk bot rotate-key --tenant $TENANT --bot {} --key-file telegram.key",
         value(&answer, "bot_id")
     );
     stage.entered.run(&stage.desk, &rotate);
@@ -80,12 +102,10 @@ fn a_person_is_heard_by_webhook_also_after_the_key_was_replaced() {
 #[test]
 fn a_token_that_telegram_does_not_take_enters_nobody() {
     let stage = stage();
-    std::fs::write(stage.desk.folder().join("bot.key"), "4242:another").expect("write the key");
-    let tenant = stage.entered.get("TENANT");
-    let connect =
-        format!("nightdesk bot connect --tenant {tenant} --platform telegram --key-file bot.key");
-
-    let said = stage.desk.fails(&connect);
+    std::fs::write(stage.desk.folder().join("telegram.key"), "4242:another")
+        .expect("write the key");
+    let said =
+        stage.desk.fails("nightdesk bot connect telegram --tenant acme --key-file telegram.key");
     assert!(said.contains("does not take this token") && !said.contains("another"), "{said}");
     let bots = stage.desk.sql("select count(*) from bots where platform = 'telegram'");
     assert_eq!(bots.trim(), "0");

@@ -1,3 +1,5 @@
+use nightdesk_testkit::cases::begin;
+
 use super::*;
 
 #[tokio::test]
@@ -105,18 +107,8 @@ async fn typing_is_shown_and_cleared_by_itself() {
 #[tokio::test]
 async fn a_question_has_buttons_that_come_back() {
     let fake = fake().await;
-    let option =
-        |id: &str| PromptOption { id: id.to_owned(), label: id.to_uppercase(), style: None };
-    let prompt = |prompt_id: &str| Op::Prompt {
-        content: "May I?".to_owned(),
-        prompt_kind: "approval".to_owned(),
-        prompt_id: prompt_id.to_owned(),
-        options: vec![option("yes"), option("no")],
-        reply_to: None,
-        timeout_s: None,
-    };
 
-    deliver(&fake, &to(ANN, prompt("a1.b2"))).await.unwrap();
+    deliver(&fake, &to(ANN, question("a1.b2", &["yes", "no"]))).await.unwrap();
     let keyboard = &made(&fake)["reply_markup"]["inline_keyboard"];
     assert_eq!(
         *keyboard,
@@ -125,8 +117,21 @@ async fn a_question_has_buttons_that_come_back() {
             [{ "text": "NO", "callback_data": "hp1:a1.b2:no" }],
         ])
     );
-    let odd = deliver(&fake, &to(ANN, prompt("a:b"))).await;
+    let odd = deliver(&fake, &to(ANN, question("a:b", &["yes"]))).await;
     assert!(matches!(odd, Err(DeliverError::Refused { .. })), "{odd:?}");
+}
+
+fn question(prompt_id: &str, options: &[&str]) -> Op {
+    let option =
+        |id: &&str| PromptOption { id: (*id).to_owned(), label: id.to_uppercase(), style: None };
+    Op::Prompt {
+        content: "May I?".to_owned(),
+        prompt_kind: "approval".to_owned(),
+        prompt_id: prompt_id.to_owned(),
+        options: options.iter().map(option).collect(),
+        reply_to: None,
+        timeout_s: None,
+    }
 }
 
 #[tokio::test]
@@ -184,21 +189,53 @@ async fn a_chat_says_what_it_is() {
     }
 }
 
+/// One of every op there is, about the message of that id, and the chat it is for.
+fn every_op(id: &str) -> [(i64, Op); 14] {
+    let (message_id, content) = (id.to_owned(), "so it is".to_owned());
+    [
+        (ANN, text("so be it")),
+        (ANN, Op::Edit { message_id: message_id.clone(), content: content.clone() }),
+        (ANN, Op::Typing { content: None }),
+        (ANN, Op::React { message_id: message_id.clone(), emoji: "👀".to_owned(), remove: false }),
+        (ANN, Op::Delete { message_id: message_id.clone() }),
+        (ANN, file_of("image", "telegram-file:large", "")),
+        (ANN, question("a1", &["yes", "no"])),
+        (FORUM, Op::ThreadCreate { thread_name: "Plans".to_owned() }),
+        (ANN, Op::GetChatInfo),
+        (ANN, Op::Draft { draft_id: 1, content: content.clone(), is_final: false }),
+        (ANN, Op::TaskCard { card_id: "1".to_owned(), chunks: Vec::new() }),
+        (ANN, Op::TaskCardStop { card_id: "1".to_owned() }),
+        (ANN, Op::ThreadRename { message_id, thread_name: "Plans".to_owned() }),
+        (ANN, Op::FollowUp { session_key: "s".to_owned(), kind: "k".to_owned(), content }),
+    ]
+}
+
 #[tokio::test]
-async fn what_it_says_it_can_do_it_does_and_nothing_else() {
+async fn what_it_says_it_can_do_it_does() {
     let fake = fake().await;
     let ops = nightdesk_port::Platform::capabilities(&telegram_at(&fake.url()), &bot()).ops;
-    let not_done = [
-        Op::Draft { draft_id: 1, content: String::new(), is_final: false },
-        Op::TaskCard { card_id: String::new(), chunks: Vec::new() },
-        Op::TaskCardStop { card_id: String::new() },
-        Op::ThreadRename { message_id: String::new(), thread_name: String::new() },
-        Op::FollowUp { session_key: String::new(), kind: String::new(), content: String::new() },
-    ];
-    for op in not_done {
-        assert!(!ops.contains(&op.name()), "{}", op.name());
-        let got = deliver(&fake, &to(ANN, op)).await;
+    for op in ops {
+        let case = begin("telegram", "op", op);
+        let id = deliver(&fake, &to(ANN, text("first"))).await.unwrap().message_id.unwrap();
+        let calls = fake.calls().len();
+        let (chat, op) = every_op(&id).into_iter().find(|(_, one)| one.name() == op).unwrap();
+        deliver(&fake, &to(chat, op)).await.unwrap();
+        assert_eq!(fake.calls().len(), calls + 1, "it is one call");
+        made(&fake);
+        case.passed();
+    }
+}
+
+#[tokio::test]
+async fn what_it_does_not_say_it_can_do_it_does_not() {
+    let fake = fake().await;
+    let ops = nightdesk_port::Platform::capabilities(&telegram_at(&fake.url()), &bot()).ops;
+    let others = every_op("1").into_iter().filter(|(_, op)| !ops.contains(&op.name()));
+    let others: Vec<_> = others.collect();
+    assert_eq!(others.len(), 14 - ops.len(), "every op is one or the other");
+    for (chat, op) in others {
+        let got = deliver(&fake, &to(chat, op)).await;
         assert!(matches!(got, Err(DeliverError::Unsupported)), "{got:?}");
     }
-    assert_eq!(ops.len() + 5, 14, "every op is one or the other");
+    assert_eq!(fake.calls(), []);
 }

@@ -1,0 +1,118 @@
+//! Connecting a bot of Telegram's.
+
+use anyhow::Context;
+use nightdesk_port::{Bot, Deliver, DeliverError};
+use nightdesk_register::{BotDraft, Register};
+use nightdesk_telegram::{ConnectError, Standing, Telegram};
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Send, TenantScope};
+use nightdesk_vault::Key;
+use serde_json::{Map, Value, json};
+
+use super::Connect;
+use crate::config::Config;
+use crate::ui::Answer;
+
+/// How one comes by a token.
+pub(super) const STEPS: &str = "\
+1. Talk to @BotFather on Telegram: /newbot, a name, a username. It answers with a token, 123456:ABC…
+2. If agents are to hear everything in groups, tell it /setprivacy, the bot, Disable.
+3. Put the token in here, and press enter:";
+
+/// What the bot says when it is asked for a test.
+const TEST: &str = "This bot is connected.";
+
+pub(super) async fn connect(
+    config: &Config,
+    register: &Register,
+    scope: TenantScope,
+    (connect, key): (&Connect, Key),
+) -> anyhow::Result<Answer> {
+    let telegram = config.telegram.adapter()?;
+    let standing = telegram.standing(&key).await;
+    let standing = standing.map_err(|error| in_words(&error))?;
+    let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
+    let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
+    let hook = format!("{}/hooks/{path}", config.public_url());
+    let hook = connect.webhook.then_some(hook);
+    told(&telegram, &bot, hook.as_deref()).await?;
+    let mut answer = answer(id, &standing, hook.as_deref());
+    if let Some(chat) = &connect.test_chat {
+        answer["test"] = tested(&telegram, &bot, chat).await.into();
+    }
+    Ok(Answer::One(answer))
+}
+
+fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
+    let updates = if connect.webhook { "webhook" } else { "poll" };
+    BotDraft {
+        platform: nightdesk_telegram::NAME.to_owned(),
+        adapter: nightdesk_telegram::NAME.to_owned(),
+        handle: standing.username.clone(),
+        settings: json!({ "updates": updates }),
+        key: Some(key),
+    }
+}
+
+/// Tells Telegram where updates go. A webhook that somebody else has set ends with it.
+async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Result<()> {
+    let told = match hook {
+        Some(hook) => telegram.post_updates_to(bot, hook).await,
+        None => telegram.keep_updates(bot).await,
+    };
+    told.map_err(|error| in_words(&error))
+        .with_context(|| format!("bot {} is entered, and Telegram was not told where to", bot.id))
+}
+
+/// Writes to a chat. The bot is connected either way, so what went wrong is told and is no failure.
+async fn tested(telegram: &Telegram, bot: &Bot, chat: &str) -> String {
+    let op = Op::Send { content: TEST.to_owned(), reply_to: None };
+    let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
+    match telegram.deliver(bot, &send).await {
+        Ok(_) => format!("chat {chat} was written to"),
+        Err(DeliverError::Refused { platform_code }) => format!(
+            "chat {chat} was not written to ({platform_code}); has anybody there written to the \
+             bot, or added it?"
+        ),
+        Err(error) => format!("chat {chat} was not written to: {error}"),
+    }
+}
+
+/// Has Telegram show the secret that follows from a bot's new key.
+pub(super) async fn told_again(config: &Config, bot: &Bot) -> anyhow::Result<()> {
+    let is_posted = bot.settings["updates"] == "webhook";
+    let Some(key) = bot.key.as_ref().filter(|_| is_posted) else { return Ok(()) };
+    let telegram = config.telegram.adapter()?;
+    let standing = telegram.standing(key).await.map_err(|error| in_words(&error));
+    let standing = standing.context("the key is replaced, and Telegram was not told")?;
+    let hook = standing.webhook.context("the key is replaced, and the bot has no webhook")?;
+    let told = telegram.post_updates_to(bot, &hook).await.map_err(|error| in_words(&error));
+    told.context("the key is replaced, and Telegram was not told")
+}
+
+fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
+    let Standing { username, hears_all, webhook, pending, last_error: _ } = standing;
+    let mut answer = json!({
+        "bot_id": id, "handle": username, "updates": hook.unwrap_or("asked for"),
+        "hears": if *hears_all { "everything in groups" } else { "what is said to it in groups" },
+        "waiting": pending,
+    });
+    if let Some(webhook) = webhook.as_deref().filter(|webhook| Some(*webhook) != hook) {
+        answer["webhook_ended"] = webhook.into();
+    }
+    answer
+}
+
+fn in_words(error: &ConnectError) -> anyhow::Error {
+    match error {
+        ConnectError::KeyRejected => anyhow::anyhow!(
+            "Telegram does not take this token; `/token` at @BotFather shows the one that is good"
+        ),
+        ConnectError::Refused(code) => anyhow::anyhow!(
+            "Telegram said no ({code}); a webhook needs a public https address as listen.public_url"
+        ),
+        ConnectError::Unavailable(_) => anyhow::anyhow!(
+            "Telegram did not answer; can this machine reach telegram.api_url, and is it right?"
+        ),
+    }
+}
