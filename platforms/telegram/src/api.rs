@@ -6,12 +6,15 @@
 use std::error::Error;
 use std::time::Duration;
 
+use nightdesk_port::File;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use nightdesk_vault::Key;
+use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::timeout;
 
 mod refusal;
 
@@ -100,11 +103,67 @@ impl Api {
         answer(request.send().await.map_err(unanswered)?).await
     }
 
+    /// Makes one call that gives a file along.
+    pub(crate) async fn upload<T: DeserializeOwned>(
+        &self,
+        key: Option<&Key>,
+        method: &str,
+        asked: &Value,
+        (name, file): (&'static str, File),
+    ) -> Result<T, CallError> {
+        let url = self.address(key, method).ok_or(CallError::NoKey)?;
+        let request = self.client.post(url).timeout(ANSWER_WAIT).multipart(form(asked, name, file));
+        answer(request.send().await.map_err(unanswered)?).await
+    }
+
+    /// Begins to fetch a file.
+    pub(crate) async fn download(
+        &self,
+        key: Option<&Key>,
+        path: &str,
+    ) -> Result<Response, CallError> {
+        // It stands in an address with the key; what leads elsewhere is no path.
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-".contains(&b);
+        if !path.bytes().all(is_plain) || path.contains("..") {
+            return Err(CallError::Unanswered("it names no file".into()));
+        }
+        let url = self.at(key, |base, key| format!("{base}/file/bot{key}/{path}"));
+        let request = self.client.get(url.ok_or(CallError::NoKey)?);
+        let answer = timeout(ANSWER_WAIT, request.send()).await;
+        let answer = answer.map_err(|late| CallError::Unanswered(late.into()))?;
+        let answer = answer.map_err(unanswered)?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer),
+            status => Err(CallError::Refused(Refusal::read(status, b""))),
+        }
+    }
+
     fn address(&self, key: Option<&Key>, method: &str) -> Option<Url> {
+        self.at(key, |base, key| format!("{base}/bot{key}/{method}"))
+    }
+
+    fn at(&self, key: Option<&Key>, address: impl Fn(&str, &str) -> String) -> Option<Url> {
         let base = self.base.as_str().trim_end_matches('/');
-        let address = key?.with(|key| is_key(key).then(|| format!("{base}/bot{key}/{method}")))?;
+        let address = key?.with(|key| is_key(key).then(|| address(base, key)))?;
         Url::parse(&address).ok()
     }
+}
+
+/// What is asked, as a form: what is no text is JSON.
+fn form(asked: &Value, name: &'static str, file: File) -> Form {
+    let fields = asked.as_object().into_iter().flatten();
+    let form = fields.fold(Form::new(), |form, (name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        form.text(name.clone(), text)
+    });
+    let File { bytes, mime, filename } = file;
+    let part = || {
+        let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
+        part.file_name(filename.clone().unwrap_or_else(|| name.to_owned()))
+    };
+    // What is no kind is left to Telegram to find out.
+    let typed = part().mime_str(mime.as_deref().unwrap_or_default());
+    form.part(name, typed.unwrap_or_else(|_| part()))
 }
 
 /// Whether a key is of Telegram's form, so that it cannot lead anywhere else.

@@ -1,11 +1,12 @@
 //! Deliver: what an agent says or does, as one call to Telegram.
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, Receipt};
+use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use reqwest::StatusCode;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::Telegram;
@@ -15,7 +16,7 @@ use crate::words::{Chat, chat_name, chat_type};
 
 mod asked;
 
-use asked::{Asked, caption, keyboard, media, message_id};
+use asked::{Asked, caption, elsewhere, keyboard, media, message_id};
 
 #[async_trait]
 impl Deliver for Telegram {
@@ -31,8 +32,8 @@ impl Deliver for Telegram {
                 self.say(bot, asked, content).await
             }
             Op::SendMedia { media_kind, source_url, content, reply_to, .. } => {
-                let (method, field, file) = media(media_kind, source_url)?;
-                let asked = asked.replying(reply_to.as_deref()).with(field, file);
+                let (method, field) = media(media_kind);
+                let asked = asked.replying(reply_to.as_deref()).with(field, elsewhere(source_url)?);
                 self.make(bot, method, asked, caption(content)?).await
             }
             Op::Edit { message_id: id, content } => {
@@ -68,6 +69,17 @@ impl Deliver for Telegram {
             | Op::ThreadRename { .. }
             | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
         }
+    }
+
+    async fn upload(&self, bot: &Bot, send: &Send, file: &File) -> Result<Receipt, DeliverError> {
+        let Op::SendMedia { media_kind, content, reply_to, filename, .. } = &send.op else {
+            return Err(DeliverError::Unsupported);
+        };
+        let (method, field) = media(media_kind);
+        let filename = filename.clone().or_else(|| file.filename.clone());
+        let file = File { filename, ..file.clone() };
+        let asked = Asked::of(send)?.replying(reply_to.as_deref()).giving(field, file);
+        self.make(bot, method, asked, caption(content)?).await
     }
 }
 
@@ -107,7 +119,7 @@ impl Telegram {
 
     /// Makes a call with a text: with its markup first, and plain if Telegram cannot read that. What it
     /// could not read it has not done, so nothing is done twice.
-    async fn written<T: serde::de::DeserializeOwned>(
+    async fn written<T: DeserializeOwned>(
         &self,
         bot: &Bot,
         method: &str,
@@ -115,11 +127,25 @@ impl Telegram {
         (field, text): (&str, &str),
     ) -> Result<T, CallError> {
         let marked = asked.clone().with(field, render(text)).with("parse_mode", "MarkdownV2");
-        match self.api.call(bot.key.as_ref(), method, &marked.into_json()).await {
+        match self.ask(bot, method, marked).await {
             Err(CallError::Refused(no)) if is_of_markup(&no) => {
-                self.api.call(bot.key.as_ref(), method, &asked.with(field, text).into_json()).await
+                self.ask(bot, method, asked.with(field, text)).await
             }
             answered => answered,
+        }
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        bot: &Bot,
+        method: &str,
+        mut asked: Asked,
+    ) -> Result<T, CallError> {
+        let (key, file) = (bot.key.as_ref(), asked.file.take());
+        let asked = asked.into_json();
+        match file {
+            Some(file) => self.api.upload(key, method, &asked, file).await,
+            None => self.api.call(key, method, &asked).await,
         }
     }
 

@@ -16,6 +16,7 @@ mod receive;
 mod listen;
 mod words;
 mod deliver;
+mod files;
 mod markdown;
 mod connect;
 mod api;
@@ -27,7 +28,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Capabilities, Listen, Platform};
+use nightdesk_port::{Bot, Capabilities, Files, Listen, Platform};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -73,5 +74,9 @@ impl Platform for Telegram {
     fn ear(&self, bot: &Bot) -> Option<&dyn Listen> {
         let by_webhook = bot.settings["updates"] == "webhook";
         (!by_webhook).then_some(self)
+    }
+
+    fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
+        Some(self)
     }
 }

@@ -1,13 +1,13 @@
 //! Asked: what is asked of Telegram, as it wants to be asked.
 
-use nightdesk_port::DeliverError;
+use nightdesk_port::{DeliverError, File};
 use nightdesk_types::Send;
 use nightdesk_types::send::PromptOption;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::refused;
-use crate::words::{FILE_SCHEME, button_word};
+use crate::words::button_word;
 
 /// The topic every forum has. What goes there names none.
 const GENERAL_TOPIC: i64 = 1;
@@ -26,13 +26,17 @@ const CAPTION_UTF16_MAX: usize = 1_024;
 
 /// The parameters of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Asked(Map<String, Value>);
+pub(super) struct Asked {
+    fields: Map<String, Value>,
+    /// What is given along, and under which name.
+    pub(super) file: Option<(&'static str, File)>,
+}
 
 impl Asked {
     /// Something about the chat of a send, in the topic it names.
     pub(super) fn of(send: &Send) -> Result<Self, DeliverError> {
         let chat: i64 = send.chat_id.parse().map_err(|_| refused("chat_not_found"))?;
-        let asked = Self(Map::new()).with("chat_id", chat);
+        let asked = Self { fields: Map::new(), file: None }.with("chat_id", chat);
         Ok(match send.metadata.get("thread_id").and_then(number) {
             Some(topic) if topic != GENERAL_TOPIC => asked.with("message_thread_id", topic),
             Some(_) | None => asked,
@@ -42,7 +46,7 @@ impl Asked {
     /// The same, with one more.
     pub(super) fn with(mut self, name: &str, value: impl Serialize) -> Self {
         // What cannot be written is none: all that is given is numbers, texts and lists of them.
-        self.0.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());
+        self.fields.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());
         self
     }
 
@@ -53,8 +57,13 @@ impl Asked {
         self.with("reply_parameters", reply)
     }
 
+    /// The same, and a file with it.
+    pub(super) fn giving(self, name: &'static str, file: File) -> Self {
+        Self { file: Some((name, file)), ..self }
+    }
+
     pub(super) fn into_json(self) -> Value {
-        Value::Object(self.0)
+        Value::Object(self.fields)
     }
 }
 
@@ -83,25 +92,21 @@ pub(super) fn keyboard(prompt_id: &str, options: &[PromptOption]) -> Result<Valu
     Ok(json!({ "inline_keyboard": rows? }))
 }
 
-/// The method that sends a file of this kind, the name it has there, and the file: one that Telegram
-/// has, or one that it fetches by itself.
-pub(super) fn media(
-    kind: &str,
-    url: &str,
-) -> Result<(&'static str, &'static str, String), DeliverError> {
-    let (method, field) = match kind {
+/// The method that sends a file of this kind, and the name it has there.
+pub(super) fn media(kind: &str) -> (&'static str, &'static str) {
+    match kind {
         "image" => ("sendPhoto", "photo"),
         "voice" => ("sendVoice", "voice"),
         "audio" => ("sendAudio", "audio"),
         "video" => ("sendVideo", "video"),
         _ => ("sendDocument", "document"),
-    };
-    let file = match url.strip_prefix(FILE_SCHEME) {
-        Some(file) => file,
-        None if url.starts_with("https://") => url,
-        None => return Err(refused("file_not_taken")),
-    };
-    Ok((method, field, file.to_owned()))
+    }
+}
+
+/// A file that Telegram fetches by itself. What it calls its own files is nobody's to name: a key leads
+/// to all that its bot was ever shown.
+pub(super) fn elsewhere(url: &str) -> Result<&str, DeliverError> {
+    if url.starts_with("https://") { Ok(url) } else { Err(refused("file_not_taken")) }
 }
 
 /// What is written under a file. It cannot become several messages.
