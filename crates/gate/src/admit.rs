@@ -74,8 +74,8 @@ impl Gate {
             Ok(asker) => asker,
             Err(error) => return Err((admitted.inner, error.into())),
         };
-        let asked = |one: &Recipient| asker == Some((one.scope, one.agent));
-        let narrowed = admitted.narrowed(Refusal::NotAsked, asked);
+        let is_theirs = |one: &Recipient| asker == Some((one.scope, one.agent));
+        let narrowed = admitted.narrowed(Refusal::NotAsked, is_theirs);
         narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 

@@ -1,8 +1,8 @@
 //! The stop itself: files are taken, told of, and given out.
 
 use std::error::Error;
+use std::future::ready;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
@@ -11,7 +11,7 @@ use nightdesk_types::limits::{
     MEDIA_AT_ONCE_MAX, MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX,
     MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
 };
-use nightdesk_types::{StoreError, TenantScope};
+use nightdesk_types::{Clock, StoreError, TenantScope};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -47,6 +47,7 @@ pub struct Media {
     store: Arc<dyn Store>,
     objects: Arc<dyn ObjectStore>,
     desk_url: String,
+    clock: Arc<dyn Clock>,
     at_once: Arc<Semaphore>,
 }
 
@@ -62,9 +63,10 @@ impl Media {
         store: Arc<dyn Store>,
         objects: Arc<dyn ObjectStore>,
         desk_url: impl Into<String>,
+        clock: Arc<dyn Clock>,
     ) -> Self {
         let at_once = Arc::new(Semaphore::new(MEDIA_AT_ONCE_MAX));
-        Self { store, objects, desk_url: desk_url.into(), at_once }
+        Self { store, objects, desk_url: desk_url.into(), clock, at_once }
     }
 
     /// A turn to give us a file: each is in memory while it comes. `None`: it did not come in time.
@@ -125,11 +127,10 @@ impl Media {
 
     /// Removes bytes whose time is over, so many at most. Any node may.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
-        let Some(before) = SystemTime::now().checked_sub(MEDIA_KEPT) else { return Ok(0) };
-        let old = self.objects.list(None).try_filter(|object| {
-            let is_old = SystemTime::from(object.last_modified) < before;
-            std::future::ready(is_old)
-        });
+        let kept_secs = i64::try_from(MEDIA_KEPT.as_secs()).unwrap_or(i64::MAX);
+        let before = self.clock.now().as_second() - kept_secs;
+        let old = self.objects.list(None);
+        let old = old.try_filter(|object| ready(object.last_modified.timestamp() < before));
         let old = old.take(MEDIA_SWEPT_MAX).map_ok(|object| object.location);
         let old: Vec<Path> = old.try_collect().await.map_err(unstored("list files"))?;
         for place in &old {
@@ -145,10 +146,7 @@ impl Media {
     async fn held(&self, scope: TenantScope) -> Result<u64, StoreError> {
         let folder = Path::from(scope.tenant().to_string());
         let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
-        sizes
-            .try_fold(0, |sum, size| std::future::ready(Ok(sum + size)))
-            .await
-            .map_err(unstored("list files"))
+        sizes.try_fold(0, |sum, size| ready(Ok(sum + size))).await.map_err(unstored("list files"))
     }
 }
 

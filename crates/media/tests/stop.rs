@@ -10,7 +10,7 @@ use futures_util::{Stream, stream};
 use nightdesk_media::{Agent, Kept, Lies, Media, MediaId, TakeError, whole};
 use nightdesk_testkit::{FakeClock, Memory};
 use nightdesk_types::limits::{MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
-use nightdesk_types::{AgentId, BotId, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, Clock, TenantId, TenantScope};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use tempfile::TempDir;
@@ -28,7 +28,8 @@ fn memory() -> Memory {
 }
 
 fn media() -> Media {
-    Media::over(Arc::new(memory()), Arc::new(InMemory::new()), DESK)
+    let clock = Arc::new(FakeClock::default());
+    Media::over(Arc::new(memory()), Arc::new(InMemory::new()), DESK, clock)
 }
 
 fn chunks(chunks: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, String>> + Send {
@@ -98,7 +99,8 @@ async fn a_file_is_whole_and_within_its_bounds() {
 fn in_folder() -> (Media, TempDir) {
     let folder = tempfile::tempdir().expect("make a folder");
     let objects = LocalFileSystem::new_with_prefix(folder.path()).expect("open the folder");
-    (Media::over(Arc::new(memory()), Arc::new(objects), DESK), folder)
+    let clock = Arc::new(FakeClock::default());
+    (Media::over(Arc::new(memory()), Arc::new(objects), DESK, clock), folder)
 }
 
 fn file(folder: &TempDir, whose: Agent, id: MediaId) -> File {
@@ -122,8 +124,12 @@ async fn a_sweep_removes_what_is_old_and_leaves_what_is_young() {
     let ((media, folder), ann) = (in_folder(), agent(1, 1));
     let [old, young] = [take(&media, ann, b"old").await, take(&media, ann, b"young").await];
     let (old, young) = (old.expect("take a file"), young.expect("take a file"));
-    let long_ago = SystemTime::now() - MEDIA_KEPT - Duration::from_secs(1);
-    file(&folder, ann, old).set_modified(long_ago).expect("make it old");
+    let now = Duration::from_secs(FakeClock::default().now().as_second().unsigned_abs());
+    let second = Duration::from_secs(1);
+    for (id, age) in [(old, MEDIA_KEPT + second), (young, MEDIA_KEPT.saturating_sub(second))] {
+        let made_at = SystemTime::UNIX_EPOCH + now.saturating_sub(age);
+        file(&folder, ann, id).set_modified(made_at).expect("give it an age");
+    }
 
     assert_eq!(media.sweep().await.expect("sweep"), 1);
     assert_eq!(read(&media, ann, old).await, None);

@@ -341,7 +341,8 @@ fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
     let objects = nightdesk_media::open(place).with_context(|| {
         format!("media.place is {place}; name a folder the desk may write to, or a bucket as s3://files/desk")
     })?;
-    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url())))
+    let clock = Arc::new(SystemClock::started());
+    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
 }
 
 fn adapters(config: &Config, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {

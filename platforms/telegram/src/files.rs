@@ -31,11 +31,11 @@ impl Files for Telegram {
 }
 
 fn unfetched(error: CallError) -> FetchError {
-    match error {
-        // It is too large, or was too long ago.
-        CallError::Refused(no) if no.status == StatusCode::BAD_REQUEST => FetchError::Gone,
-        error => FetchError::Unavailable(error.into()),
+    // It is too large, or was too long ago.
+    if matches!(&error, CallError::Refused(no) if no.status == StatusCode::BAD_REQUEST) {
+        return FetchError::Gone;
     }
+    FetchError::Unavailable(error.into())
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use nightdesk_gate::{Change, Facts, Gate, KeptRefusal, Place, Reach, RefusalNote, Store};
+use nightdesk_gate::known::Agent;
+use nightdesk_gate::{Change, Facts, Gate, KeptRefusal, Place, Prompt, Reach, RefusalNote, Store};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::REACH_LOOK_EVERY;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
@@ -154,6 +155,19 @@ impl Store for Counted {
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
         self.asked().reaches(scope, agent, chat).await
+    }
+
+    async fn ask(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        prompt: Prompt<'_>,
+    ) -> Result<bool, StoreError> {
+        self.asked().ask(scope, agent, prompt).await
+    }
+
+    async fn asker(&self, prompt: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+        self.asked().asker(prompt).await
     }
 
     async fn refusals(

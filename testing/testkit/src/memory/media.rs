@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_media::{Agent, Kept, Media, MediaId, Store};
-use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_types::{StoreError, SystemClock, Timestamp};
 use object_store::memory::InMemory;
 
 use super::Memory;
@@ -19,7 +19,8 @@ pub(super) struct FileRow {
 
 /// Files that lie nowhere but in memory.
 pub fn media(store: Arc<dyn Store>, desk_url: &str) -> Arc<Media> {
-    Arc::new(Media::over(store, Arc::new(InMemory::new()), desk_url))
+    let clock = Arc::new(SystemClock::started());
+    Arc::new(Media::over(store, Arc::new(InMemory::new()), desk_url, clock))
 }
 
 #[async_trait]
