@@ -3153,7 +3153,10 @@ ALTER TABLE ONLY public.owners
     ADD CONSTRAINT owners_pkey PRIMARY KEY (resource);
 
 ALTER TABLE ONLY public.prompts
-    ADD CONSTRAINT prompts_pkey PRIMARY KEY (bot_id, prompt_id);
+    ADD CONSTRAINT prompts_of_one_agent UNIQUE (bot_id, prompt_id);
+
+ALTER TABLE ONLY public.prompts
+    ADD CONSTRAINT prompts_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, prompt_id);
 
 ALTER TABLE ONLY public.quarantine_heads
     ADD CONSTRAINT quarantine_heads_pkey PRIMARY KEY (tenant_id, bot_id);
@@ -3258,8 +3261,6 @@ CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
 CREATE INDEX media_by_expiry ON public.media USING btree (expires_at);
 
 CREATE INDEX prompts_by_age ON public.prompts USING btree (asked_at);
-
-CREATE INDEX prompts_by_agent ON public.prompts USING btree (tenant_id, agent_id);
 
 CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 

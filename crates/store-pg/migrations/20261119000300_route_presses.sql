@@ -3,14 +3,14 @@ create table prompts (
     tenant_id uuid        not null,
     agent_id  uuid        not null,
     bot_id    uuid        not null,
-    -- What its client calls it. On one bot, it is one agent's.
+    -- What its client calls it.
     prompt_id text        not null,
     asked_at  timestamptz not null default now(),
-    primary key (bot_id, prompt_id),
+    primary key (tenant_id, agent_id, bot_id, prompt_id),
+    constraint prompts_of_one_agent unique (bot_id, prompt_id),
     foreign key (tenant_id, agent_id) references agents
 );
 create index prompts_by_age on prompts (asked_at);
-create index prompts_by_agent on prompts (tenant_id, agent_id);
 select wall_off('prompts');
 
 -- Notes that an agent asks something. False: another agent's prompt is called so.

@@ -138,7 +138,7 @@ struct State {
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
     media: BTreeMap<(AgentKey, nightdesk_media::MediaId), media::FileRow>,
     /// Who asked what with buttons.
-    prompts: BTreeMap<(BotId, String), AgentKey>,
+    prompts: BTreeMap<(BotId, String), (AgentKey, Timestamp)>,
     refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
     chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,

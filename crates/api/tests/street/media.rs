@@ -151,7 +151,7 @@ async fn an_agent_sends_what_it_gave_us_and_what_it_was_shown() {
 }
 
 #[tokio::test]
-async fn nobody_sends_what_is_anothers() {
+async fn nobody_sends_a_file_of_another() {
     let stage = Stage::set().await;
     let mut gateway = stage.on_a_line(&stage.ann).await;
     stage.ann_shows_a_picture(&mut gateway).await;

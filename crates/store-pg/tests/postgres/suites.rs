@@ -109,7 +109,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 17] = [
+        let aged: [(&str, &[&str]); 19] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -123,6 +123,8 @@ impl TimedHarness for Postgres {
             ),
             ("notices", &["at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
+            ("prompts", &["asked_at"]),
+            ("media", &["expires_at"]),
             ("webchat_chats", &["status_at", "seen_at"]),
             ("webchat_messages", &["at"]),
             ("gateways", &["revoked_at"]),

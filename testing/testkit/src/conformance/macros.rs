@@ -307,6 +307,7 @@ macro_rules! timed_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { time, $harness;
             an_event_is_remembered_for_days,
+            who_asked_is_remembered_for_days,
             a_chat_is_reached_for_days,
             a_reach_outlives_its_entry,
             a_restart_lies_back,

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use nightdesk_egress::Asked;
+use nightdesk_gate::Prompt;
 use nightdesk_inbox::{ParkReason, Put};
 use nightdesk_register::enrolment::{Enrolled, Refusal};
 use nightdesk_register::issuer::Refreshed;
 use nightdesk_register::provision::Provisioned;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, REACHED_DAYS, REFRESH_OVERLAP,
-    SEND_HOURS,
+    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, REACHED_DAYS,
+    REFRESH_OVERLAP, SEND_HOURS,
 };
 use nightdesk_webchat::store::{News, Said};
 
@@ -53,6 +54,22 @@ pub async fn an_event_is_remembered_for_days(harness: &impl TimedHarness) {
     harness.let_pass(days(1)).await;
     assert_eq!(cast.stored(&ann.says(1)).await.seq, Seq::new(2));
     assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate, "and is remembered again");
+}
+
+/// Who asked is remembered for as many days as we say.
+pub async fn who_asked_is_remembered_for_days(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (ann, gate) = (cast.person("ann").await, harness.gate());
+    let prompt = Prompt { bot: cast.bot.id, id: "a1b2c3.01234567" };
+    assert!(gate.ask(ann.scope, ann.agent, prompt).await.expect("ask"));
+
+    harness.let_pass(almost(days(PROMPT_DAYS))).await;
+    keep(harness).await;
+    let asker = gate.asker(prompt).await.expect("find who asked");
+    assert_eq!(asker, Some((ann.scope, ann.agent)));
+    harness.let_pass(MINUTE * 2).await;
+    keep(harness).await;
+    assert_eq!(gate.asker(prompt).await.expect("find who asked"), None);
 }
 
 /// An entry lets its agent write to its chat for as many days as we say; every day it hears

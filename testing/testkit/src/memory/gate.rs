@@ -102,13 +102,13 @@ impl Store for Memory {
         agent: AgentId,
         Prompt { bot, id }: Prompt<'_>,
     ) -> Result<bool, StoreError> {
-        let mut state = self.lock();
-        let asker = *state.prompts.entry((bot, id.to_owned())).or_insert((scope, agent));
-        Ok(asker == (scope, agent))
+        let (now, mut state) = (self.now(), self.lock());
+        let asked = state.prompts.entry((bot, id.to_owned())).or_insert(((scope, agent), now));
+        Ok(asked.0 == (scope, agent))
     }
 
     async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
-        Ok(self.lock().prompts.get(&(bot, id.to_owned())).copied())
+        Ok(self.lock().prompts.get(&(bot, id.to_owned())).map(|(asker, _)| *asker))
     }
 
     async fn refusals(

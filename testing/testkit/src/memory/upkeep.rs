@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_inbox::{ParkReason, Swept, Upkeep};
 use nightdesk_types::limits::{
-    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
+    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
 };
 use nightdesk_types::{Seq, StoreError, Timestamp};
 
@@ -19,6 +19,8 @@ impl Upkeep for Memory {
         let expired = state.expire(before(now, PENDING_DAYS * 24), now);
         let forgotten = state.forget_acked(before(now, ACKED_HOURS));
         state.forget_sends(before(now, SEND_HOURS));
+        let asked_first = before(now, PROMPT_DAYS * 24);
+        state.prompts.retain(|_, (_, asked_at)| *asked_at >= asked_first);
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
         Ok(Swept { expired, forgotten, days_dropped: 0 })
