@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::Telegram;
 use crate::api::{CallError, Reason, Refusal};
 use crate::markdown::render;
-use crate::words::{Chat, chat_name, chat_type};
+use crate::words::{Chat, chat_name, chat_type, query_id};
 
 mod asked;
 
@@ -68,6 +68,14 @@ impl Deliver for Telegram {
             | Op::ThreadRename { .. }
             | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
         }
+    }
+
+    async fn answer_press(&self, bot: &Bot, key: &str) -> Result<(), DeliverError> {
+        let Some(id) = query_id(key) else { return Ok(()) };
+        let asked = json!({ "callback_query_id": id });
+        let done: Result<Value, _> =
+            self.api.call(bot.key.as_ref(), "answerCallbackQuery", &asked).await;
+        done.map(drop).map_err(failed)
     }
 }
 

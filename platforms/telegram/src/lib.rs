@@ -27,7 +27,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Capabilities, Listen, Platform};
+use nightdesk_port::{Bot, Capabilities, Listen, Platform, Probe};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -71,7 +71,15 @@ impl Platform for Telegram {
     }
 
     fn ear(&self, bot: &Bot) -> Option<&dyn Listen> {
-        let by_webhook = bot.settings["updates"] == "webhook";
-        (!by_webhook).then_some(self)
+        (!is_posted_to(bot)).then_some(self)
     }
+
+    fn probe(&self, bot: &Bot) -> Option<&dyn Probe> {
+        is_posted_to(bot).then_some(self)
+    }
+}
+
+/// Whether a bot's updates come by webhook.
+pub fn is_posted_to(bot: &Bot) -> bool {
+    bot.settings["updates"] == "webhook"
 }
