@@ -18,8 +18,8 @@ create table bot_hearings (
 select wall_off('bot_hearings');
 
 -- A notice is about an agent or about a bot.
+alter table notices alter column agent_id drop not null;
 alter table notices
-    alter column agent_id drop not null,
     add column bot_id uuid,
     drop constraint notices_known_kind,
     add constraint notices_known_kind check (kind in ('unreachable', 'held', 'deaf', 'missed')),

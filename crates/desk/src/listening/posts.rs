@@ -18,12 +18,11 @@ impl Listening {
         let asked = self.drain.run_until_cancelled(probe.probe(&account.bot)).await;
         let Some(posting) = asked else { return Ok(()) };
         let posting = posting?;
-        match obstacle(posting) {
-            Some(why) => noted.unheard(&self.desk, &account.bot, &why).await,
-            None => {
-                let lost = (POSTS_KEPT_FOR, what_may_be_lost(posting));
-                noted.heard(&self.desk, &account.bot, (lost.0, &lost.1)).await?;
-            }
+        if let Some(why) = obstacle(posting) {
+            noted.unheard(&self.desk, &account.bot, &why).await;
+        } else {
+            let lost = what_may_be_lost(posting);
+            noted.heard(&self.desk, &account.bot, (POSTS_KEPT_FOR, &lost)).await?;
         }
         // Either way it is time to look again.
         drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);

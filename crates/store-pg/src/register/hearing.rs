@@ -97,8 +97,8 @@ impl Hearings for Pg {
                 .await?;
                 let hearings = rows.into_iter().map(|row| Hearing {
                     bot: BotId::from_uuid(row.bot_id),
-                    heard_at: row.heard_at.map(|at| at.to_jiff()),
-                    said_at: row.said_at.map(|at| at.to_jiff()),
+                    heard_at: row.heard_at.map(jiff_sqlx::Timestamp::to_jiff),
+                    said_at: row.said_at.map(jiff_sqlx::Timestamp::to_jiff),
                     silence: row.unheard_since.zip(row.why).map(|(since, why)| Silence {
                         since: since.to_jiff(),
                         why,

@@ -181,7 +181,7 @@ macro_rules! register_store_conformance {
             a_rotated_bot_key_overlaps_with_the_new_one,
             a_deaf_bot_is_told_of_once,
             what_may_be_lost_is_told,
-            nobody_notes_anything_of_anothers_bot,
+            nothing_is_noted_of_a_bot_of_somebody_else,
             a_removed_bot_is_gone,
             an_agents_bots_are_those_it_is_known_on,
             a_tenant_is_found_by_name_or_id,

@@ -38,7 +38,6 @@ fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
     let mend = "`nightdesk bot rotate-key` with its token tells Telegram anew";
     let Standing { webhook, pending, last_error, .. } = standing;
     match (hook, webhook.as_deref(), last_error) {
-        (None, None, _) => Vec::new(),
         (None, Some(_), _) => vec![format!(
             "the desk asks for its updates, and Telegram posts them somewhere; {mend}"
         )],
@@ -50,7 +49,7 @@ fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
             "Telegram could not post {pending} updates ({error}); can listen.public_url be reached \
              from outside, with a certificate that Telegram takes?"
         )],
-        (Some(_), Some(_), _) => Vec::new(),
+        (None, None, _) | (Some(_), Some(_), _) => Vec::new(),
     }
 }
 

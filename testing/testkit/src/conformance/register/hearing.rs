@@ -41,7 +41,7 @@ pub async fn a_deaf_bot_is_told_of_once(harness: &impl Harness) {
     assert!(unheard("key rejected", Duration::ZERO).await);
     assert!(!unheard("key rejected", Duration::ZERO).await, "it was told");
     let want = (About::Bot(deaf), NoticeKind::Deaf, "key rejected".to_owned());
-    assert_eq!(told(harness, operator).await, [want.clone()]);
+    assert_eq!(told(harness, operator).await, std::slice::from_ref(&want));
     let later = hearing(harness, operator).await.silence.expect("nothing is heard");
     assert_eq!((later.since, later.is_told), (silence.since, true));
 
@@ -72,7 +72,7 @@ pub async fn what_may_be_lost_is_told(harness: &impl Harness) {
 }
 
 /// Nothing is noted of a bot that its operator does not have.
-pub async fn nobody_notes_anything_of_anothers_bot(harness: &impl Harness) {
+pub async fn nothing_is_noted_of_a_bot_of_somebody_else(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let bot = bot(harness, operator, "desk-bot").await.id;
     let register = harness.register();
