@@ -51,6 +51,10 @@ telegram-others:
     cargo build --locked -p nightdesk-testkit --examples
     testing/telegram/others.sh
 
+# Prove every platform: what it says, what it can do, what it does wrong. Budget: 3 minutes.
+platforms:
+    testing/platforms.sh
+
 # Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.
 live-telegram:
     cargo build --locked -p nightdesk-testkit --example telegram-echo

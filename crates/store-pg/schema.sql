@@ -14,6 +14,50 @@ $$;
 
 ALTER FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_before timestamptz;
+begin
+    select h.heard_at into v_before from bot_hearings h
+    where h.tenant_id = p_tenant and h.bot_id = p_bot for update;
+    if v_before < clock_timestamp() - p_kept then
+        perform notice_of_bot(p_tenant, p_bot, 'missed', p_lost, notices_max);
+    end if;
+    -- Nothing is noted of one that was removed meanwhile.
+    insert into bot_hearings (tenant_id, bot_id, heard_at)
+    select b.tenant_id, b.bot_id, clock_timestamp() from bots b
+    where b.tenant_id = p_tenant and b.bot_id = p_bot
+    on conflict (tenant_id, bot_id) do update
+    set heard_at = excluded.heard_at, unheard_since = null, why = null, told_at = null;
+end
+$$;
+
+ALTER FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into bot_hearings as h (tenant_id, bot_id, unheard_since, why)
+    select b.tenant_id, b.bot_id, clock_timestamp(), p_why from bots b
+    where b.tenant_id = p_tenant and b.bot_id = p_bot
+    on conflict (tenant_id, bot_id) do update
+    set unheard_since = coalesce(h.unheard_since, excluded.unheard_since), why = excluded.why;
+    update bot_hearings h set told_at = clock_timestamp()
+    where h.tenant_id = p_tenant and h.bot_id = p_bot and h.told_at is null
+      and h.unheard_since <= clock_timestamp() - p_deaf_after;
+    if not found then
+        return false;
+    end if;
+    perform notice_of_bot(p_tenant, p_bot, 'deaf', p_why, notices_max);
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -348,7 +392,6 @@ begin
     return query
     select b.bot_id from bots b
     where b.adapter = any(p_adapters)
-      and b.settings ->> 'updates' is distinct from 'webhook'
     order by b.bot_id
     limit bots_max;
 end
@@ -496,6 +539,35 @@ end
 $$;
 
 ALTER FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    perform from bots b
+    where b.tenant_id = p_tenant and b.bot_id = p_bot
+      and array_position(current_setting('app.tenants')::uuid[], p_tenant) is not null
+    for update;
+    if not found then
+        return false;
+    end if;
+    -- First: what follows is part of it.
+    perform tell(p_tenant, 'bot-removed', jsonb_build_object('bot_id', p_bot));
+    delete from bindings b where b.bot_id = p_bot;
+    delete from scope_grants g where g.bot_id = p_bot;
+    delete from listed_authors l where l.bot_id = p_bot;
+    delete from capabilities c where c.bot_id = p_bot;
+    delete from link_tries t where t.tenant_id = p_tenant and t.bot_id = p_bot;
+    delete from source_cursors s where s.tenant_id = p_tenant and s.bot_id = p_bot;
+    delete from bot_hearings h where h.tenant_id = p_tenant and h.bot_id = p_bot;
+    delete from bot_keys k where k.tenant_id = p_tenant and k.bot_id = p_bot;
+    delete from bots b where b.tenant_id = p_tenant and b.bot_id = p_bot;
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_revoked(p_since interval) RETURNS TABLE(tenant_id uuid, gateway_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1362,8 +1434,8 @@ CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
         where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
-            a.kind in ('bot-created', 'gateway-created', 'gateway-enrolled', 'gateway-provisioned',
-                'gateway-revoked', 'linked', 'agent-deprovisioned')
+            a.kind in ('bot-created', 'bot-removed', 'gateway-created', 'gateway-enrolled',
+                'gateway-provisioned', 'gateway-revoked', 'linked', 'agent-deprovisioned')
             or (a.kind = p_kind and a.about = p_about)
         )
     ) or (p_kind <> 'tenant-erased' and exists (
@@ -1678,10 +1750,30 @@ CREATE FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcom
     from head
     on conflict (tenant_id, slot) do update
     set number = excluded.number, at = excluded.at, kind = excluded.kind,
-        agent_id = excluded.agent_id, outcome = excluded.outcome, calls = excluded.calls
+        agent_id = excluded.agent_id, bot_id = null, outcome = excluded.outcome,
+        calls = excluded.calls
 $$;
 
 ALTER FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    with head as (
+        insert into notice_heads as h (tenant_id, next_number) values (p_tenant, 1)
+        on conflict (tenant_id) do update set next_number = h.next_number + 1
+        returning h.next_number
+    )
+    insert into notices (tenant_id, slot, number, at, kind, bot_id, outcome, calls)
+    select p_tenant, head.next_number % kept_max, head.next_number, clock_timestamp(), p_kind,
+        p_bot, p_outcome, 0
+    from head
+    on conflict (tenant_id, slot) do update
+    set number = excluded.number, at = excluded.at, kind = excluded.kind, agent_id = null,
+        bot_id = excluded.bot_id, outcome = excluded.outcome, calls = excluded.calls
+$$;
+
+ALTER FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.open_days(behind integer, ahead integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1990,6 +2082,7 @@ begin
     update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
     delete from gateway_secrets where tenant_id = p_tenant;
     delete from bot_keys where tenant_id = p_tenant;
+    delete from bot_hearings where tenant_id = p_tenant;
     delete from bots where tenant_id = p_tenant;
     delete from tenant_keys where tenant_id = p_tenant;
     update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
@@ -2359,8 +2452,7 @@ CREATE TABLE public.audit_log (
     actor text NOT NULL,
     kind text NOT NULL,
     about text NOT NULL,
-    hash bytea NOT NULL,
-    CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text])))
+    hash bytea NOT NULL
 );
 
 ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
@@ -2392,6 +2484,23 @@ CREATE TABLE public.bootstrap_sessions (
 ALTER TABLE ONLY public.bootstrap_sessions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bootstrap_sessions OWNER TO nightdesk_owner;
+
+CREATE TABLE public.bot_hearings (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    heard_at timestamp with time zone,
+    said_at timestamp with time zone,
+    unheard_since timestamp with time zone,
+    why text,
+    told_at timestamp with time zone,
+    CONSTRAINT bot_hearings_say_why CHECK (((unheard_since IS NULL) = (why IS NULL))),
+    CONSTRAINT bot_hearings_told_of_something CHECK (((told_at IS NULL) OR (unheard_since IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.bot_hearings FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bot_hearings OWNER TO nightdesk_owner;
 
 CREATE TABLE public.bot_keys (
     tenant_id uuid NOT NULL,
@@ -2703,10 +2812,12 @@ CREATE TABLE public.notices (
     number bigint NOT NULL,
     at timestamp with time zone NOT NULL,
     kind text NOT NULL,
-    agent_id uuid NOT NULL,
+    agent_id uuid,
     outcome text,
     calls integer NOT NULL,
-    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text])))
+    bot_id uuid,
+    CONSTRAINT notices_about_somebody CHECK ((num_nonnulls(agent_id, bot_id) = 1)),
+    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text, 'deaf'::text, 'missed'::text])))
 );
 
 ALTER TABLE ONLY public.notices FORCE ROW LEVEL SECURITY;
@@ -3053,6 +3164,9 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
+ALTER TABLE public.audit_log
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
 
@@ -3061,6 +3175,9 @@ ALTER TABLE ONLY public.bindings
 
 ALTER TABLE ONLY public.bootstrap_sessions
     ADD CONSTRAINT bootstrap_sessions_pkey PRIMARY KEY (tenant_id, issuer, session);
+
+ALTER TABLE ONLY public.bot_hearings
+    ADD CONSTRAINT bot_hearings_pkey PRIMARY KEY (tenant_id, bot_id);
 
 ALTER TABLE ONLY public.bot_keys
     ADD CONSTRAINT bot_keys_pkey PRIMARY KEY (tenant_id, bot_id, bot_key_id);
@@ -3443,6 +3560,8 @@ ALTER TABLE public.bindings ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bootstrap_sessions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.bot_hearings ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.bot_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
@@ -3494,6 +3613,8 @@ CREATE POLICY own_tenants ON public.audit_log USING ((array_position(( SELECT (c
 CREATE POLICY own_tenants ON public.bindings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bootstrap_sessions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.bot_hearings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bot_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -3639,6 +3760,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bindings TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bootstrap_sessions TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_hearings TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_hearings TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_doors;

@@ -14,7 +14,7 @@ use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
-use crate::{Account, Desk, capabilities, files, linking, waking};
+use crate::{Account, Desk, capabilities, files, hearing, linking, presses, waking};
 
 mod answer;
 
@@ -64,7 +64,25 @@ pub(crate) enum Placed {
 }
 
 /// Puts a verified event into the inboxes of all who may see it, and notes how far its source was read.
+/// Once it was dealt with, a pressed button is let go, and it is noted that the bot was talked to.
 pub(crate) async fn put(
+    desk: &Arc<Desk>,
+    account: &Account,
+    (event, mark): (Verified<Event>, Option<&SourceMark>),
+    began: Instant,
+) -> Result<Placed, StoreError> {
+    let press = presses::key_of(event.get());
+    let placed = place(desk, account, (event, mark), began).await?;
+    if placed != Placed::Fenced {
+        if let Some(key) = press {
+            presses::answer(desk, account, key);
+        }
+        hearing::said(desk, &account.bot).await;
+    }
+    Ok(placed)
+}
+
+async fn place(
     desk: &Arc<Desk>,
     account: &Account,
     (event, mark): (Verified<Event>, Option<&SourceMark>),

@@ -16,9 +16,11 @@ pub mod waking;
 mod accounts;
 mod capabilities;
 mod files;
+mod hearing;
 mod limits;
 mod linking;
 mod notices;
+mod presses;
 mod ready;
 mod refusals;
 
@@ -36,7 +38,9 @@ use tokio_util::task::TaskTracker;
 pub use accounts::{Account, Accounts, Adapters};
 pub use explaining::Records;
 pub use files::GiveError;
+pub use hearing::Hearing;
 pub use limits::{Limits, Raised, What};
+pub use presses::Presses;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use waking::Waking;
@@ -70,6 +74,10 @@ pub struct Desk {
     pub wake: Arc<Wake>,
     /// Who was told lately that their agent is being woken.
     pub waking: Waking,
+    /// Which bots were talked to lately.
+    pub hearing: Hearing,
+    /// Buttons that are being let go.
+    pub presses: Presses,
     /// Work that goes on when nobody waits for it.
     pub tasks: TaskTracker,
     /// Whether this node should be given work.

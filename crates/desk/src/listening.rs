@@ -4,30 +4,38 @@
 //!
 //! What was heard is put into inboxes with the cursor after it, one after the other, and the platform is
 //! asked for more only when all of it was dealt with: so a platform that forgets what it was asked
-//! beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later.
+//! beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later. A bot
+//! that hears nothing for three minutes is deaf, and its operator is told ([`hearing`](crate::hearing)).
 
 use std::collections::HashSet;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
-use nightdesk_inbox::SourceMark;
 use nightdesk_intake::Told;
 use nightdesk_port::{Bot, Listen, ListenError};
-use nightdesk_types::limits::{LISTEN_EVERY, LISTENING_LOOK_EVERY};
-use nightdesk_types::{BotId, NodeEpoch, StoreError};
-use tokio::time::{sleep_until, timeout};
+use nightdesk_types::limits::{
+    ASKED_FOR_KEPT_FOR, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
+};
+use nightdesk_types::{BotId, StoreError};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::Desk;
 use crate::accounts::store_error;
-use crate::inbound::{Placed, put, quarantine};
+use crate::hearing::Noted;
 use crate::sweep::every;
-use crate::{Account, Desk};
 
 mod patience;
+mod posts;
+mod source;
 
 use patience::Patience;
+use source::Source;
+
+/// What is lost when nobody asked for longer than a platform keeps it.
+const LOST: &str = "nobody asked for a day, and its platform keeps nothing longer";
 
 /// Why a bot was not listened for.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +44,16 @@ enum Unheard {
     Platform(#[from] ListenError),
     #[error("could not keep what was heard")]
     Store(#[from] StoreError),
+}
+
+impl Unheard {
+    /// Why, in words. What is the store's fault cannot be written down there either.
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Platform(error) => Some(error.to_string()),
+            Self::Store(_) => None,
+        }
+    }
 }
 
 /// Listens for every bot that this node owns and whose platform must be asked, until the node stops.
@@ -84,27 +102,51 @@ impl Listening {
 
     /// Listens for a bot until it is somebody else's, or the node stops.
     async fn hear(&self, bot: BotId) {
-        let mut patience = Patience::default();
-        while let Err(error) = self.hear_on(bot, &mut patience).await {
+        let (mut patience, mut noted) = (Patience::default(), Noted::default());
+        while let Err(error) = self.hear_on(bot, &mut patience, &mut noted).await {
             let span = patience.after(&error);
             tracing::warn!(
                 bot.id = %bot,
                 error = &error as &dyn Error,
-                "bot {bot} is deaf; it is tried again in {} s", span.as_secs()
+                "bot {bot} hears nothing; it is tried again in {} s", span.as_secs()
             );
+            self.rest(bot, span, error.words().as_deref(), &mut noted).await;
+        }
+    }
+
+    /// Waits, and notes meanwhile why nothing is heard.
+    async fn rest(&self, bot: BotId, span: Duration, why: Option<&str>, noted: &mut Noted) {
+        let until = Instant::now() + span;
+        while Instant::now() < until && !self.drain.is_cancelled() {
+            if let (Some(why), Ok(Some(account))) = (why, self.desk.accounts.of(bot).await) {
+                noted.unheard(&self.desk, &account.bot, why).await;
+            }
+            let left = until.saturating_duration_since(Instant::now()).min(HEARING_LOOK_EVERY);
             // Either way it is time to look again.
-            drop(timeout(span, self.drain.cancelled()).await);
+            drop(timeout(left, self.drain.cancelled()).await);
         }
     }
 
     /// The same, until something goes wrong.
-    async fn hear_on(&self, bot: BotId, patience: &mut Patience) -> Result<(), Unheard> {
+    async fn hear_on(
+        &self,
+        bot: BotId,
+        patience: &mut Patience,
+        noted: &mut Noted,
+    ) -> Result<(), Unheard> {
         let mut source: Option<Source> = None;
         while !self.drain.is_cancelled() && self.desk.egress.owns(bot).await? {
             // Its key may have been replaced.
             let account = self.desk.accounts.of(bot).await.map_err(store_error)?;
             let Some(account) = account else { return Ok(()) };
-            let Some(ear) = account.platform.ear(&account.bot) else { return Ok(()) };
+            let (ear, probe) =
+                (account.platform.ear(&account.bot), account.platform.probe(&account.bot));
+            let Some(ear) = ear else {
+                let Some(probe) = probe else { return Ok(()) };
+                self.probe((probe, &account), noted).await?;
+                patience.heard();
+                continue;
+            };
             let mut reading = match source.take() {
                 Some(reading) => reading,
                 None => Source::take(&self.desk, &account, ear.source()).await?,
@@ -116,6 +158,7 @@ impl Listening {
                 return Ok(());
             }
             patience.heard();
+            noted.heard(&self.desk, &account.bot, (ASKED_FOR_KEPT_FOR, LOST)).await?;
             source = Some(reading);
         }
         Ok(())
@@ -128,64 +171,10 @@ async fn heard(
     bot: &Bot,
     cursor: Option<&str>,
 ) -> Result<Vec<Told>, ListenError> {
-    let asked_at = tokio::time::Instant::now();
+    let asked_at = Instant::now();
     let told = nightdesk_intake::listen(ear, bot, cursor).await?;
     if told.is_empty() {
         sleep_until(asked_at + LISTEN_EVERY).await;
     }
     Ok(told)
-}
-
-/// A source that this node reads, and how far it has.
-struct Source {
-    name: &'static str,
-    epoch: NodeEpoch,
-    cursor: Option<String>,
-}
-
-impl Source {
-    async fn take(desk: &Desk, account: &Account, name: &'static str) -> Result<Self, StoreError> {
-        let (operator, bot) = (account.bot.operator, account.bot.id);
-        let (epoch, cursor) = desk.inbox.store().take_source(operator, bot, name).await?;
-        Ok(Self { name, epoch, cursor })
-    }
-
-    fn mark(&self, cursor: String) -> SourceMark {
-        SourceMark { source: self.name.to_owned(), epoch: self.epoch, cursor }
-    }
-
-    /// Deals with what was told, in order. Answers whether the source is still ours; when the node
-    /// stops, the rest is told to whoever comes next.
-    async fn read(
-        &mut self,
-        listening: &Listening,
-        account: &Account,
-        told: Vec<Told>,
-    ) -> Result<bool, StoreError> {
-        let desk = &listening.desk;
-        let mut last = None;
-        for Told { said, body, cursor } in told {
-            if listening.drain.is_cancelled() {
-                break;
-            }
-            let mark = self.mark(cursor);
-            match said {
-                Ok(Some(event)) => {
-                    let event = (event, Some(&mark));
-                    if put(desk, account, event, Instant::now()).await? == Placed::Fenced {
-                        return Ok(false);
-                    }
-                }
-                Ok(None) => {}
-                Err(unreadable) => quarantine(desk, unreadable, &body).await?,
-            }
-            last = Some(mark);
-        }
-        // What was refused, or said nothing, stored no cursor.
-        let Some(mark) = last else { return Ok(true) };
-        let (operator, bot) = (account.bot.operator, account.bot.id);
-        let is_ours = desk.inbox.store().move_cursor(operator, bot, &mark).await?;
-        self.cursor = Some(mark.cursor);
-        Ok(is_ours)
-    }
 }

@@ -1,6 +1,7 @@
 //! Commands: `nightdesk <noun> <verb>`.
 
 mod audit;
+mod bots;
 mod check;
 mod connect;
 mod dev;
@@ -280,12 +281,25 @@ pub(crate) enum Bot {
         after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
     )]
     RotateKey(keys::Rotated),
-    /// List the bots on which agents of a tenant may be linked: its own, and those that others share.
+    /// List the bots on which agents of a tenant may be linked, its own and those that others share, and how well
+    /// its own hear.
     #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]
     List {
         /// Whose agents, by name or id.
         #[arg(long)]
         tenant: String,
+    },
+    /// Ask a bot's platform how it stands with it, and say what is wrong and what to do. Fails if anything is.
+    #[command(after_help = "Example:\n  nightdesk bot check --tenant acme --bot 0193…")]
+    Check(bots::Which),
+    /// Remove a bot, with its key and with whatever people and agents have on it.
+    #[command(after_help = "Example:\n  nightdesk bot remove --tenant acme --bot 0193… --yes")]
+    Remove {
+        #[command(flatten)]
+        which: bots::Which,
+        /// Do it. It cannot be undone.
+        #[arg(long)]
+        yes: bool,
     },
     /// Let agents of other tenants be linked on a bot, or take that back. Who is linked stays so.
     #[command(after_help = "Example:\n  nightdesk bot share --tenant acme --bot 0193…")]

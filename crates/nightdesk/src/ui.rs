@@ -29,6 +29,13 @@ pub(crate) fn put(text: &str) {
 pub(crate) enum Answer {
     /// One thing: a `name: value` per line for a person.
     One(Value),
+    /// What was found about one thing, of which so much is wrong.
+    Checked {
+        /// What was found.
+        data: Value,
+        /// How much of it is wrong.
+        wrong: usize,
+    },
     /// A list: a line each for a person.
     Many(Vec<Value>),
     /// Something that is told in sentences.
@@ -40,14 +47,26 @@ pub(crate) enum Answer {
     },
 }
 
+impl Answer {
+    /// How much is wrong with what was checked.
+    pub(crate) const fn wrong(&self) -> usize {
+        match self {
+            Self::Checked { wrong, .. } => *wrong,
+            Self::One(_) | Self::Many(_) | Self::Told { .. } => 0,
+        }
+    }
+}
+
 /// Puts an answer out, as JSON or for a person.
 pub(crate) fn put_answer(json: bool, answer: Answer) {
     match answer {
-        Answer::One(data) | Answer::Told { data, .. } if json => put(&data.to_string()),
+        Answer::One(data) | Answer::Told { data, .. } | Answer::Checked { data, .. } if json => {
+            put(&data.to_string());
+        }
         Answer::Many(rows) if json => put(&Value::from(rows).to_string()),
         Answer::Told { text, .. } => put(&text),
         Answer::Many(rows) => rows.iter().for_each(|row| put(&line(row))),
-        Answer::One(data) => {
+        Answer::One(data) | Answer::Checked { data, .. } => {
             for (name, value) in data.as_object().into_iter().flatten() {
                 put_member(name, value);
             }

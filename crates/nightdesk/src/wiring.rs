@@ -10,7 +10,8 @@ use nightdesk_bus::Ears;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Readiness, Record, Refusals, Ringer, Waking, listening, sweep,
+    Accounts, Adapters, Desk, Hearing, Limits, Presses, Readiness, Record, Refusals, Ringer,
+    Waking, listening, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -244,6 +245,8 @@ fn desk(
         records: Record(Arc::<Pg>::clone(pg)),
         wake,
         waking: Waking::default(),
+        hearing: Hearing::default(),
+        presses: Presses::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     }

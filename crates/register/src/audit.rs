@@ -64,6 +64,8 @@ kinds! {
     BotShared = "bot-shared";
     /// A bot got another key.
     BotKeyRotated = "bot-key-rotated";
+    /// A bot was removed, with all that people and agents had on it.
+    BotRemoved = "bot-removed";
     /// A gateway was entered by hand.
     GatewayCreated = "gateway-created";
     /// A machine identity and a one-time token were made.

@@ -14,6 +14,7 @@ use crate::audit::Auditing;
 use crate::capability::Lending;
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
+use crate::hearing::Hearings;
 use crate::issuer::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
@@ -134,8 +135,8 @@ pub trait Bots: Send + Sync {
     /// The bot whose webhook has this path.
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError>;
 
-    /// Bots of these adapters that are to be listened for, over all tenants: all but those whose settings say
-    /// that their `updates` come by `webhook`.
+    /// Bots of these adapters, over all tenants: their owners listen for them, or look whether their platforms post
+    /// what is said.
     async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError>;
 
     /// The bot of this id, for who has a send to it.
@@ -150,6 +151,14 @@ pub trait Bots: Send + Sync {
         key: &NewSecret,
         overlap: Duration,
     ) -> Result<bool, StoreError>;
+
+    /// The unguessable part of the path of a bot's webhook, for its operator.
+    async fn hook_path(&self, scope: TenantScope, bot: BotId)
+    -> Result<Option<String>, StoreError>;
+
+    /// Removes a bot of an operator's: its keys, and whatever people and agents have on it. Answers
+    /// whether there was one.
+    async fn remove_bot(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError>;
 
     /// The bots an agent may say hello for.
     async fn bots_of(
@@ -170,6 +179,7 @@ pub trait Store:
     + Managing
     + Gateways
     + Bots
+    + Hearings
     + Listing
     + Enrolling
     + Provisioning
@@ -188,6 +198,7 @@ impl<T> Store for T where
         + Managing
         + Gateways
         + Bots
+        + Hearings
         + Listing
         + Enrolling
         + Provisioning

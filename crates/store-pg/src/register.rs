@@ -5,6 +5,7 @@ mod bots;
 mod capabilities;
 mod enrolment;
 mod gateways;
+mod hearing;
 mod issuer;
 mod linking;
 mod listing;

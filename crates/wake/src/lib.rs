@@ -21,7 +21,7 @@ mod metrics;
 pub use by_command::{ByCommand, CommandError};
 pub use by_url::ByUrl;
 pub use metrics::Metrics;
-pub use notice::{Notice, NoticeKind};
+pub use notice::{About, Notice, NoticeKind};
 pub use stop::{Outcome, Room, Wake};
 pub use store::{Claimed, Place, State, Status, Step, Store, Terms, Wakers, Which};
 pub use waits::wait_after;

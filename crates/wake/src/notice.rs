@@ -1,20 +1,29 @@
-//! Notice: what the owner of an agent is told.
+//! Notice: what the owner of an agent or of a bot is told.
 
 use nightdesk_types::limits::WAKE_DEADLINE;
-use nightdesk_types::{AgentId, Timestamp};
+use nightdesk_types::{AgentId, BotId, Timestamp};
 
-/// What the owner of an agent is told.
+/// Whom a notice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// An agent.
+    Agent(AgentId),
+    /// A bot.
+    Bot(BotId),
+}
+
+/// What an owner is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// When.
     pub at: Timestamp,
-    /// About which agent.
-    pub agent: AgentId,
+    /// About whom.
+    pub about: About,
     /// What about it.
     pub kind: NoticeKind,
-    /// How often it was called, or woken.
+    /// How often an agent was called, or woken.
     pub calls: u32,
-    /// What came of the last call.
+    /// What came of the last call; of a bot, why it is deaf, or what may be lost.
     pub outcome: Option<String>,
 }
 
@@ -25,17 +34,23 @@ pub enum NoticeKind {
     Unreachable,
     /// The agent was woken too often, and is called again when the hour is over.
     Held,
+    /// Nothing that is said to the bot is heard.
+    Deaf,
+    /// Nothing was heard for longer than the bot's platform keeps it.
+    Missed,
 }
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [Self; 2] = [Self::Unreachable, Self::Held];
+    pub const ALL: [Self; 4] = [Self::Unreachable, Self::Held, Self::Deaf, Self::Missed];
 
     /// Its name in rows and for programs.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
             Self::Held => "held",
+            Self::Deaf => "deaf",
+            Self::Missed => "missed",
         }
     }
 }
@@ -60,6 +75,12 @@ impl Notice {
                 "was woken {calls} times within an hour and is not called again before it is over; \
                  let it stay up longer, or raise wake.per_hour"
             ),
+            NoticeKind::Deaf => {
+                format!("is deaf: {last}; `nightdesk bot check` shows what to mend")
+            }
+            NoticeKind::Missed => {
+                format!("hears again, and something may be lost: {last}")
+            }
         }
     }
 }

@@ -67,6 +67,12 @@ pub trait Deliver: std::marker::Send + Sync {
     /// Makes one call. It never repeats it.
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError>;
 
+    /// Lets a button come to rest whose press was dealt with. The press is the event of that key. One call,
+    /// and nobody waits for it.
+    async fn answer_press(&self, _bot: &Bot, _key: &str) -> Result<(), DeliverError> {
+        Ok(())
+    }
+
     /// Makes one call with what the platform lent us for it.
     async fn follow_up(
         &self,

@@ -19,7 +19,7 @@ pub use capability::Capability;
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
-pub use listen::{Heard, Listen, ListenError};
+pub use listen::{Heard, Listen, ListenError, Posting, Probe};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest};
 
 /// A platform as the desk holds it.
@@ -32,13 +32,18 @@ pub trait Platform: Receive + Deliver {
         Entrance::Hook
     }
 
-    /// Whether any of its bots is one to be asked for.
+    /// Whether any of its bots is one to be asked for, or about.
     fn listens(&self) -> bool {
         false
     }
 
     /// Whom to ask for what people say to this bot; nobody, if the platform tells it by itself.
     fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+        None
+    }
+
+    /// Whom to ask whether what the platform posts to this bot comes through.
+    fn probe(&self, _bot: &Bot) -> Option<&dyn Probe> {
         None
     }
 

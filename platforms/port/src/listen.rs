@@ -39,6 +39,22 @@ pub enum ListenError {
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
+/// How it stands with what a platform posts, as the platform sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// What it could not post yet.
+    pub waiting: u64,
+    /// How long ago a post last failed, if one did.
+    pub failed_ago: Option<Duration>,
+}
+
+/// Asks a platform whether its posts come through.
+#[async_trait]
+pub trait Probe: Send + Sync {
+    /// How it stands. A platform that posts a bot's events nowhere tells somebody else.
+    async fn probe(&self, bot: &Bot) -> Result<Posting, ListenError>;
+}
+
 /// Asks a platform for what was said.
 #[async_trait]
 pub trait Listen: Send + Sync {

@@ -2,14 +2,16 @@
 
 use std::error::Error;
 
-use nightdesk_port::Bot;
+use async_trait::async_trait;
+use nightdesk_port::{Bot, ListenError, Posting, Probe};
+use nightdesk_types::Timestamp;
 use nightdesk_vault::Key;
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::CallError;
-use crate::listen::KINDS;
+use crate::listen::{KINDS, unheard};
 use crate::{Telegram, webhook_secret};
 
 /// Posts of one bot that Telegram makes at a time.
@@ -57,6 +59,21 @@ struct WebhookInfo {
     #[serde(default)]
     pending_update_count: u64,
     last_error_message: Option<String>,
+    last_error_date: Option<i64>,
+}
+
+#[async_trait]
+impl Probe for Telegram {
+    async fn probe(&self, bot: &Bot) -> Result<Posting, ListenError> {
+        let info = self.api.call(bot.key.as_ref(), "getWebhookInfo", &json!({})).await;
+        let info: WebhookInfo = info.map_err(unheard)?;
+        if info.url.is_empty() {
+            return Err(ListenError::Elsewhere);
+        }
+        let failed_at = info.last_error_date.and_then(|at| Timestamp::from_second(at).ok());
+        let since = |at| self.clock.now().duration_since(at).try_into().unwrap_or_default();
+        Ok(Posting { waiting: info.pending_update_count, failed_ago: failed_at.map(since) })
+    }
 }
 
 impl Telegram {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::Telegram;
 use crate::api::{CallError, Reason, Refusal};
 use crate::markdown::render;
-use crate::words::{Chat, chat_name, chat_type};
+use crate::words::{Chat, chat_name, chat_type, query_id};
 
 mod asked;
 
@@ -80,6 +80,14 @@ impl Deliver for Telegram {
         let file = File { filename, ..file.clone() };
         let asked = Asked::of(send)?.replying(reply_to.as_deref()).giving(field, file);
         self.make(bot, method, asked, caption(content)?).await
+    }
+
+    async fn answer_press(&self, bot: &Bot, key: &str) -> Result<(), DeliverError> {
+        let Some(id) = query_id(key) else { return Ok(()) };
+        let asked = json!({ "callback_query_id": id });
+        let done: Result<Value, _> =
+            self.api.call(bot.key.as_ref(), "answerCallbackQuery", &asked).await;
+        done.map(drop).map_err(failed)
     }
 }
 

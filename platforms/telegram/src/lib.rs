@@ -28,7 +28,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Capabilities, Files, Listen, Platform};
+use nightdesk_port::{Bot, Capabilities, Files, Listen, Platform, Probe};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -72,11 +72,19 @@ impl Platform for Telegram {
     }
 
     fn ear(&self, bot: &Bot) -> Option<&dyn Listen> {
-        let by_webhook = bot.settings["updates"] == "webhook";
-        (!by_webhook).then_some(self)
+        (!is_posted_to(bot)).then_some(self)
+    }
+
+    fn probe(&self, bot: &Bot) -> Option<&dyn Probe> {
+        is_posted_to(bot).then_some(self)
     }
 
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
         Some(self)
     }
+}
+
+/// Whether a bot's updates come by webhook.
+pub fn is_posted_to(bot: &Bot) -> bool {
+    bot.settings["updates"] == "webhook"
 }

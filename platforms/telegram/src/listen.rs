@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_port::{Bot, Heard, Listen, ListenError};
 use nightdesk_types::Timestamp;
+use nightdesk_types::limits::LISTEN_CALL_MAX;
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
@@ -21,7 +22,7 @@ use crate::words::event;
 const POLL_FOR: Duration = Duration::from_secs(25);
 
 /// ... and how long we wait for Telegram.
-const POLL_WAIT: Duration = Duration::from_secs(35);
+const POLL_WAIT: Duration = LISTEN_CALL_MAX;
 
 /// Updates that are told at a time.
 const UPDATES_MAX: usize = 50;
@@ -115,7 +116,8 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
     Ok(told.iter().map(AsRef::as_ref).map(hear).collect())
 }
 
-fn unheard(error: CallError) -> ListenError {
+/// What a failed call means for who listens.
+pub(crate) fn unheard(error: CallError) -> ListenError {
     match error {
         CallError::NoKey => ListenError::KeyRejected,
         CallError::NotSent(source) | CallError::Unanswered(source) => {

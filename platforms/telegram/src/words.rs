@@ -9,7 +9,7 @@ mod update;
 use nightdesk_port::{Bot, ReceiveError};
 use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
 
-pub(crate) use press::word as button_word;
+pub(crate) use press::{query_id, word as button_word};
 pub(crate) use shown::FILE_SCHEME;
 pub(crate) use source::{chat_name, chat_type};
 pub(crate) use update::Chat;

@@ -10,7 +10,8 @@ use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Hearing, Limits, Presses, Raised, Readiness, Record, Refusals,
+    Ringer, Waking, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -133,6 +134,8 @@ impl Parts {
             records: Record(Arc::<SimStore>::clone(store)),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
+            hearing: Hearing::default(),
+            presses: Presses::default(),
             tasks: self.life.work.clone(),
             readiness: Readiness::new(self.clock()),
         }

@@ -15,8 +15,8 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Raised, Readiness, Record, Refusals, Ringer, Waking,
-    listening,
+    Accounts, Adapters, Desk, Hearing, Limits, Presses, Raised, Readiness, Record, Refusals,
+    Ringer, Waking, listening,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -419,6 +419,8 @@ impl Rooms<'_> {
             records: Record(store()),
             wake: Arc::new(wake),
             waking: Waking::default(),
+            hearing: Hearing::default(),
+            presses: Presses::default(),
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::started())),
         }

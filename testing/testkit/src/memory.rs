@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_register::Hearing;
 use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
@@ -107,6 +108,7 @@ struct State {
     agents: BTreeMap<AgentKey, Agent>,
     gateways: BTreeMap<GatewayId, register::GatewayRow>,
     bots: BTreeMap<BotId, register::BotRow>,
+    hearings: BTreeMap<BotId, Hearing>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,
     grants: Vec<gate::GrantRow>,

@@ -118,6 +118,11 @@ impl FakeTelegram {
         self.shared.change(|world| world.faults.push(fault));
     }
 
+    /// Behaves again.
+    pub fn behave(&self) {
+        self.shared.change(|world| world.faults.clear());
+    }
+
     /// The next update of a bot has this number, as after a quiet week.
     pub fn renumber(&self, token: &str, next: i64) {
         self.shared.change(|world| world.renumber(token, next));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use nightdesk_register::Register;
-use nightdesk_types::BotId;
+use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::Key;
 
 use super::names;
@@ -65,16 +65,18 @@ fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
     Ok(Key::new(key.to_owned()))
 }
 
-/// Has a platform know of a bot's new key, if it must.
+/// Tells a platform anew where a bot's updates go: the secret that goes with them may follow from its key.
 pub(super) async fn told_again(
     config: &Config,
     register: &Register,
+    scope: TenantScope,
     id: BotId,
 ) -> anyhow::Result<()> {
-    match register.bot(id).await? {
-        Some((bot, adapter)) if adapter == nightdesk_telegram::NAME => {
-            telegram::told_again(config, &bot).await
+    match (register.bot(id).await?, register.store().hook_path(scope, id).await?) {
+        (Some((bot, adapter)), Some(path)) if adapter == nightdesk_telegram::NAME => {
+            let told = telegram::told_again(config, &bot, &path).await;
+            told.context("the key is replaced, and Telegram was not told")
         }
-        Some(_) | None => Ok(()),
+        _ => Ok(()),
     }
 }

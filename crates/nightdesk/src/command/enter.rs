@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, audit, connect, explain, gateway, inbox, issuer,
-    keys, list, names, quota, reach, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, audit, bots, connect, explain, gateway, inbox,
+    issuer, keys, list, names, quota, reach, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -29,7 +29,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
             tenants(&register, &locksmith, command).await
         }
         Command::Agent(command) => agents(config, &register, &*pg, command).await,
-        Command::Bot(bot) => bots(config, &register, bot).await,
+        Command::Bot(bot) => of_bots(config, &register, bot).await,
         Command::Explain(explain) => explain::run(&register, &pg, explain).await,
         Command::Link(link) => reach::link(&register, link).await,
         Command::Binding(binding) => reach::binding(&register, binding).await,
@@ -112,16 +112,14 @@ async fn notices(register: &Register, wakers: &dyn Wakers, tenant: &str) -> anyh
     Ok(Answer::Many(notices.iter().map(list::notice).collect()))
 }
 
-async fn bots(config: &Config, register: &Register, command: Bot) -> anyhow::Result<Answer> {
+async fn of_bots(config: &Config, register: &Register, command: Bot) -> anyhow::Result<Answer> {
     match command {
         Bot::Create(bot) => create_bot(config, register, bot).await,
         Bot::Connect(connect) => connect::run(config, register, connect).await,
         Bot::RotateKey(rotated) => keys::rotate_bot(config, register, rotated).await,
-        Bot::List { tenant } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let open = register.store().open_bots(scope).await?;
-            Ok(Answer::Many(open.iter().map(list::open_bot).collect()))
-        }
+        Bot::List { tenant } => bots::listed(register, &tenant).await,
+        Bot::Check(which) => bots::check(config, register, which).await,
+        Bot::Remove { which, yes } => bots::remove(config, register, which, yes).await,
         Bot::Share { tenant, bot, stop } => {
             let scope = names::tenant(register, &tenant).await?;
             let bot = self::bot(&bot)?;

@@ -88,7 +88,7 @@ pub(super) async fn rotate_bot(
     let key = password(Some(&key_file))?.map(Key::new).context("the file holds no key")?;
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
     ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");
-    connect::told_again(config, register, id).await?;
+    connect::told_again(config, register, scope, id).await?;
     let within = BOT_KEY_READ_WITHIN.as_secs();
     Ok(Answer::One(
         json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within }),

@@ -2,7 +2,7 @@
 
 use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named, OpenBot, ReachOf};
 use nightdesk_types::{BotId, Granted, Principal, Timestamp};
-use nightdesk_wake::{Notice, Status};
+use nightdesk_wake::{About, Notice, Status};
 use serde_json::{Value, json};
 
 /// A tenant or an agent.
@@ -68,13 +68,16 @@ fn granted((bot, granted, principal): &(BotId, Granted, Principal)) -> String {
 
 /// What a tenant was told.
 pub(super) fn notice(notice: &Notice) -> Value {
-    json!({
-        "at": second(notice.at),
-        "kind": notice.kind.slug(),
-        "agent_id": notice.agent,
-        "calls": notice.calls,
-        "text": notice.text(),
-    })
+    let mut shown = json!({ "at": second(notice.at), "kind": notice.kind.slug() });
+    match notice.about {
+        About::Agent(agent) => {
+            shown["agent_id"] = json!(agent);
+            shown["calls"] = json!(notice.calls);
+        }
+        About::Bot(bot) => shown["bot_id"] = json!(bot),
+    }
+    shown["text"] = notice.text().into();
+    shown
 }
 
 /// How it stands with an agent.

@@ -1,6 +1,6 @@
 //! Which command does what.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 use serde_json::json;
@@ -47,7 +47,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Notice(_)
         | Command::Audit(_) => {
             let answer = enter::run(&read()?, command).await?;
+            let wrong = answer.wrong();
             ui::put_answer(json, answer);
+            ensure!(wrong == 0, "something is wrong; mend what is said above");
             Ok(())
         }
     }

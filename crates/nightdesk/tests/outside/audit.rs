@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// What an operator may do, in an order in which each can be done, and what it is told as.
-const ACTS: [(&str, &str, Whose, &str); 35] = [
+const ACTS: [(&str, &str, Whose, &str); 36] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -47,17 +47,18 @@ const ACTS: [(&str, &str, Whose, &str); 35] = [
     ("issuer session", "$OF", Acme, "session-begun"),
     ("issuer bind", "$OF --issuer https://login.example.org s1", Acme, "session-begun"),
     ("issuer end", "--tenant acme --issuer https://login.example.org s1", Acme, "session-ended"),
+    ("bot remove", "--tenant acme --bot $BOT --yes", Acme, "bot-removed"),
     ("agent deprovision", "$OF", Acme, "agent-deprovisioned"),
     ("tenant erase", "beta --yes", Somebody, "tenant-erased"),
     ("key rotate", "", Whose::Desk, "vault-rotated"),
     ("issuer retire", "$KID", Whose::Desk, "signing-key-retired"),
     // Again, of what is written down and stays the same.
-    ("bot share", "--tenant acme --bot $BOT", Acme, "bot-shared"),
+    ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
     ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),
 ];
 
 /// What only looks, serves, or has no database.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 19] = [
     "serve",
     "dev",
     "migrate",
@@ -66,6 +67,7 @@ const OTHERS: [&str; 18] = [
     "tenant list",
     "agent list",
     "bot list",
+    "bot check",
     "gateway list",
     "gateway show",
     "issuer keys",
@@ -79,12 +81,14 @@ const OTHERS: [&str; 18] = [
 ];
 
 /// What cannot be done.
-const REFUSED: [&str; 14] = [
+const REFUSED: [&str; 16] = [
     "tenant create acme",
     "agent create --tenant acme helper",
     "tenant quota --tenant acme owls=3",
     "bot create --tenant acme --platform webchat --handle lobby",
     "bot share --tenant acme --bot 00000000-0000-0000-0000-000000000001",
+    "bot remove --tenant acme --bot 00000000-0000-0000-0000-000000000001 --yes",
+    "bot remove --tenant acme --bot $BOT",
     "binding prefer $OF --bot $BOT --author nobody",
     "grant remove $OF --bot $BOT --chat none",
     "gateway create $OF --name gw-helper",

@@ -135,6 +135,11 @@ fn bots(operator: &mut Operator) {
     assert_eq!(connected["handle"], "desk_bot", "{connected}");
     let test = connected["test"].as_str().expect("it was tried");
     assert!(test.contains("chat_not_found") && test.contains("written to the bot"), "{test}");
+    let connected =
+        format!("--tenant acme --bot {}", connected["bot_id"].as_str().expect("its id"));
+    let checked = operator.asks(&format!("bot check {connected}"));
+    assert_eq!(checked["wrong"], Value::Array(vec![]), "{checked}");
+    assert_eq!(operator.asks(&format!("bot remove {connected} --yes"))["removed"], true);
     let open = operator.asks("bot list --tenant acme");
     let listed = open.as_array().expect("a list");
     assert!(listed.iter().any(|one| one["bot_id"] == bot.as_str()), "{open}");

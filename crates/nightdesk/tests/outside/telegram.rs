@@ -1,6 +1,6 @@
 //! The command of the page on Telegram, and what a person finds after it, on the fake Telegram.
 
-use nightdesk_testkit::telegram::FakeTelegram;
+use nightdesk_testkit::telegram::{FakeTelegram, Fault};
 use tokio::runtime::Runtime;
 
 use crate::desk::{Desk, value, wait_until};
@@ -109,4 +109,32 @@ fn a_token_that_telegram_does_not_take_enters_nobody() {
     assert!(said.contains("does not take this token") && !said.contains("another"), "{said}");
     let bots = stage.desk.sql("select count(*) from bots where platform = 'telegram'");
     assert_eq!(bots.trim(), "0");
+}
+
+#[test]
+fn what_is_wrong_with_a_bot_is_said_and_it_can_be_removed() {
+    let mut stage = stage();
+    let bot = value(&stage.connect("--webhook"), "bot_id").to_owned();
+    let whose = format!("--tenant acme --bot {bot}");
+    let well = stage.desk.run(&format!("nightdesk bot check {whose}"), &[]);
+    assert!(well.contains("wrong: []") && well.contains("\"username\":\"desk_bot\""), "{well}");
+
+    stage.fake.fake.misbehave(Fault::refuse("getMe", 2, 401, "Unauthorized"));
+    let wrong = stage.desk.fails(&format!("nightdesk bot check {whose}"));
+    assert!(wrong.contains("does not take its token"), "{wrong}");
+    let wrong = stage.desk.fails(&format!("nightdesk bot check {whose} --json"));
+    assert!(wrong.starts_with('{') && !wrong.contains("the-key"), "{wrong}");
+
+    let meant = stage.desk.fails(&format!("nightdesk bot remove {whose}"));
+    assert!(meant.contains("say --yes"), "{meant}");
+    let removed = stage.desk.run(&format!("nightdesk bot remove {whose} --yes"), &[]);
+    assert_eq!(value(&removed, "platform"), "its webhook is ended");
+    let left = "select (select count(*) from bots where platform = 'telegram') || ' ' ||
+        (select count(*) from bindings) || ' ' || (select count(*) from bot_hearings)";
+    assert_eq!(stage.desk.sql(left), "0 0 0");
+    let gone = stage.desk.fails(&format!("nightdesk bot check {whose}"));
+    assert!(gone.contains("runs no such bot"), "{gone}");
+    stage.connect("");
+    stage.hears("hello");
+    stage.desk.stop();
 }

@@ -54,6 +54,40 @@ impl Bots for Pg {
         .await
     }
 
+    async fn hook_path(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+    ) -> Result<Option<String>, StoreError> {
+        self.scoped("find a bot's path", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    "select path from bots where tenant_id = $1 and bot_id = $2",
+                    scope.tenant().uuid(),
+                    bot.uuid()
+                )
+                .fetch_optional(connection)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn remove_bot(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError> {
+        self.scoped("remove a bot", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    r#"select door_remove_bot($1, $2) as "found!""#,
+                    scope.tenant().uuid(),
+                    bot.uuid()
+                )
+                .fetch_one(connection)
+                .await
+            })
+        })
+        .await
+    }
+
     async fn bots_of(
         &self,
         scope: TenantScope,

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
-use nightdesk_types::{AgentId, StoreError, TenantScope};
-use nightdesk_wake::{Notice, NoticeKind, State, Status, Wakers};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_wake::{About, Notice, NoticeKind, State, Status, Wakers};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -129,7 +129,7 @@ impl Wakers for Pg {
         self.scoped("read notices", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
-                    r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, outcome, calls
+                    r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, bot_id, outcome, calls
                        from notices where tenant_id = $1 order by number desc limit $2"#,
                     scope.tenant().uuid(),
                     LIST_ROWS_MAX
@@ -138,9 +138,11 @@ impl Wakers for Pg {
                 .await?;
                 let notices = rows.into_iter().map(|row| {
                     let kind = NoticeKind::ALL.into_iter().find(|kind| kind.slug() == row.kind);
+                    let agent = row.agent_id.map(|id| About::Agent(AgentId::from_uuid(id)));
+                    let bot = row.bot_id.map(|id| About::Bot(BotId::from_uuid(id)));
                     Ok(Notice {
                         at: row.at.to_jiff(),
-                        agent: AgentId::from_uuid(row.agent_id),
+                        about: agent.or(bot).ok_or_else(|| misfit("notices", "agent_id"))?,
                         kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
                         calls: row.calls.unsigned_abs(),
                         outcome: row.outcome,

@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 44] = [
+const DEFINERS: [(&str, &str); 45] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -27,6 +27,7 @@ const DEFINERS: [(&str, &str); 44] = [
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),
     ("door_reaches", "nightdesk_doors"),
+    ("door_remove_bot", "nightdesk_doors"),
     ("door_revoked", "nightdesk_doors"),
     ("door_rewrap", "nightdesk_doors"),
     ("door_tenant", "nightdesk_doors"),

@@ -21,6 +21,39 @@ pub const LISTEN_EVERY: Duration = Duration::from_millis(500);
 /// A platform that does not take a bot's key is asked again this often: somebody may give it another.
 pub const LISTEN_KEYLESS_EVERY: Duration = Duration::from_mins(1);
 
+/// Whether a platform's posts come through is looked at this often, and so is how long nothing was heard.
+pub const HEARING_LOOK_EVERY: Duration = Duration::from_secs(20);
+
+/// That something was heard is written down at most this often.
+pub const HEARD_NOTED_EVERY: Duration = Duration::from_mins(1);
+
+/// A bot that heard nothing for so long is deaf, ...
+pub const DEAF_AFTER: Duration = Duration::from_mins(3);
+
+/// ... and its operator is told within this time of the first thing that was not heard.
+pub const DEAF_TOLD_WITHIN: Duration = Duration::from_mins(5);
+
+/// How long a platform may take over a question for what was said, or about it.
+pub const LISTEN_CALL_MAX: Duration = Duration::from_secs(35);
+
+/// What a platform posts and could not for so long, it may have given up.
+pub const POSTS_KEPT_FOR: Duration = Duration::from_mins(5);
+
+/// A post that failed so long ago was posted again since, if it could be.
+pub const POST_FAILED_LATELY: Duration = Duration::from_mins(2);
+
+/// What a platform keeps until it is asked for, it keeps so long.
+pub const ASKED_FOR_KEPT_FOR: Duration = Duration::from_hours(24);
+
+/// Presses of buttons that are being answered at a time. Beyond it, a button comes to rest by itself.
+pub const PRESSES_ANSWERED_MAX: usize = 64;
+
+const _: () = assert!(
+    DEAF_AFTER.as_secs() + 2 * (HEARING_LOOK_EVERY.as_secs() + LISTEN_CALL_MAX.as_secs())
+        <= DEAF_TOLD_WITHIN.as_secs(),
+    "a call is noticed to have failed, and after the wait another one is",
+);
+
 const _: () = assert!(
     LISTEN_AGAIN_MIN.as_secs() < LISTEN_AGAIN_MAX.as_secs()
         && LISTEN_AGAIN_MAX.as_secs() < LISTEN_KEYLESS_EVERY.as_secs(),

@@ -50,3 +50,25 @@ async fn a_bad_token_is_told_from_a_bad_day() {
     let refused = telegram.post_updates_to(&bot(), "http://a.b").await;
     assert!(matches!(refused, Err(ConnectError::Refused(code)) if code == "400"));
 }
+
+#[tokio::test]
+async fn whether_posts_come_through_is_what_telegram_says() {
+    let fake = FakeTelegram::open().await;
+    fake.bot(TOKEN, "desk_bot");
+    let telegram = telegram_at(&fake.url());
+    let nowhere = telegram.probe(&bot()).await;
+    assert!(matches!(nowhere, Err(ListenError::Elsewhere)), "{nowhere:?}");
+
+    telegram.post_updates_to(&bot(), "http://127.0.0.1:1/hooks/x").await.unwrap();
+    let posting = telegram.probe(&bot()).await.unwrap();
+    assert_eq!(posting, Posting { waiting: 0, failed_ago: None });
+    fake.says(TOKEN, 900, "hello?");
+    let mut posting = telegram.probe(&bot()).await.unwrap();
+    while posting.failed_ago.is_none() {
+        posting = telegram.probe(&bot()).await.unwrap();
+    }
+    assert_eq!(posting.waiting, 1);
+    fake.misbehave(Fault::refuse("getWebhookInfo", 1, 401, "Unauthorized"));
+    let keyless = telegram.probe(&bot()).await;
+    assert!(matches!(keyless, Err(ListenError::KeyRejected)), "{keyless:?}");
+}

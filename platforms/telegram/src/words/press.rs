@@ -6,6 +6,9 @@ use nightdesk_types::event::{self, Draft, PromptResponse};
 use super::update::{CallbackQuery, Message};
 use super::{Me, draft, source};
 
+/// What the key of a press begins with.
+const KEY: &str = "c:";
+
 /// What the word of a button begins with.
 const MARK: &str = "hp1";
 
@@ -34,7 +37,12 @@ pub(super) fn event(
         ..Default::default()
     };
     let source = source::of_press(platform, message, &query.from);
-    Ok(Some(draft(format!("c:{}", query.id), source, said)))
+    Ok(Some(draft(format!("{KEY}{}", query.id), source, said)))
+}
+
+/// Which press an event is, as Telegram calls it.
+pub(crate) fn query_id(key: &str) -> Option<&str> {
+    key.strip_prefix(KEY)
 }
 
 /// Which button it was. Whoever has a client of their own can press what is not there, so only a

@@ -9,8 +9,8 @@ use nightdesk_register::enrolment::{
 use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
 use nightdesk_register::provision::{Front, Provision, Provisioned};
 use nightdesk_register::{
-    GreetedBot, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof, ReachOf,
-    Redeemed, StoredBot, StoredCapability, StoredSecret,
+    GreetedBot, Hearing, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof,
+    ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
@@ -72,8 +72,17 @@ through! { nightdesk_register::Bots {
     fn listening_bots(adapters: &[String]) -> Vec<BotId>;
     fn bot(id: BotId) -> Option<StoredBot>;
     fn rotate_bot_key(scope: TenantScope, bot: BotId, key: &NewSecret, overlap: Duration) -> bool;
+    fn hook_path(scope: TenantScope, bot: BotId) -> Option<String>;
+    fn remove_bot(scope: TenantScope, bot: BotId) -> bool;
     fn bots_of(scope: TenantScope, agent: AgentId) -> Vec<GreetedBot>;
     fn time() -> Timestamp;
+}}
+
+through! { nightdesk_register::Hearings {
+    fn heard(scope: TenantScope, bot: BotId, kept: Duration, lost: &str) -> ();
+    fn unheard(scope: TenantScope, bot: BotId, why: &str, deaf_after: Duration) -> bool;
+    fn said(scope: TenantScope, bot: BotId) -> ();
+    fn hearings(scope: TenantScope) -> Vec<Hearing>;
 }}
 
 through! { nightdesk_register::Lending {

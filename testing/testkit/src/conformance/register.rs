@@ -4,6 +4,7 @@
 mod entering;
 mod gateways;
 mod bots;
+mod hearing;
 mod linking;
 mod listing;
 mod managing;
@@ -19,6 +20,7 @@ pub use bots::*;
 pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;
+pub use hearing::*;
 pub use issuer::*;
 pub use linking::*;
 pub use listing::*;

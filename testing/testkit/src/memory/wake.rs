@@ -9,7 +9,7 @@ use nightdesk_types::limits::{
     BURIED_LINES_MAX, CALL_GAP, NOTICES_KEPT_MAX, WAKE_DEADLINE, WAKE_PLACES_MAX,
 };
 use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope, Timestamp};
-use nightdesk_wake::{Claimed, Notice, NoticeKind, Place, Step, Store, Terms, Which};
+use nightdesk_wake::{About, Claimed, Notice, NoticeKind, Place, Step, Store, Terms, Which};
 
 use super::agent::{Agent, Line};
 use super::{AgentKey, Memory, State, push_bounded};
@@ -167,7 +167,8 @@ impl State {
     fn tell_owner(&mut self, key: AgentKey, now: Timestamp, kind: NoticeKind, calls: u32) {
         let outcome = self.wakes.get(&key).and_then(|row| row.outcome.clone());
         let outcome = outcome.filter(|_| kind == NoticeKind::Unreachable);
-        let notice = Notice { at: now, agent: key.1, kind, calls, outcome };
+        let about = About::Agent(key.1);
+        let notice = Notice { at: now, about, kind, calls, outcome };
         push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
     }
 

@@ -39,7 +39,11 @@ pub(super) fn answer(world: &mut World, token: &str, method: &str, asked: &Asked
         "sendchataction" => chat(world, asked).map(|_| json!(true)),
         "getchat" => chat(world, asked).map(whole),
         "createforumtopic" => sent::topic(world, token, asked),
-        "answercallbackquery" => Ok(json!(true)),
+        "answercallbackquery" => {
+            let id = asked.text("callback_query_id").unwrap_or_default();
+            let late = "query is too old and response timeout expired or query ID is invalid";
+            if world.let_go(id) { Ok(json!(true)) } else { Err(bad(late)) }
+        }
         "getfile" => files::find(asked),
         "sendphoto" => files::send(world, token, asked, "photo"),
         "senddocument" => files::send(world, token, asked, "document"),

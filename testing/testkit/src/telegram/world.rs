@@ -55,6 +55,8 @@ pub(super) struct World {
     chats: HashMap<i64, Value>,
     /// People who do not want to hear of a bot any more.
     pub(super) blocked: HashSet<i64>,
+    /// Presses that nobody has answered.
+    presses: HashSet<String>,
     messages: BTreeMap<(i64, i64), Value>,
     messages_made: i64,
     pub(super) faults: Vec<Fault>,
@@ -111,6 +113,11 @@ impl World {
         message
     }
 
+    /// Lets a button go that was pressed. Answers whether it was waiting for it.
+    pub(super) fn let_go(&mut self, press: &str) -> bool {
+        self.presses.remove(press)
+    }
+
     pub(super) fn forget(&mut self, chat: i64, id: i64) -> bool {
         self.messages.remove(&(chat, id)).is_some()
     }
@@ -122,6 +129,9 @@ impl World {
                 let message = self.placed(message);
                 update[kind] = self.keep(message);
             }
+        }
+        if let Some(id) = update["callback_query"]["id"].as_str() {
+            self.presses.insert(id.to_owned());
         }
         let Some(bot) = self.bots.get_mut(token) else { return 0 };
         let number = bot.next_update;

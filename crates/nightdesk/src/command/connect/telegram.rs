@@ -3,7 +3,7 @@
 use anyhow::Context;
 use nightdesk_port::{Bot, Deliver, DeliverError};
 use nightdesk_register::{BotDraft, Register};
-use nightdesk_telegram::{ConnectError, Standing, Telegram};
+use nightdesk_telegram::{ConnectError, Standing, Telegram, is_posted_to};
 use nightdesk_types::send::Op;
 use nightdesk_types::{BotId, Send, TenantScope};
 use nightdesk_vault::Key;
@@ -35,7 +35,9 @@ pub(super) async fn connect(
     let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
     let hook = connect.webhook.then_some(hook);
-    told(&telegram, &bot, hook.as_deref()).await?;
+    told(&telegram, &bot, hook.as_deref())
+        .await
+        .with_context(|| format!("bot {id} is entered, and Telegram was not told where to"))?;
     let mut answer = answer(id, &standing, hook.as_deref());
     if let Some(chat) = &connect.test_chat {
         answer["test"] = tested(&telegram, &bot, chat).await.into();
@@ -61,7 +63,6 @@ async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Res
         None => telegram.keep_updates(bot).await,
     };
     told.map_err(|error| in_words(&error))
-        .with_context(|| format!("bot {} is entered, and Telegram was not told where to", bot.id))
 }
 
 /// Writes to a chat. The bot is connected either way, so what went wrong is told and is no failure.
@@ -78,16 +79,10 @@ async fn tested(telegram: &Telegram, bot: &Bot, chat: &str) -> String {
     }
 }
 
-/// Has Telegram show the secret that follows from a bot's new key.
-pub(super) async fn told_again(config: &Config, bot: &Bot) -> anyhow::Result<()> {
-    let is_posted = bot.settings["updates"] == "webhook";
-    let Some(key) = bot.key.as_ref().filter(|_| is_posted) else { return Ok(()) };
-    let telegram = config.telegram.adapter()?;
-    let standing = telegram.standing(key).await.map_err(|error| in_words(&error));
-    let standing = standing.context("the key is replaced, and Telegram was not told")?;
-    let hook = standing.webhook.context("the key is replaced, and the bot has no webhook")?;
-    let told = telegram.post_updates_to(bot, &hook).await.map_err(|error| in_words(&error));
-    told.context("the key is replaced, and Telegram was not told")
+/// Tells Telegram anew where a bot's updates go, with the secret that follows from its key.
+pub(super) async fn told_again(config: &Config, bot: &Bot, path: &str) -> anyhow::Result<()> {
+    let hook = is_posted_to(bot).then(|| format!("{}/hooks/{path}", config.public_url()));
+    told(&config.telegram.adapter()?, bot, hook.as_deref()).await
 }
 
 fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {

@@ -262,3 +262,19 @@ async fn what_it_does_not_say_it_can_do_it_does_not() {
     }
     assert_eq!(fake.calls(), []);
 }
+
+#[tokio::test]
+async fn a_press_is_answered_and_nothing_else_is() {
+    let fake = fake().await;
+    let telegram = telegram_at(&fake.url());
+    let query = json!({ "id": "77", "from": { "id": ANN }, "data": "x" });
+    fake.happens(TOKEN, json!({ "callback_query": query }));
+
+    telegram.answer_press(&bot(), "c:77").await.unwrap();
+    assert_eq!(last(&fake).asked["callback_query_id"], json!("77"));
+    let late = telegram.answer_press(&bot(), "c:77").await;
+    assert!(matches!(late, Err(DeliverError::Refused { .. })), "{late:?}");
+    let calls = fake.calls().len();
+    telegram.answer_press(&bot(), "m:1:2:3").await.unwrap();
+    assert_eq!(fake.calls().len(), calls, "it is no press");
+}

@@ -61,7 +61,7 @@ fn speakers(update: &Value) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn any_bytes_are_dealt_with(bytes in prop::collection::vec(any::<u8>(), 0..64)) {

@@ -61,8 +61,8 @@ pub async fn a_bot_is_entered_once(harness: &impl Harness) {
     assert_eq!(keyless.keys, [], "a bot need not have a key");
 }
 
-/// Bots of an adapter are found over all tenants, but for those that have a webhook.
-pub async fn a_bot_is_listened_for_unless_its_platform_tells_by_itself(harness: &impl Harness) {
+/// Bots of an adapter are found over all tenants, also those whose platform tells by itself.
+pub async fn bots_to_be_looked_after_are_found_by_adapter(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let register = harness.register();
     let enter = async |scope, name: &str, adapter: &str, settings| {
@@ -72,13 +72,13 @@ pub async fn a_bot_is_listened_for_unless_its_platform_tells_by_itself(harness: 
     };
     let asked = enter(operator, "asked", "telegram", json!({})).await;
     let told_so = enter(other, "told-so", "telegram", json!({ "updates": "poll" })).await;
-    enter(operator, "posted", "telegram", json!({ "updates": "webhook" })).await;
+    let posted = enter(operator, "posted", "telegram", json!({ "updates": "webhook" })).await;
     enter(operator, "another's", "elsewhere", json!({})).await;
 
     let adapters = ["telegram".to_owned(), "nobody's".to_owned()];
     let mut found = register.listening_bots(&adapters).await.expect("find bots");
     found.sort_unstable();
-    let mut want = [asked, told_so];
+    let mut want = [asked, told_so, posted];
     want.sort_unstable();
     assert_eq!(found, want);
     assert_eq!(register.listening_bots(&[]).await.expect("find bots"), []);

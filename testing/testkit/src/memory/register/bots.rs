@@ -66,6 +66,16 @@ impl State {
         }
     }
 
+    /// Forgets a bot, and whatever people and agents have on it.
+    fn forget_bot(&mut self, bot: BotId) {
+        self.forget_reach(|on| on.bot == bot);
+        self.agents.values_mut().for_each(|agent| drop(agent.listed.remove(&bot)));
+        self.link_tries.retain(|(on, _), _| *on != bot);
+        self.sources.retain(|(_, on, _), _| *on != bot);
+        self.hearings.remove(&bot);
+        self.bots.remove(&bot);
+    }
+
     /// The bots an agent is bound or granted something on.
     fn bots_known_to(&self, scope: TenantScope, agent: AgentId) -> BTreeSet<BotId> {
         let bound = self.bindings.iter().map(|binding| binding.on);
@@ -84,9 +94,7 @@ impl Bots for Memory {
 
     async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError> {
         let state = self.lock();
-        let listens = |row: &&BotRow| {
-            adapters.contains(&row.new.adapter) && row.new.settings["updates"] != "webhook"
-        };
+        let listens = |row: &&BotRow| adapters.contains(&row.new.adapter);
         let bots = state.bots.values().filter(listens).map(|row| BotId::from_uuid(row.new.id));
         let mut bots: Vec<BotId> = bots.collect();
         bots.sort_unstable();
@@ -114,6 +122,26 @@ impl Bots for Memory {
         }
         row.keys.push(BotKeyRow { new: key.clone(), expires_at: None });
         self.tell(&mut state, scope, Kind::BotKeyRotated, &json!({ "bot_id": bot }));
+        Ok(true)
+    }
+
+    async fn hook_path(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+    ) -> Result<Option<String>, StoreError> {
+        let state = self.lock();
+        let row = state.bots.get(&bot).filter(|row| row.operator == scope);
+        Ok(row.map(|row| row.new.path.clone()))
+    }
+
+    async fn remove_bot(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        if state.bots.get(&bot).is_none_or(|row| row.operator != scope) {
+            return Ok(false);
+        }
+        self.tell(&mut state, scope, Kind::BotRemoved, &json!({ "bot_id": bot }));
+        state.forget_bot(bot);
         Ok(true)
     }
 

@@ -17,9 +17,8 @@ impl State {
         tenant.map(|tenant| &mut tenant.gateways_may_widen)
     }
 
-    /// Forgets who is bound to an agent and what was granted to it, as its triggers note.
-    fn forget_reach(&mut self, scope: TenantScope, agent: AgentId) {
-        let is_its = |on: OnBot| (on.scope, on.agent) == (scope, agent);
+    /// Forgets who is bound and what was granted there, as triggers note.
+    pub(super) fn forget_reach(&mut self, is_its: impl Fn(OnBot) -> bool) {
         let bindings = self.bindings.extract_if(.., |binding| is_its(binding.on));
         let mut gone: Vec<(OnBot, Changed)> =
             bindings.map(|binding| (binding.on, Changed::Author(binding.author))).collect();
@@ -81,7 +80,7 @@ impl Managing for Memory {
         row.listed.clear();
         row.relevance.clear();
         state.link_codes.retain(|_, row| !row.is_of(scope, agent));
-        state.forget_reach(scope, agent);
+        state.forget_reach(|on| (on.scope, on.agent) == (scope, agent));
         for client in state.clients.values_mut().filter(|row| row.is_of(scope, agent)) {
             client.revoked = true;
         }

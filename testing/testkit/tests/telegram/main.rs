@@ -15,9 +15,22 @@ use nightdesk_vault::Key;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+mod hearing;
+mod odd;
+
 const TOKEN: &str = "4242:the-key";
 const ANN: i64 = 900;
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits until something is so.
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let so = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(timeout(PATIENCE, so).await.is_ok(), "not in time: {what}");
+}
 
 struct Stage {
     fake: FakeTelegram,
@@ -57,14 +70,28 @@ impl Stage {
         usize::try_from(self.desk.head_of(&self.household).await.get()).expect("not negative")
     }
 
+    /// Has Telegram post the bot's updates to the desk, or somewhere.
+    async fn post_to(&self, url: &str) {
+        let account = self.desk.desk.accounts.of(self.bot).await.expect("find the bot");
+        let account = account.expect("it was entered");
+        let secret = nightdesk_telegram::webhook_secret(&account.bot).expect("it has a key");
+        let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let set = client.post(format!("{}/bot{TOKEN}/setWebhook", self.fake.url())).json(&webhook);
+        assert!(set.send().await.expect("it answers").status().is_success());
+    }
+
+    /// The bot's webhook.
+    fn hook(&self) -> String {
+        format!("http://{}/hooks/{}", self.desk.address(), self.path)
+    }
+
     /// Waits until the agent has so many entries, and Telegram nothing that is not confirmed.
     async fn has(&self, entries: usize) {
-        let there = async {
-            while self.entries().await < entries || self.fake.pending(TOKEN) > 0 {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        timeout(PATIENCE, there).await.expect("what was said comes in time");
+        until("what was said comes", async || {
+            self.entries().await >= entries && self.fake.pending(TOKEN) == 0
+        })
+        .await;
         assert_eq!(self.entries().await, entries, "nothing comes twice");
     }
 }
@@ -171,16 +198,44 @@ async fn what_is_posted_comes_to_the_agent_once() {
     stage.says(0..50);
     stage.fake.misbehave(Fault::at("push", 1, Kind::OutOfOrder));
     stage.fake.misbehave(Fault::at("push", 5, Kind::Repeat));
-    let account = stage.desk.desk.accounts.of(stage.bot).await.expect("find the bot");
-    let account = account.expect("it was entered");
-    let secret = nightdesk_telegram::webhook_secret(&account.bot).expect("it has a key");
-    let url = format!("http://{}/hooks/{}", stage.desk.address(), stage.path);
-    let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });
-    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let set = client.post(format!("{}/bot{TOKEN}/setWebhook", stage.fake.url())).json(&webhook);
-    assert!(set.send().await.expect("it answers").status().is_success());
+    stage.post_to(&stage.hook()).await;
 
     stage.has(50).await;
     assert!(stage.fake.calls().iter().all(|call| call.method != "getUpdates"), "it is not asked");
     cases.into_iter().for_each(Case::passed);
+}
+
+/// A press on a button of the bot's own message.
+fn press(id: &str) -> Value {
+    let message = json!({
+        "message_id": 7, "date": 1, "chat": { "id": ANN, "type": "private" },
+        "from": { "id": 4242, "is_bot": true, "first_name": "Desk" },
+        "reply_markup": { "inline_keyboard": [[{ "text": "Yes", "callback_data": "hp1:a:yes" }]] },
+    });
+    let from = json!({ "id": ANN, "is_bot": false, "first_name": "Ann" });
+    json!({ "callback_query": { "id": id, "from": from, "message": message, "data": "hp1:a:yes" } })
+}
+
+#[tokio::test]
+async fn a_pressed_button_is_let_go_once_the_press_is_stored() {
+    let stage = stage(json!({})).await;
+    let answers = || {
+        let calls = stage.fake.calls().into_iter();
+        calls.filter(|call| call.method == "answerCallbackQuery").collect::<Vec<_>>()
+    };
+    stage.desk.listen();
+    stage.fake.happens(TOKEN, press("1"));
+    stage.has(1).await;
+    until("the button is let go", async || !answers().is_empty()).await;
+    assert_eq!(answers()[0].asked["callback_query_id"], json!("1"));
+    assert_eq!(answers()[0].answered, Ok(json!(true)));
+
+    // What comes of it is nobody's business but the button's.
+    stage.fake.misbehave(Fault::refuse("answerCallbackQuery", 1, 400, "Bad Request: …"));
+    stage.fake.happens(TOKEN, press("2"));
+    stage.has(2).await;
+    until("it is tried", async || answers().len() == 2).await;
+    stage.says([3]);
+    stage.has(3).await;
+    assert_eq!(answers().len(), 2, "it is one call");
 }

@@ -1,0 +1,69 @@
+//! Posts: of a bot whose platform tells by itself, the platform is asked whether that comes through.
+
+use nightdesk_port::{Posting, Probe};
+use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
+use tokio::time::timeout;
+
+use super::{Listening, Unheard};
+use crate::Account;
+use crate::hearing::Noted;
+
+impl Listening {
+    /// Asks once, notes what it means, and waits until it is time to ask again.
+    pub(super) async fn probe(
+        &self,
+        (probe, account): (&dyn Probe, &Account),
+        noted: &mut Noted,
+    ) -> Result<(), Unheard> {
+        let asked = self.drain.run_until_cancelled(probe.probe(&account.bot)).await;
+        let Some(posting) = asked else { return Ok(()) };
+        let posting = posting?;
+        if let Some(why) = obstacle(posting) {
+            noted.unheard(&self.desk, &account.bot, &why).await;
+        } else {
+            let lost = what_may_be_lost(posting);
+            noted.heard(&self.desk, &account.bot, (POSTS_KEPT_FOR, &lost)).await?;
+        }
+        // Either way it is time to look again.
+        drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);
+        Ok(())
+    }
+}
+
+/// What keeps a platform's posts from coming through, if anything does.
+fn obstacle(Posting { waiting, failed_ago }: Posting) -> Option<String> {
+    let fails = waiting > 0 && failed_ago.is_some_and(|ago| ago < POST_FAILED_LATELY);
+    fails.then(|| format!("what its platform posts is not taken, and {waiting} wait"))
+}
+
+fn what_may_be_lost(Posting { waiting, .. }: Posting) -> String {
+    format!(
+        "its platform could not post for more than {} minutes and may have given up on some of it; \
+         {waiting} still wait",
+        POSTS_KEPT_FOR.as_secs() / 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn posts_that_fail_and_wait_are_an_obstacle() {
+        let ago = |secs| Some(Duration::from_secs(secs));
+        let lately = POST_FAILED_LATELY.as_secs();
+        for (waiting, failed_ago, is_one) in [
+            (0, None, false),
+            (3, None, false),
+            (0, ago(1), false),
+            (3, ago(1), true),
+            (3, ago(lately - 1), true),
+            (3, ago(lately), false),
+        ] {
+            let posting = Posting { waiting, failed_ago };
+            assert_eq!(obstacle(posting).is_some(), is_one, "{posting:?}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Presses: a button that was pressed comes to rest once the press was dealt with.
+//!
+//! Best effort: nobody waits for it, it is one call, and a button that nobody answers rests by itself in the end.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use nightdesk_types::Event;
+use nightdesk_types::event::Content;
+use nightdesk_types::limits::{PLATFORM_CALL_WAIT, PRESSES_ANSWERED_MAX};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::{Account, Desk};
+
+/// How many are being answered.
+#[derive(Debug)]
+pub struct Presses(Arc<Semaphore>);
+
+impl Default for Presses {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(PRESSES_ANSWERED_MAX)))
+    }
+}
+
+/// The key of an event that is a press.
+pub(crate) fn key_of(event: &Event) -> Option<String> {
+    match event.content() {
+        Content::Message(message) if message.prompt_response.is_some() => {
+            Some(event.key().to_owned())
+        }
+        Content::Message(_) | Content::Passthrough(_) => None,
+    }
+}
+
+/// Has a press answered while the caller goes on, if there is room.
+pub(crate) fn answer(desk: &Desk, account: &Account, key: String) {
+    let Ok(room) = Arc::clone(&desk.presses.0).try_acquire_owned() else { return };
+    let Account { bot, platform } = account.clone();
+    desk.tasks.spawn(async move {
+        let answered = timeout(PLATFORM_CALL_WAIT, platform.answer_press(&bot, &key)).await;
+        if let Ok(Err(error)) = answered {
+            let error = &error as &dyn Error;
+            tracing::info!(bot.id = %bot.id, error, "a button of bot {} was left to itself", bot.id);
+        }
+        drop(room);
+    });
+}

@@ -1,0 +1,166 @@
+//! Commands about bots that are there: which ones, how it stands with them, and their end.
+
+use anyhow::{Context, bail, ensure};
+use nightdesk_port::Bot;
+use nightdesk_register::{Hearing, Register};
+use nightdesk_types::limits::DEAF_TOLD_WITHIN;
+use nightdesk_types::{BotId, TenantScope, Timestamp};
+use serde_json::{Value, json};
+
+use super::{enter, list, names};
+use crate::config::Config;
+use crate::ui::Answer;
+
+mod telegram;
+
+/// Which bot of which operator.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Which {
+    /// Who runs it, by name or id.
+    #[arg(long)]
+    tenant: String,
+    /// Which one.
+    #[arg(long)]
+    bot: String,
+}
+
+impl Which {
+    /// Who that is, and the address to which its platform may post.
+    async fn found(
+        &self,
+        config: &Config,
+        register: &Register,
+    ) -> anyhow::Result<(TenantScope, BotId, String)> {
+        let Self { tenant, bot } = self;
+        let (scope, id) = (names::tenant(register, tenant).await?, enter::bot(bot)?);
+        let path = register.store().hook_path(scope, id).await?;
+        let path = path.with_context(|| {
+            format!("{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them")
+        })?;
+        Ok((scope, id, format!("{}/hooks/{path}", config.public_url())))
+    }
+}
+
+pub(super) async fn listed(register: &Register, tenant: &str) -> anyhow::Result<Answer> {
+    let scope = names::tenant(register, tenant).await?;
+    let store = register.store();
+    let (open, hearings) = (store.open_bots(scope).await?, store.hearings(scope).await?);
+    let show = |bot| {
+        let mut shown = list::open_bot(bot);
+        let hearing = hearings.iter().find(|hearing| hearing.bot == bot.id);
+        shown["hears"] = hearing.map(hears).into();
+        shown
+    };
+    Ok(Answer::Many(open.iter().map(show).collect()))
+}
+
+/// How well a bot hears, on one line.
+fn hears(hearing: &Hearing) -> String {
+    match (&hearing.silence, hearing.heard_at) {
+        (Some(silence), _) => {
+            let word = if silence.is_told { "deaf" } else { "nothing" };
+            format!("{word} since {}: {}", list::second(silence.since), silence.why)
+        }
+        (None, Some(at)) => format!("well, at {}", list::second(at)),
+        (None, None) => "nobody listened yet".to_owned(),
+    }
+}
+
+pub(super) async fn check(
+    config: &Config,
+    register: &Register,
+    which: Which,
+) -> anyhow::Result<Answer> {
+    let (scope, id, hook) = which.found(config, register).await?;
+    let (bot, adapter) = register.bot(id).await?.context("it was there a moment ago")?;
+    let hearings = register.store().hearings(scope).await?;
+    let hearing = hearings.into_iter().find(|hearing| hearing.bot == id);
+    let mut wrong = heard_wrong(hearing.as_ref(), register.store().time().await?);
+    let mut shown = json!({
+        "bot_id": id, "platform": bot.platform, "handle": bot.handle,
+        "heard_at": hearing.as_ref().and_then(|hearing| hearing.heard_at).map(list::second),
+        "said_at": hearing.as_ref().and_then(|hearing| hearing.said_at).map(list::second),
+    });
+    if adapter == nightdesk_telegram::NAME {
+        let (says, more) = telegram::checked(config, &bot, &hook).await?;
+        shown["platform_says"] = says;
+        wrong.extend(more);
+    }
+    shown["wrong"] = json!(wrong);
+    Ok(Answer::Checked { data: shown, wrong: wrong.len() })
+}
+
+/// What is wrong as far as those know who listen.
+fn heard_wrong(hearing: Option<&Hearing>, now: Timestamp) -> Vec<String> {
+    let Some(Hearing { heard_at, silence, .. }) = hearing else { return Vec::new() };
+    if let Some(silence) = silence {
+        let since = list::second(silence.since);
+        return vec![format!("nothing is heard since {since}: {}", silence.why)];
+    }
+    let old = |at: &Timestamp| now.duration_since(*at).unsigned_abs() > DEAF_TOLD_WITHIN;
+    let unwatched = heard_at
+        .filter(old)
+        .map(|at| format!("nobody listened for it since {}; does a node run?", list::second(at)));
+    unwatched.into_iter().collect()
+}
+
+pub(super) async fn remove(
+    config: &Config,
+    register: &Register,
+    which: Which,
+    yes: bool,
+) -> anyhow::Result<Answer> {
+    let (scope, id, _) = which.found(config, register).await?;
+    ensure!(
+        yes,
+        "bot {id} would be removed, with its key and with who is bound and what was granted on it, \
+         and nothing brings that back; say --yes if that is meant"
+    );
+    let platform = match register.bot(id).await {
+        Ok(Some((bot, adapter))) => let_go(config, &bot, &adapter).await,
+        // A key that does not open does not keep the bot.
+        Ok(None) | Err(_) => None,
+    };
+    if !register.store().remove_bot(scope, id).await? {
+        bail!("somebody else removed it just now");
+    }
+    Ok(Answer::One(json!({ "bot_id": id, "removed": true, "platform": platform })))
+}
+
+/// Has a bot's platform post nothing any more, if it did. Answers what came of it.
+async fn let_go(config: &Config, bot: &Bot, adapter: &str) -> Option<Value> {
+    let is_posted = adapter == nightdesk_telegram::NAME && nightdesk_telegram::is_posted_to(bot);
+    if !is_posted {
+        return None;
+    }
+    Some(telegram::let_go(config, bot).await.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_register::Silence;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn who_listens_says_what_is_wrong() {
+        let bot = BotId::from_uuid(uuid::Uuid::nil());
+        let well = Hearing { bot, heard_at: Some(at(1_000)), said_at: None, silence: None };
+        let silence = Silence { since: at(1_000), why: "key rejected".to_owned(), is_told: true };
+        let deaf = Hearing { silence: Some(silence), ..well.clone() };
+        let told_within = i64::try_from(DEAF_TOLD_WITHIN.as_secs()).unwrap();
+
+        assert_eq!(heard_wrong(None, at(0)), [""; 0]);
+        assert_eq!(heard_wrong(Some(&well), at(1_000 + told_within)), [""; 0]);
+        let unwatched = heard_wrong(Some(&well), at(1_001 + told_within));
+        assert!(unwatched[0].contains("does a node run?"), "{unwatched:?}");
+        let wrong = heard_wrong(Some(&deaf), at(1_001));
+        assert_eq!(wrong, ["nothing is heard since 1970-01-01T00:16:40Z: key rejected"]);
+        assert_eq!(hears(&deaf), "deaf since 1970-01-01T00:16:40Z: key rejected");
+        assert_eq!(hears(&well), "well, at 1970-01-01T00:16:40Z");
+    }
+}

@@ -1,0 +1,111 @@
+//! What Telegram says of a bot, and what to do about it.
+
+use nightdesk_port::Bot;
+use nightdesk_telegram::{ConnectError, Standing, is_posted_to};
+use serde_json::{Value, json};
+
+use crate::config::Config;
+
+/// Asks Telegram about a bot whose updates it may post to this address. Answers what it says, and what is
+/// wrong.
+pub(super) async fn checked(
+    config: &Config,
+    bot: &Bot,
+    hook: &str,
+) -> anyhow::Result<(Value, Vec<String>)> {
+    let Some(key) = &bot.key else {
+        return Ok((
+            Value::Null,
+            vec!["it has no token; `nightdesk bot rotate-key` takes one".to_owned()],
+        ));
+    };
+    Ok(match config.telegram.adapter()?.standing(key).await {
+        Ok(standing) => (shown(&standing), wrong(&standing, is_posted_to(bot).then_some(hook))),
+        Err(error) => (Value::Null, vec![in_words(&error)]),
+    })
+}
+
+fn shown(standing: &Standing) -> Value {
+    let Standing { username, hears_all, webhook, pending, last_error } = standing;
+    json!({
+        "username": username, "hears_all_in_groups": hears_all, "webhook": webhook,
+        "waiting": pending, "last_error": last_error,
+    })
+}
+
+/// What is wrong with where updates go: to this address, or nowhere.
+fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
+    let mend = "`nightdesk bot rotate-key` with its token tells Telegram anew";
+    let Standing { webhook, pending, last_error, .. } = standing;
+    match (hook, webhook.as_deref(), last_error) {
+        (None, Some(_), _) => vec![format!(
+            "the desk asks for its updates, and Telegram posts them somewhere; {mend}"
+        )],
+        (Some(_), None, _) => vec![format!("Telegram posts its updates nowhere; {mend}")],
+        (Some(hook), Some(webhook), _) if hook != webhook => vec![format!(
+            "Telegram posts its updates to another address than listen.public_url says; {mend}"
+        )],
+        (Some(_), Some(_), Some(error)) if *pending > 0 => vec![format!(
+            "Telegram could not post {pending} updates ({error}); can listen.public_url be reached \
+             from outside, with a certificate that Telegram takes?"
+        )],
+        (None, None, _) | (Some(_), Some(_), _) => Vec::new(),
+    }
+}
+
+fn in_words(error: &ConnectError) -> String {
+    match error {
+        ConnectError::KeyRejected => {
+            "Telegram does not take its token; `/token` at @BotFather shows the one that is good, and \
+             `nightdesk bot rotate-key` takes it"
+        }
+        ConnectError::Refused(_) | ConnectError::Unavailable(_) => {
+            "Telegram did not answer; can this machine reach telegram.api_url, and is it right?"
+        }
+    }
+    .to_owned()
+}
+
+/// Has Telegram post nothing any more. Answers what came of it, in words: the bot goes either way.
+pub(super) async fn let_go(config: &Config, bot: &Bot) -> String {
+    let told = match config.telegram.adapter() {
+        Ok(telegram) => telegram.keep_updates(bot).await.map_err(|error| in_words(&error)),
+        Err(error) => Err(error.to_string()),
+    };
+    match told {
+        Ok(()) => "its webhook is ended".to_owned(),
+        Err(words) => format!("its webhook was not ended: {words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_in_words() {
+        let plain = Standing {
+            username: "desk_bot".to_owned(),
+            hears_all: false,
+            webhook: None,
+            pending: 0,
+            last_error: None,
+        };
+        let at = |url: &str| Standing { webhook: Some(url.to_owned()), ..plain.clone() };
+        let failing =
+            Standing { pending: 3, last_error: Some("timed out".to_owned()), ..at("ours") };
+        let cases = [
+            ("asked for", &plain, None, ""),
+            ("asked for, and posted", &at("theirs"), None, "posts them somewhere"),
+            ("posted", &at("ours"), Some("ours"), ""),
+            ("posted nowhere", &plain, Some("ours"), "nowhere"),
+            ("posted elsewhere", &at("theirs"), Some("ours"), "another address"),
+            ("not taken", &failing, Some("ours"), "3 updates (timed out)"),
+            ("taken since", &Standing { pending: 0, ..failing.clone() }, Some("ours"), ""),
+        ];
+        for (name, standing, hook, want) in cases {
+            let said = wrong(standing, hook).concat();
+            assert!(said.contains(want) && said.is_empty() == want.is_empty(), "{name}: {said}");
+        }
+    }
+}

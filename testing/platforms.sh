@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Proves the platforms: what tests go over is counted case by case, and clients and fakes of others are run.
+#
+# A platform is one line below: its name, and who else holds it to its word. Its tests note each case by
+# `nightdesk_testkit::cases`: `fixture` is something the platform says, `op` something it can do, as its
+# capabilities say, `fault` something it does wrong.
+
+set -euo pipefail
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$repo"
+
+platforms=(
+    "telegram testing/telegram/others.sh"
+)
+
+mkdir -p target
+cases=$repo/target/platform-cases
+rm -f "$cases"
+touch "$cases"
+failed=0
+
+tests=()
+for platform in "${platforms[@]}"; do
+    tests+=(-p "nightdesk-${platform%% *}")
+done
+cargo build --locked -p nightdesk-testkit --examples
+NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast "${tests[@]}" || failed=1
+for platform in "${platforms[@]}"; do
+    NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast -p nightdesk-testkit \
+        --test "${platform%% *}" || failed=1
+done
+
+# How many cases of a kind were passed, of how many that were begun. None at all is wrong.
+passed() {
+    local of begun passed
+    of=$(grep "^$1 $2 " "$cases" || true)
+    begun=$(grep -c ' begun$' <<< "$of" || true)
+    passed=$(grep -c ' passed$' <<< "$of" || true)
+    echo "$passed/$begun"
+    [ "$begun" -gt 0 ] && [ "$passed" -eq "$begun" ]
+}
+
+last="platforms:" others_passed=0
+for platform in "${platforms[@]}"; do
+    read -r name others <<< "$platform"
+    "$others" && others_passed=$((others_passed + 1)) || failed=1
+    fixtures=$(passed "$name" fixture) || failed=1
+    ops=$(passed "$name" op) || failed=1
+    faults=$(passed "$name" fault) || failed=1
+    echo "$name: fixtures passed $fixtures, ops passed of those advertised $ops, faults survived $faults"
+    last+=" ${name}_fixtures=$fixtures ${name}_ops=$ops ${name}_faults=$faults"
+done
+echo "$last others=$others_passed/${#platforms[@]}"
+exit "$failed"

@@ -1,0 +1,89 @@
+//! How well bots hear.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_register::{Hearing, Hearings, Silence};
+use nightdesk_types::limits::NOTICES_KEPT_MAX;
+use nightdesk_types::{BotId, StoreError, TenantScope, Timestamp};
+use nightdesk_wake::{About, Notice, NoticeKind};
+
+use super::super::{Memory, State, push_bounded};
+
+impl State {
+    /// What is noted of a bot, if its operator has it.
+    fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut Hearing> {
+        self.bots.get(&bot).filter(|row| row.operator == scope)?;
+        let nothing = Hearing { bot, heard_at: None, said_at: None, silence: None };
+        Some(self.hearings.entry(bot).or_insert(nothing))
+    }
+
+    fn tell_operator(&mut self, scope: TenantScope, notice: Notice) {
+        push_bounded(self.notices.entry(scope).or_default(), notice, NOTICES_KEPT_MAX);
+    }
+}
+
+fn notice(at: Timestamp, bot: BotId, kind: NoticeKind, outcome: &str) -> Notice {
+    let (about, outcome) = (About::Bot(bot), Some(outcome.to_owned()));
+    Notice { at, about, kind, calls: 0, outcome }
+}
+
+/// Whether so much time has passed.
+fn has_passed(since: Timestamp, span: Duration, now: Timestamp) -> bool {
+    since.checked_add(span).is_ok_and(|then| then <= now)
+}
+
+#[async_trait]
+impl Hearings for Memory {
+    async fn heard(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        kept: Duration,
+        lost: &str,
+    ) -> Result<(), StoreError> {
+        let (now, mut state) = (self.now(), self.lock());
+        let Some(hearing) = state.hearing(scope, bot) else { return Ok(()) };
+        let before = hearing.heard_at.replace(now);
+        hearing.silence = None;
+        if before.is_some_and(|before| has_passed(before, kept, now)) {
+            state.tell_operator(scope, notice(now, bot, NoticeKind::Missed, lost));
+        }
+        Ok(())
+    }
+
+    async fn unheard(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        why: &str,
+        deaf_after: Duration,
+    ) -> Result<bool, StoreError> {
+        let (now, mut state) = (self.now(), self.lock());
+        let Some(hearing) = state.hearing(scope, bot) else { return Ok(false) };
+        let begun = Silence { since: now, why: String::new(), is_told: false };
+        let silence = hearing.silence.get_or_insert(begun);
+        why.clone_into(&mut silence.why);
+        if silence.is_told || !has_passed(silence.since, deaf_after, now) {
+            return Ok(false);
+        }
+        silence.is_told = true;
+        state.tell_operator(scope, notice(now, bot, NoticeKind::Deaf, why));
+        Ok(true)
+    }
+
+    async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
+        let (now, mut state) = (self.now(), self.lock());
+        if let Some(hearing) = state.hearing(scope, bot) {
+            hearing.said_at = Some(now);
+        }
+        Ok(())
+    }
+
+    async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
+        let state = self.lock();
+        let is_own = |bot: &BotId| state.bots.get(bot).is_some_and(|row| row.operator == scope);
+        let own = state.hearings.values().filter(|hearing| is_own(&hearing.bot));
+        Ok(own.cloned().collect())
+    }
+}
