@@ -58,7 +58,7 @@ platforms:
 # Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.
 live-telegram:
     cargo build --locked -p nightdesk-testkit --example telegram-echo
-    printenv TELEGRAM_TOKEN | target/debug/examples/telegram-echo https://api.telegram.org "$TELEGRAM_HANDLE"
+    printenv TELEGRAM_TOKEN | "${CARGO_TARGET_DIR:-target}/debug/examples/telegram-echo" https://api.telegram.org "$TELEGRAM_HANDLE"
 
 # Play 500 seeds of a simulated cell, or the one that is named. Budget: 4 minutes on two cores.
 sim *ARGS: _simulation

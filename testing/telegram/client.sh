@@ -24,6 +24,6 @@ mkdir -p "$cache"
     [ -e "$venv/complete" ] || install_client
 ) 9>"$venv.lock"
 
-export FAKE_TELEGRAM_BIN=${FAKE_TELEGRAM_BIN:-$repo/target/debug/examples/fake-telegram}
+export FAKE_TELEGRAM_BIN=${FAKE_TELEGRAM_BIN:-${CARGO_TARGET_DIR:-$repo/target}/debug/examples/fake-telegram}
 export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 exec "$venv/bin/python" "$here/client.py" "$@"

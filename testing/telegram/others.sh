@@ -6,7 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # Shows what a side says. Its last line is kept.
 side() {
-    "$here/$1.sh" | tee /dev/stderr | tail -n 1
+    "$here/$1.sh" | tee >(cat >&2) | tail -n 1
 }
 
 of() {

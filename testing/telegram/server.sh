@@ -19,5 +19,5 @@ mkdir -p "$folder"
     }
 ) 9>"$folder.lock"
 
-export TELEGRAM_ECHO_BIN=${TELEGRAM_ECHO_BIN:-$repo/target/debug/examples/telegram-echo}
+export TELEGRAM_ECHO_BIN=${TELEGRAM_ECHO_BIN:-${CARGO_TARGET_DIR:-$repo/target}/debug/examples/telegram-echo}
 NODE_PATH=$folder/node_modules exec node "$here/server.js" "$@"

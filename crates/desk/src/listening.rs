@@ -5,7 +5,7 @@
 //! What was heard is put into inboxes with the cursor after it, one after the other, and the platform is
 //! asked for more only when all of it was dealt with: so a platform that forgets what it was asked
 //! beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later. A bot
-//! that hears nothing for three minutes is deaf, and its operator is told ([`hearing`](crate::hearing)).
+//! that hears nothing for three minutes is deaf, and its operator is told (`hearing.rs`).
 
 use std::collections::HashSet;
 use std::error::Error;

@@ -112,6 +112,20 @@ fn a_token_that_telegram_does_not_take_enters_nobody() {
 }
 
 #[test]
+fn who_has_no_file_is_asked_for_the_token_and_a_bot_is_entered_once() {
+    let stage = stage();
+    let connect = "nightdesk bot connect telegram --tenant acme < telegram.key";
+    let answer = stage.desk.run(connect, &[]);
+    assert_eq!(value(&answer, "handle"), "desk_bot");
+
+    let again = stage.desk.fails(connect);
+    assert!(again.contains("@BotFather") && again.contains("is entered already"), "{again}");
+    assert!(again.contains(value(&answer, "bot_id")), "{again}");
+    let none = stage.desk.fails("nightdesk bot connect telegram --tenant acme < /dev/null");
+    assert!(none.contains("no token was given"), "{none}");
+}
+
+#[test]
 fn what_is_wrong_with_a_bot_is_said_and_it_can_be_removed() {
     let mut stage = stage();
     let bot = value(&stage.connect("--webhook"), "bot_id").to_owned();

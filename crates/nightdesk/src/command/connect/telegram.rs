@@ -1,8 +1,8 @@
 //! Connecting a bot of Telegram's.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use nightdesk_port::{Bot, Deliver, DeliverError};
-use nightdesk_register::{BotDraft, Register};
+use nightdesk_register::{BotDraft, OpenBot, Register};
 use nightdesk_telegram::{ConnectError, Standing, Telegram, is_posted_to};
 use nightdesk_types::send::Op;
 use nightdesk_types::{BotId, Send, TenantScope};
@@ -31,18 +31,39 @@ pub(super) async fn connect(
     let telegram = config.telegram.adapter()?;
     let standing = telegram.standing(&key).await;
     let standing = standing.map_err(|error| in_words(&error))?;
+    is_new(register, scope, &standing).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
     let hook = connect.webhook.then_some(hook);
-    told(&telegram, &bot, hook.as_deref())
-        .await
-        .with_context(|| format!("bot {id} is entered, and Telegram was not told where to"))?;
+    told(&telegram, &bot, hook.as_deref()).await.with_context(|| {
+        format!(
+            "bot {id} is entered, and Telegram was not told where to; mend what is said below, and \
+                 `nightdesk bot rotate-key` tells it"
+        )
+    })?;
     let mut answer = answer(id, &standing, hook.as_deref());
     if let Some(chat) = &connect.test_chat {
         answer["test"] = tested(&telegram, &bot, chat).await.into();
     }
     Ok(Answer::One(answer))
+}
+
+/// A bot is entered once; who comes again wants something else.
+async fn is_new(
+    register: &Register,
+    scope: TenantScope,
+    standing: &Standing,
+) -> anyhow::Result<()> {
+    let open = register.store().open_bots(scope).await?;
+    let same = |bot: &&OpenBot| {
+        bot.is_own && bot.platform == nightdesk_telegram::NAME && bot.handle == standing.username
+    };
+    let Some(OpenBot { id, handle, .. }) = open.iter().find(same) else { return Ok(()) };
+    bail!(
+        "@{handle} is entered already, as bot {id}; `nightdesk bot check` says how it is, and \
+         `nightdesk bot rotate-key` gives it another token"
+    )
 }
 
 fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
