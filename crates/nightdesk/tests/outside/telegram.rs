@@ -42,8 +42,13 @@ struct Stage {
 }
 
 fn stage() -> Stage {
+    stage_with("")
+}
+
+/// The same, with more in the desk's configuration.
+fn stage_with(more: &str) -> Stage {
     let fake = Fake::open();
-    let (desk, entered) = entered_on(&fake.section());
+    let (desk, entered) = entered_on(&[more, &fake.section()].concat());
     Fake::key_file(&desk);
     Stage { fake, desk, entered }
 }
@@ -109,6 +114,25 @@ fn a_token_that_telegram_does_not_take_enters_nobody() {
     assert!(said.contains("does not take this token") && !said.contains("another"), "{said}");
     let bots = stage.desk.sql("select count(*) from bots where platform = 'telegram'");
     assert_eq!(bots.trim(), "0");
+}
+
+// F41: one poller, by lease.
+#[test]
+fn of_two_nodes_one_asks_and_the_other_when_it_is_gone() {
+    let mut stage = stage_with("[node]\nname = \"here\"\n");
+    let mut there = stage.desk.beside("here", "there");
+    there.serve();
+    stage.connect("");
+    stage.hears("one");
+    stage.hears("two");
+    stage.desk.signal("-KILL");
+    assert!(!stage.desk.ended());
+    stage.hears("three");
+
+    let calls = stage.fake.fake.calls().into_iter();
+    let refused: Vec<_> = calls.filter_map(|call| call.answered.err()).collect();
+    assert_eq!(refused, [], "nobody ever asked beside another");
+    there.stop();
 }
 
 #[test]

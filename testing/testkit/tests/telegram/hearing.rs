@@ -1,7 +1,6 @@
 //! Whether a bot hears is judged by what came through, and its operator is told.
 
 use nightdesk_register::{Hearing, Hearings};
-use nightdesk_testkit::telegram::Fault;
 use nightdesk_types::limits::{ASKED_FOR_KEPT_FOR, DEAF_AFTER, POSTS_KEPT_FOR};
 
 use super::*;

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use nightdesk_desk::Adapters;
 use nightdesk_register::BotDraft;
-use nightdesk_telegram::Telegram;
-use nightdesk_testkit::cases::{Case, begin};
+use nightdesk_telegram::{SECRET_HEADER, Telegram, webhook_secret};
 use nightdesk_testkit::desk::{Household, TestDesk};
 use nightdesk_testkit::telegram::{FakeTelegram, Fault, Kind};
 use nightdesk_types::{BotId, SystemClock};
@@ -15,8 +14,11 @@ use nightdesk_vault::Key;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+mod faults;
 mod hearing;
 mod odd;
+mod posts;
+mod presses;
 
 const TOKEN: &str = "4242:the-key";
 const ANN: i64 = 900;
@@ -74,7 +76,7 @@ impl Stage {
     async fn post_to(&self, url: &str) {
         let account = self.desk.desk.accounts.of(self.bot).await.expect("find the bot");
         let account = account.expect("it was entered");
-        let secret = nightdesk_telegram::webhook_secret(&account.bot).expect("it has a key");
+        let secret = webhook_secret(&account.bot).expect("it has a key");
         let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });
         let client = reqwest::Client::builder().no_proxy().build().expect("a client");
         let set = client.post(format!("{}/bot{TOKEN}/setWebhook", self.fake.url())).json(&webhook);
@@ -122,46 +124,6 @@ async fn what_is_said_comes_to_the_agent_and_its_answer_back() {
     assert_eq!(sent.answered.as_ref().expect("it was done")["text"], json!("so it is."));
 }
 
-/// How the fake is made to do something.
-type Behave = fn(&FakeTelegram);
-
-/// What Telegram may do to who asks it, as F41 has it and its documentation.
-const FAULTS: [(&str, Behave); 9] = [
-    ("another polls", |fake| {
-        let words = "Conflict: terminated by other getUpdates request";
-        fake.misbehave(Fault::refuse("getUpdates", 1, 409, words));
-    }),
-    ("too often", |fake| fake.misbehave(Fault::too_many("getUpdates", 1, 1))),
-    ("is gone", |fake| fake.misbehave(Fault::at("getUpdates", 1, Kind::HangUp))),
-    ("its answer is lost", |fake| fake.misbehave(Fault::at("getUpdates", 1, Kind::DoAndHangUp))),
-    ("falls silent", |fake| {
-        fake.misbehave(Fault::at("getUpdates", 1, Kind::Silence(Duration::from_secs(1))));
-    }),
-    ("talks nonsense", |fake| fake.misbehave(Fault::at("getUpdates", 1, Kind::Garbage))),
-    ("tells it again", |fake| fake.misbehave(Fault::at("getUpdates", 2, Kind::Repeat))),
-    ("numbers jump ahead", |fake| fake.renumber(TOKEN, 1_000_000)),
-    ("numbers begin anew", |fake| fake.renumber(TOKEN, 2)),
-];
-
-// F41
-#[tokio::test]
-async fn nothing_is_lost_or_doubled_whatever_telegram_does() {
-    let stage = stage(json!({})).await;
-    stage.desk.listen();
-    let mut said = 0;
-    for (name, behave) in FAULTS {
-        let case = begin("telegram", "fault", name);
-        behave(&stage.fake);
-        // A poll that is under way is not struck, so the second time tells.
-        for _ in 0..2 {
-            stage.says(said..said + 5);
-            said += 5;
-            stage.has(said).await;
-        }
-        case.passed();
-    }
-}
-
 #[tokio::test]
 async fn who_was_replaced_lets_go_and_nothing_is_lost() {
     let stage = stage(json!({})).await;
@@ -186,56 +148,4 @@ async fn a_node_that_stops_does_not_wait_for_telegram() {
 
     let took = stage.desk.stop().await;
     assert!(took < Duration::from_secs(5), "it took {took:?}");
-}
-
-// T05, F41: forty at a time, the last first, and some of them twice.
-#[tokio::test]
-async fn what_is_posted_comes_to_the_agent_once() {
-    let stage = stage(json!({ "updates": "webhook" })).await;
-    let cases =
-        ["forty out of order", "posts it again"].map(|name| begin("telegram", "fault", name));
-    stage.desk.listen();
-    stage.says(0..50);
-    stage.fake.misbehave(Fault::at("push", 1, Kind::OutOfOrder));
-    stage.fake.misbehave(Fault::at("push", 5, Kind::Repeat));
-    stage.post_to(&stage.hook()).await;
-
-    stage.has(50).await;
-    assert!(stage.fake.calls().iter().all(|call| call.method != "getUpdates"), "it is not asked");
-    cases.into_iter().for_each(Case::passed);
-}
-
-/// A press on a button of the bot's own message.
-fn press(id: &str) -> Value {
-    let message = json!({
-        "message_id": 7, "date": 1, "chat": { "id": ANN, "type": "private" },
-        "from": { "id": 4242, "is_bot": true, "first_name": "Desk" },
-        "reply_markup": { "inline_keyboard": [[{ "text": "Yes", "callback_data": "hp1:a:yes" }]] },
-    });
-    let from = json!({ "id": ANN, "is_bot": false, "first_name": "Ann" });
-    json!({ "callback_query": { "id": id, "from": from, "message": message, "data": "hp1:a:yes" } })
-}
-
-#[tokio::test]
-async fn a_pressed_button_is_let_go_once_the_press_is_stored() {
-    let stage = stage(json!({})).await;
-    let answers = || {
-        let calls = stage.fake.calls().into_iter();
-        calls.filter(|call| call.method == "answerCallbackQuery").collect::<Vec<_>>()
-    };
-    stage.desk.listen();
-    stage.fake.happens(TOKEN, press("1"));
-    stage.has(1).await;
-    until("the button is let go", async || !answers().is_empty()).await;
-    assert_eq!(answers()[0].asked["callback_query_id"], json!("1"));
-    assert_eq!(answers()[0].answered, Ok(json!(true)));
-
-    // What comes of it is nobody's business but the button's.
-    stage.fake.misbehave(Fault::refuse("answerCallbackQuery", 1, 400, "Bad Request: …"));
-    stage.fake.happens(TOKEN, press("2"));
-    stage.has(2).await;
-    until("it is tried", async || answers().len() == 2).await;
-    stage.says([3]);
-    stage.has(3).await;
-    assert_eq!(answers().len(), 2, "it is one call");
 }

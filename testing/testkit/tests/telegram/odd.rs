@@ -2,12 +2,12 @@
 
 use nightdesk_desk::inbound::{Answer, take};
 use nightdesk_port::{Entrance, Receive, Received, SignedRequest};
-use nightdesk_telegram::{SECRET_HEADER, webhook_secret};
 use nightdesk_types::Event;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Handle;
 
+use super::presses::press;
 use super::*;
 
 const CASES: u32 = 10_000;
