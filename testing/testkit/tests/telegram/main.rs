@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 mod faults;
+mod files;
 mod hearing;
 mod odd;
 mod posts;

@@ -1,5 +1,7 @@
 //! Buttons that are pressed.
 
+use nightdesk_gate::{Prompt, Store as _};
+
 use super::*;
 
 /// A press on a button of the bot's own message.
@@ -21,6 +23,9 @@ async fn a_pressed_button_is_let_go_once_the_press_is_stored() {
         calls.filter(|call| call.method == "answerCallbackQuery").collect::<Vec<_>>()
     };
     stage.desk.listen();
+    let (household, store) = (&stage.household, &stage.desk.store);
+    let asked = Prompt { bot: stage.bot, id: "a" };
+    assert!(store.ask(household.scope, household.agent, asked).await.expect("ask"));
     stage.fake.happens(TOKEN, press("1"));
     stage.has(1).await;
     until("the button is let go", async || !answers().is_empty()).await;
