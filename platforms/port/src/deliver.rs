@@ -67,6 +67,17 @@ pub trait Deliver: std::marker::Send + Sync {
     /// Makes one call. It never repeats it.
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError>;
 
+    /// Makes one call by a name, under which the platform does it once, where it can: who gives a send
+    /// the same name again may be told of the first.
+    async fn deliver_as(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
+        self.deliver(bot, send).await
+    }
+
     /// Makes one call with what the platform lent us for it.
     async fn follow_up(
         &self,

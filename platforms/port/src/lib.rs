@@ -17,8 +17,8 @@ pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
 pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
-pub use listen::{Heard, Listen, ListenError};
-pub use receive::{Receive, ReceiveError, Received, SignedRequest};
+pub use listen::{Budget, Heard, Listen, ListenError, Unlimited};
+pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
 
 /// A platform as the desk holds it.
 pub trait Platform: Receive + Deliver {
