@@ -12,7 +12,11 @@
 
 mod receive;
 mod words;
+mod eyes;
+mod deliver;
+mod api;
 mod me;
+mod capabilities;
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +24,14 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use nightdesk_port::{Bot, Capabilities, Eyes, Platform};
 use nightdesk_types::Clock;
 
+pub use api::OpenError;
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
+
+use api::Api;
+use eyes::Guilds;
 
 /// The adapter's name, and the platform's.
 pub const NAME: &str = "discord";
@@ -35,6 +44,8 @@ pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 
 /// The adapter of Discord.
 pub struct Discord {
+    api: Api,
+    guilds: Guilds,
     clock: Arc<dyn Clock>,
     reads: receive::Reads,
 }
@@ -42,5 +53,23 @@ pub struct Discord {
 impl fmt::Debug for Discord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Discord").finish_non_exhaustive()
+    }
+}
+
+impl Discord {
+    /// Discord at this address: [`API_URL`], or one that stands in for it.
+    pub fn open(api_url: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        let api = Api::open(api_url, Arc::clone(&clock))?;
+        Ok(Self { api, guilds: Guilds::default(), clock, reads: receive::Reads::default() })
+    }
+}
+
+impl Platform for Discord {
+    fn capabilities(&self, _bot: &Bot) -> Capabilities {
+        capabilities::capabilities()
+    }
+
+    fn eyes(&self) -> Option<&dyn Eyes> {
+        Some(self)
     }
 }

@@ -1,8 +1,11 @@
 //! Who plays in the tests.
 
+pub(crate) mod stub;
+
 use std::sync::Arc;
 
 use nightdesk_port::Bot;
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::{BotId, Clock, TenantId, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::json;
@@ -28,5 +31,10 @@ pub(crate) fn bot() -> Bot {
 
 /// An adapter that reaches nobody.
 pub(crate) fn discord_with(clock: Arc<dyn Clock>) -> Discord {
-    Discord { clock, reads: Default::default() }
+    Discord::open("http://127.0.0.1:1", clock).expect("an address")
+}
+
+/// An adapter of what is found at this address.
+pub(crate) fn discord_at(url: &str) -> Discord {
+    Discord::open(url, Arc::new(FakeClock::default())).expect("an address")
 }

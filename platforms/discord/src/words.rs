@@ -13,7 +13,7 @@ use nightdesk_port::{Bot, Capability, ReceiveError};
 use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
 use serde::Deserialize;
 
-pub(crate) use command::{INTERACTION_TOKEN, is_token};
+pub(crate) use command::is_token;
 pub(crate) use id::Id;
 pub(crate) use message::{BUTTON, COMMAND, Interaction, Message};
 pub(crate) use press::word as button_word;

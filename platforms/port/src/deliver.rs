@@ -32,6 +32,9 @@ pub struct ChatInfo {
     pub kind: String,
 }
 
+/// The code of a refusal of what was lent to us: it is not good any more, and the same can be said without it.
+pub const CAPABILITY_GONE: &str = "capability_gone";
+
 /// Why a call did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliverError {

@@ -15,7 +15,7 @@ mod eyes;
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
-pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
+pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use listen::{Budget, Heard, Listen, ListenError, Unlimited};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};

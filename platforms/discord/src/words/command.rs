@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::message::{Choice, Interaction};
 
 /// What the token of an interaction is called.
-pub(crate) const INTERACTION_TOKEN: &str = "discord.interaction_token";
+const INTERACTION_TOKEN: &str = "discord.interaction_token";
 
 /// How long it is good: Discord gives a quarter of an hour, of which our way takes a little.
 const GOOD_FOR: Duration = Duration::from_mins(14);
@@ -69,6 +69,6 @@ pub(super) fn capability(interaction: &Interaction) -> Option<Capability> {
 
 /// Whether it is of a token's form, so that it cannot lead anywhere else in an address.
 pub(crate) fn is_token(token: &str) -> bool {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.~".contains(&b);
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
     !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && token.bytes().all(is_plain)
 }
