@@ -145,6 +145,12 @@ impl Api {
         answer(&self.asked(bot, &call, request).await?)
     }
 
+    /// The same, where nothing is answered but that it is done.
+    pub(crate) async fn said(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
+        let request = self.request(&call)?;
+        self.asked(bot, &call, request).await.map(drop)
+    }
+
     fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = Url::parse(&format!("{base}/api/v10/{}", call.path));

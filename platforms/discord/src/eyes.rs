@@ -25,6 +25,9 @@ use guild::Guild;
 /// Guilds of one bot. Discord lets one socket have no more.
 const GUILDS_MAX: usize = 2_500;
 
+/// Channels that were asked for and are remembered. When there are more, they are asked for again.
+const ROOMS_MAX: usize = 2_000;
+
 /// What is known of the guilds of all bots.
 #[derive(Debug, Default)]
 pub(crate) struct Guilds(Mutex<HashMap<BotId, Known>>);
@@ -33,6 +36,8 @@ pub(crate) struct Guilds(Mutex<HashMap<BotId, Known>>);
 #[derive(Debug, Default)]
 struct Known {
     guilds: HashMap<Id, Guild>,
+    /// Channels that were asked for, of guilds that are not known as a whole.
+    rooms: HashMap<Id, Room>,
     /// How often something was told that decides about sight: what was asked for meanwhile may be older.
     told: u64,
 }
@@ -45,7 +50,19 @@ impl Guilds {
     /// What is known of a channel.
     pub(crate) fn room(&self, bot: BotId, channel: Id) -> Option<Room> {
         let known = self.known();
-        known.get(&bot)?.guilds.values().find_map(|guild| guild.room(channel)).cloned()
+        let known = known.get(&bot)?;
+        let told = known.guilds.values().find_map(|guild| guild.room(channel));
+        told.or_else(|| known.rooms.get(&channel)).cloned()
+    }
+
+    /// Remembers a channel that was asked for.
+    fn put_room(&self, bot: BotId, room: Room) {
+        let mut known = self.known();
+        let rooms = &mut known.entry(bot).or_default().rooms;
+        if rooms.len() >= ROOMS_MAX {
+            rooms.clear();
+        }
+        rooms.insert(room.id, room);
     }
 
     /// Takes in what a bot was told.

@@ -11,6 +11,7 @@
 //! calls, and `eyes` knows who can see which channel.
 
 mod receive;
+mod listen;
 mod words;
 mod eyes;
 mod deliver;
@@ -24,7 +25,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Capabilities, Eyes, Platform};
+use nightdesk_port::{Bot, Budget, Capabilities, Eyes, Listen, Platform};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -32,6 +33,7 @@ pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
 use api::Api;
 use eyes::Guilds;
+use listen::{Dialler, Ears};
 
 /// The adapter's name, and the platform's.
 pub const NAME: &str = "discord";
@@ -44,7 +46,10 @@ pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 
 /// The adapter of Discord.
 pub struct Discord {
-    api: Api,
+    api: Arc<Api>,
+    dialler: Arc<Dialler>,
+    budget: Arc<dyn Budget>,
+    ears: Ears,
     guilds: Guilds,
     clock: Arc<dyn Clock>,
     reads: receive::Reads,
@@ -56,17 +61,51 @@ impl fmt::Debug for Discord {
     }
 }
 
+/// Where Discord is.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses<'a> {
+    /// What is asked of it: [`API_URL`], or what stands in for it.
+    pub api: &'a str,
+    /// What it tells: [`GATEWAY_URL`], or what stands in for it.
+    pub gateway: &'a str,
+}
+
+impl Default for Addresses<'_> {
+    fn default() -> Self {
+        Self { api: API_URL, gateway: GATEWAY_URL }
+    }
+}
+
 impl Discord {
-    /// Discord at this address: [`API_URL`], or one that stands in for it.
-    pub fn open(api_url: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        let api = Api::open(api_url, Arc::clone(&clock))?;
-        Ok(Self { api, guilds: Guilds::default(), clock, reads: receive::Reads::default() })
+    /// Discord at these addresses, where a bot begins no more sessions than the budget has.
+    pub fn open(
+        at: Addresses<'_>,
+        clock: Arc<dyn Clock>,
+        budget: Arc<dyn Budget>,
+    ) -> Result<Self, OpenError> {
+        Ok(Self {
+            api: Arc::new(Api::open(at.api, Arc::clone(&clock))?),
+            dialler: Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Gateway)?),
+            budget,
+            ears: Ears::default(),
+            guilds: Guilds::default(),
+            clock,
+            reads: receive::Reads::default(),
+        })
     }
 }
 
 impl Platform for Discord {
     fn capabilities(&self, _bot: &Bot) -> Capabilities {
         capabilities::capabilities()
+    }
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+        Some(self)
     }
 
     fn eyes(&self) -> Option<&dyn Eyes> {

@@ -1,10 +1,11 @@
 //! Who plays in the tests.
 
+pub(crate) mod gateway;
 pub(crate) mod stub;
 
 use std::sync::Arc;
 
-use nightdesk_port::Bot;
+use nightdesk_port::{Bot, Unlimited};
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::{BotId, Clock, TenantId, TenantScope};
 use nightdesk_vault::Key;
@@ -31,10 +32,15 @@ pub(crate) fn bot() -> Bot {
 
 /// An adapter that reaches nobody.
 pub(crate) fn discord_with(clock: Arc<dyn Clock>) -> Discord {
-    Discord::open("http://127.0.0.1:1", clock).expect("an address")
+    open("http://127.0.0.1:1", clock).expect("an address")
 }
 
 /// An adapter of what is found at this address.
 pub(crate) fn discord_at(url: &str) -> Discord {
-    Discord::open(url, Arc::new(FakeClock::default())).expect("an address")
+    open(url, Arc::new(FakeClock::default())).expect("an address")
+}
+
+pub(crate) fn open(api: &str, clock: Arc<dyn Clock>) -> Result<Discord, crate::OpenError> {
+    let at = crate::Addresses { api, gateway: "ws://127.0.0.1:1" };
+    Discord::open(at, clock, Arc::new(Unlimited))
 }

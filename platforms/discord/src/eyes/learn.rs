@@ -63,8 +63,11 @@ impl Discord {
         if let Some(room) = self.guilds.room(bot.id, channel) {
             return Ok(Some(room));
         }
-        match self.fetch(bot, format!("channels/{channel}")).await {
-            Ok(room) => Ok(Some(room)),
+        match self.fetch::<Room>(bot, format!("channels/{channel}")).await {
+            Ok(room) => {
+                self.guilds.put_room(bot.id, room.clone());
+                Ok(Some(room))
+            }
             Err(CallError::Refused(no)) if no.status.is_client_error() && !too_many(no.status) => {
                 Ok(None)
             }

@@ -38,14 +38,14 @@ impl Role {
 }
 
 #[derive(Deserialize)]
-struct Person {
+struct Numbered {
     id: Id,
 }
 
 /// Somebody in a guild.
 #[derive(Deserialize)]
 pub(super) struct Member {
-    user: Option<Person>,
+    user: Option<Numbered>,
     #[serde(default)]
     pub(super) roles: Vec<Id>,
 }
@@ -67,7 +67,7 @@ struct RoleGone {
 
 #[derive(Deserialize)]
 struct Written {
-    author: Option<Person>,
+    author: Option<Numbered>,
     member: Option<Member>,
     webhook_id: Option<Id>,
 }
@@ -135,12 +135,19 @@ fn decides(kind: &str) -> bool {
         || is_of("GUILD_MEMBER_")
 }
 
+fn is_of_channel(kind: &str) -> bool {
+    kind.starts_with("CHANNEL_") || kind.starts_with("THREAD_")
+}
+
 fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
     match kind {
         // A new session: all guilds are told anew.
-        "READY" => known.guilds.clear(),
+        "READY" => {
+            known.guilds.clear();
+            known.rooms.clear();
+        }
         "GUILD_CREATE" => put(known, read(told)?),
-        "GUILD_DELETE" => drop(known.guilds.remove(&read::<Person>(told)?.id)),
+        "GUILD_DELETE" => drop(known.guilds.remove(&read::<Numbered>(told)?.id)),
         "GUILD_UPDATE" => {
             let told: WholeGuild = read(told)?;
             if let Some(guild) = known.guilds.get_mut(&told.id) {
@@ -163,6 +170,9 @@ fn put(known: &mut Known, told: WholeGuild) {
 fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
     // Outside a guild there is nothing to see, and of one that is not known as a whole no part is kept.
     let Some(id) = read::<OfGuild>(told)?.guild_id else { return Ok(()) };
+    if let Some(channel) = read::<Numbered>(told).ok().filter(|_| is_of_channel(kind)) {
+        known.rooms.remove(&channel.id);
+    }
     let Some(guild) = known.guilds.get_mut(&id) else { return Ok(()) };
     match kind {
         "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => {
@@ -173,7 +183,7 @@ fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveErr
         "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
             guild.put_channel(read(told)?);
         }
-        "CHANNEL_DELETE" | "THREAD_DELETE" => guild.forget_channel(read::<Person>(told)?.id),
+        "CHANNEL_DELETE" | "THREAD_DELETE" => guild.forget_channel(read::<Numbered>(told)?.id),
         "THREAD_LIST_SYNC" => {
             for thread in read::<Threads>(told)?.threads {
                 guild.put_channel(thread);

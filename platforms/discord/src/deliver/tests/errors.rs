@@ -4,7 +4,7 @@ use std::time::Duration;
 use nightdesk_testkit::FakeClock;
 
 use super::*;
-use crate::tests::discord_with;
+use crate::tests::open;
 
 /// What a failure is, in a word.
 fn word(result: Result<Receipt, DeliverError>) -> String {
@@ -66,7 +66,7 @@ async fn what_was_not_sent_is_told_from_what_may_have_been() {
 async fn what_would_be_too_often_is_not_asked() {
     let stub = Stub::open().await;
     let clock = FakeClock::default();
-    let discord = Discord::open(&stub.url, Arc::new(clock.clone())).unwrap();
+    let discord = open(&stub.url, Arc::new(clock.clone())).unwrap();
     let say = async |channel: &str| word(discord.deliver(&bot(), &to(channel, text("hi"))).await);
     let none_left = "x-ratelimit-remaining: 0\r\nx-ratelimit-reset-after: 2.5\r\n";
     stub.answer_with(200, none_left, json!({ "id": "1" }));
@@ -95,9 +95,7 @@ async fn what_is_gone_is_deleted() {
 
 #[test]
 fn an_address_that_is_none_is_refused() {
-    let open = |url: &str| Discord::open(url, Arc::new(FakeClock::default()));
     for url in ["", "discord.com", "ftp://discord.com", "https://discord.com?x=1"] {
-        assert!(open(url).is_err(), "{url}");
+        assert!(open(url, Arc::new(FakeClock::default())).is_err(), "{url}");
     }
-    drop(discord_with(Arc::new(FakeClock::default())));
 }
