@@ -32,6 +32,9 @@ mod settings;
 mod sign;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use fault::{Fault, Kind};
 pub use gateway::{Identify, Order, Resume, Socket, overlap};
 pub use settings::Settings;

@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 use super::permissions::VIEW_CHANNEL;
 use super::{Guild, World, number, things};
 
+/// Who owns a guild of which nobody said whose it is.
+const SOMEBODY: u64 = 1;
+
 impl World {
     /// Enters a guild with its roles, channels and members. The role of everybody is added if it lacks.
     pub(in crate::discord) fn add_guild(&mut self, guild: &Value) -> Option<u64> {
         let id = number(&guild["id"])?;
         let name = guild["name"].as_str().unwrap_or("guild").to_owned();
-        let owner = number(&guild["owner_id"]).unwrap_or_default();
+        let owner = number(&guild["owner_id"]).unwrap_or(SOMEBODY);
         self.guilds.insert(id, Guild { name, owner, ..Guild::default() });
         let everybody = json!({
             "id": id.to_string(), "name": "@everyone", "position": 0,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{World, number};
+use super::{World, number, things};
 
 /// Something somebody asked of a bot, and how it was answered.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,8 +118,8 @@ impl World {
             asked["authorizing_integration_owners"] = owners("0", "0");
             return;
         };
-        let mut member = self.member(guild, user).cloned().unwrap_or_default();
-        member["user"] = self.user(user);
+        let passing = || things::member(&self.user(user), &json!([]), &self.date());
+        let mut member = self.member(guild, user).cloned().unwrap_or_else(passing);
         member["permissions"] = json!(self.permissions(user, channel).to_string());
         asked["member"] = member;
         asked["guild_id"] = json!(guild.to_string());
