@@ -4,11 +4,14 @@
 //! that a binary may be built with (feature `scripted`); all the rest is for tests alone
 //! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
 //! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
-//! promises mean. [`telegram`] is a server that answers as Telegram does (feature `telegram`).
+//! promises mean. [`telegram`] and [`discord`] are servers that answer as Telegram and Discord do
+//! (features of the same names).
 
 pub mod scripted;
 #[cfg(feature = "telegram")]
 pub mod telegram;
+#[cfg(feature = "discord")]
+pub mod discord;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 mod clock;
 #[cfg(feature = "stores")]

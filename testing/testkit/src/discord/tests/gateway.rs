@@ -1,0 +1,297 @@
+//! Sockets and sessions.
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use super::*;
+
+/// Everything but what is privileged.
+const PLAIN: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 12;
+const CONTENT: u64 = 1 << 15;
+
+/// A client with a socket.
+struct Shard(WebSocketStream<TcpStream>);
+
+impl Shard {
+    async fn dial(url: &str) -> Self {
+        let host = url.strip_prefix("ws://").unwrap();
+        let stream = TcpStream::connect(host).await.unwrap();
+        let (socket, _) = client_async(format!("{url}/?v=10&encoding=json"), stream).await.unwrap();
+        Self(socket)
+    }
+
+    /// Dials, hears the hello and says this.
+    async fn say(url: &str, said: Value) -> Self {
+        let mut shard = Self::dial(url).await;
+        assert_eq!(shard.hear().await["op"], json!(10));
+        shard.tell(said).await;
+        shard
+    }
+
+    async fn ready(fake: &FakeDiscord, intents: u64) -> (Self, Value) {
+        let mut shard =
+            Self::say(&fake.gateway_url(), identify(json!({ "intents": intents }))).await;
+        let ready = shard.event("READY").await;
+        shard.event("GUILD_CREATE").await;
+        (shard, ready)
+    }
+
+    async fn tell(&mut self, said: Value) {
+        self.0.send(Message::text(said.to_string())).await.unwrap();
+    }
+
+    /// The next frame; how it was closed, as `{"closed": code}`.
+    async fn hear(&mut self) -> Value {
+        match timeout(PATIENCE, self.0.next()).await.expect("a frame") {
+            Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
+            Some(Ok(Message::Close(frame))) => {
+                json!({ "closed": frame.map(|frame| u16::from(frame.code)) })
+            }
+            _ => json!({ "closed": null }),
+        }
+    }
+
+    /// The next frame, which is this event.
+    async fn event(&mut self, name: &str) -> Value {
+        let frame = self.hear().await;
+        assert_eq!(frame["t"], json!(name), "{frame}");
+        frame["d"].clone()
+    }
+
+    async fn content(&mut self) -> Value {
+        self.event("MESSAGE_CREATE").await["content"].clone()
+    }
+}
+
+fn identify(with: Value) -> Value {
+    let mut asked = json!({ "token": TOKEN, "intents": PLAIN, "properties": {} });
+    asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
+    json!({ "op": 2, "d": asked })
+}
+
+fn resume(ready: &Value, seq: u64) -> Value {
+    json!({ "op": 6, "d": { "token": TOKEN, "session_id": ready["session_id"], "seq": seq } })
+}
+
+fn url(ready: &Value) -> String {
+    ready["resume_gateway_url"].as_str().unwrap().to_owned()
+}
+
+async fn closed(fake: &FakeDiscord) {
+    let is_closed =
+        |fake: &FakeDiscord| fake.sockets().iter().all(|socket| socket.closed.is_some());
+    assert!(fake.until(PATIENCE, is_closed).await, "the socket is closed");
+}
+
+#[tokio::test]
+async fn who_resumes_hears_what_came_after_a_number() {
+    let fake = fake().await;
+    let (mut shard, ready) = Shard::ready(&fake, PLAIN | CONTENT).await;
+    fake.say(ANN, GENERAL, "one");
+    assert_eq!(shard.content().await, json!("one"));
+    drop(shard);
+    closed(&fake).await;
+    fake.say(ANN, GENERAL, "two");
+
+    let mut shard = Shard::say(&url(&ready), resume(&ready, 2)).await;
+    assert_eq!(shard.content().await, json!("one"), "from the number on, not from what was sent");
+    assert_eq!(shard.content().await, json!("two"));
+    shard.event("RESUMED").await;
+    fake.say(ANN, GENERAL, "three");
+    assert_eq!(shard.content().await, json!("three"));
+    assert_eq!((fake.identifies().len(), fake.resumes().len()), (1, 1));
+    assert!(fake.resumes()[0].is_taken && fake.resumes()[0].at_resume_url);
+}
+
+#[tokio::test]
+async fn a_session_ends_with_a_goodbye_and_with_time() {
+    let fake = fake().await;
+    for code in [1000_u16, 1001] {
+        fake.settings(|settings| settings.identify_every = Duration::ZERO);
+        let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
+        let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame {
+            code: code.into(),
+            reason: "".into(),
+        };
+        shard.0.close(Some(frame)).await.unwrap();
+        closed(&fake).await;
+        let mut shard = Shard::say(&url(&ready), resume(&ready, 1)).await;
+        assert_eq!(shard.hear().await, json!({ "op": 9, "d": false }), "{code}");
+    }
+    fake.settings(|settings| settings.session_life = Duration::ZERO);
+    let (shard, ready) = Shard::ready(&fake, PLAIN).await;
+    drop(shard);
+    closed(&fake).await;
+    let mut shard = Shard::say(&url(&ready), resume(&ready, 1)).await;
+    assert_eq!(shard.hear().await, json!({ "op": 9, "d": false }), "too late");
+}
+
+#[tokio::test]
+async fn wrong_words_are_closed_with_their_code() {
+    let fake = fake().await;
+    fake.settings(|settings| settings.identify_every = Duration::ZERO);
+    fake.shared.world().bots.get_mut(TOKEN).unwrap().disallowed_intents = CONTENT;
+    let cases = [
+        (json!({ "op": 77 }), 4001),
+        (json!("x".repeat(5_000)), 4002),
+        (json!({ "op": 3, "d": {} }), 4003),
+        (identify(json!({ "token": "other" })), 4004),
+        (identify(json!({ "shard": [2, 2] })), 4010),
+        (identify(json!({ "intents": null })), 4013),
+        (identify(json!({ "intents": CONTENT })), 4014),
+    ];
+    for (said, code) in cases {
+        let mut shard = Shard::say(&fake.gateway_url(), said).await;
+        assert_eq!(shard.hear().await, json!({ "closed": code }));
+    }
+    let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
+    shard.tell(identify(json!({}))).await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4005 }));
+    let mut shard = Shard::say(&url(&ready), resume(&ready, 99)).await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4007 }));
+}
+
+#[tokio::test]
+async fn who_says_too_much_is_closed() {
+    let fake = fake().await;
+    let mut shard = Shard::say(&fake.gateway_url(), json!({ "op": 1, "d": null })).await;
+    for _ in 0..120 {
+        shard.tell(json!({ "op": 1, "d": null })).await;
+    }
+    for _ in 0..120 {
+        assert_eq!(shard.hear().await["op"], json!(11));
+    }
+    assert_eq!(shard.hear().await, json!({ "closed": 4008 }));
+}
+
+#[tokio::test]
+async fn a_bucket_identifies_once_in_five_seconds() {
+    let fake = fake().await;
+    fake.shared.world().bots.get_mut(TOKEN).unwrap().starts.max_concurrency = 2;
+    let first = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [0, 3] }))).await;
+    let mut other = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [1, 3] }))).await;
+    other.event("READY").await;
+
+    let mut same = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [2, 3] }))).await;
+    assert_eq!(same.hear().await, json!({ "op": 9, "d": false }));
+    let soon: Vec<bool> = fake.identifies().iter().map(|one| one.is_too_soon).collect();
+    assert_eq!(soon, [false, false, true]);
+    drop(first);
+}
+
+#[tokio::test]
+async fn the_thousandth_identify_costs_the_token() {
+    let fake = fake().await;
+    fake.settings(|settings| settings.identify_every = Duration::ZERO);
+    fake.starts_left(TOKEN, 1);
+    let (mut shard, _) = Shard::ready(&fake, PLAIN).await;
+    let (_, info) = get(&fake, "/gateway/bot").await;
+    assert_eq!(info["session_start_limit"]["remaining"], json!(0));
+
+    let mut last = Shard::say(&fake.gateway_url(), identify(json!({}))).await;
+    assert_eq!(last.hear().await, json!({ "closed": 4004 }));
+    assert_eq!(shard.hear().await, json!({ "closed": 4004 }), "all sessions end");
+    assert_eq!(get(&fake, "/users/@me").await.0, 401);
+}
+
+#[tokio::test]
+async fn words_need_an_intent() {
+    let fake = fake().await;
+    let (mut shard, _) = Shard::ready(&fake, PLAIN).await;
+    let to_bot = format!("<@{BOT}> hello");
+    fake.say(ANN, GENERAL, "hello");
+    fake.say(ANN, GENERAL, &to_bot);
+    fake.say(ANN, HIDDEN, "where it sees nothing");
+    fake.say(ANN, fake.direct(BOT, ANN), "hello");
+
+    assert_eq!(shard.content().await, json!(""));
+    assert_eq!(shard.content().await, json!(to_bot));
+    assert_eq!(shard.content().await, json!("hello"));
+}
+
+#[tokio::test]
+async fn a_guild_is_heard_on_its_shard_and_people_on_the_first() {
+    let fake = fake().await;
+    fake.settings(|settings| settings.identify_every = Duration::ZERO);
+    let shard_of_guild = (GUILD >> 22) % 7;
+    let asked = |shard: u64| identify(json!({ "shard": [shard, 7], "intents": PLAIN | CONTENT }));
+    let mut its = Shard::say(&fake.gateway_url(), asked(shard_of_guild)).await;
+    let mut first = Shard::say(&fake.gateway_url(), asked(0)).await;
+    assert_eq!(its.event("READY").await["guilds"][0]["id"], json!(GUILD.to_string()));
+    its.event("GUILD_CREATE").await;
+    assert_eq!(first.event("READY").await["guilds"], json!([]));
+
+    fake.say(ANN, GENERAL, "in the guild");
+    fake.say(ANN, fake.direct(BOT, ANN), "for you alone");
+    assert_eq!(its.content().await, json!("in the guild"));
+    assert_eq!(first.content().await, json!("for you alone"));
+}
+
+#[tokio::test]
+async fn it_misbehaves_on_command() {
+    let fake = fake().await;
+    let (mut shard, ready) = Shard::ready(&fake, PLAIN | CONTENT).await;
+    fake.fault(Fault::gateway(1, Kind::Gap));
+    fake.fault(Fault::gateway(1, Kind::Repeat));
+    fake.say(ANN, GENERAL, "lost");
+    fake.say(ANN, GENERAL, "twice");
+    for _ in 0..2 {
+        let frame = shard.hear().await;
+        assert_eq!((&frame["s"], &frame["d"]["content"]), (&json!(4), &json!("twice")));
+    }
+    fake.fault(Fault::gateway(1, Kind::NoAck));
+    shard.tell(json!({ "op": 1, "d": 3 })).await;
+    shard.tell(json!({ "op": 1, "d": 4 })).await;
+    assert_eq!(shard.hear().await["op"], json!(11));
+    fake.order(Order::Reconnect);
+    assert_eq!(shard.hear().await["op"], json!(7), "the first heartbeat was not acknowledged");
+    assert_eq!((fake.sockets()[0].heartbeats, fake.sockets()[0].last_heartbeat_seq), (2, Some(4)));
+
+    fake.fault(Fault::gateway(1, Kind::DeadResumeUrl));
+    let dead = TcpStream::connect(url(&ready).strip_prefix("ws://").unwrap()).await.unwrap();
+    assert!(client_async(url(&ready), dead).await.is_err());
+    let mut again = Shard::say(&url(&ready), resume(&ready, 4)).await;
+    again.event("RESUMED").await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4000 }), "another has its session");
+    fake.order(Order::Close(4009));
+    assert_eq!(again.hear().await, json!({ "closed": 4009 }));
+    let mut late = Shard::say(&url(&ready), resume(&ready, 4)).await;
+    assert_eq!(late.hear().await, json!({ "op": 9, "d": false }), "4009 ended the session");
+}
+
+#[tokio::test]
+async fn a_socket_may_hear_no_hello() {
+    let fake = fake().await;
+    fake.fault(Fault::gateway(1, Kind::NoHello));
+    let mut shard = Shard::dial(&fake.gateway_url()).await;
+    shard.tell(json!({ "op": 1, "d": null })).await;
+    assert_eq!(shard.hear().await["op"], json!(11), "that is the first it hears");
+}
+
+#[tokio::test]
+async fn a_socket_without_heartbeats_is_closed_and_its_session_lives() {
+    let fake = fake().await;
+    fake.settings(|settings| settings.heartbeat_every = Duration::from_millis(100));
+    let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4000 }));
+    let mut shard = Shard::say(&url(&ready), resume(&ready, 2)).await;
+    shard.event("RESUMED").await;
+}
+
+#[test]
+fn two_sockets_overlap_while_both_send_heartbeats() {
+    let secs = Duration::from_secs;
+    let socket = |began: u64, last: u64| Socket {
+        shard: Some((0, 1)),
+        began: Some(secs(began)),
+        last_heartbeat: Some(secs(last)),
+        ..Socket::default()
+    };
+    let elsewhere = Socket { shard: Some((1, 2)), ..socket(0, 100) };
+
+    assert_eq!(overlap(&[socket(0, 40), elsewhere.clone()]), secs(0));
+    assert_eq!(overlap(&[socket(0, 40), socket(50, 90), elsewhere.clone()]), secs(0));
+    assert_eq!(overlap(&[socket(0, 40), socket(25, 90), elsewhere]), secs(15));
+}
