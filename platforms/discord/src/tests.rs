@@ -2,6 +2,7 @@
 
 pub(crate) mod gateway;
 pub(crate) mod stub;
+mod together;
 
 use std::sync::Arc;
 
