@@ -37,7 +37,7 @@ pub(crate) fn event(
     let speaker = Speaker { me: Me::of(bot), platform: &bot.platform, rooms };
     match kind {
         "MESSAGE_CREATE" => speaker.created(&read(told)?),
-        "MESSAGE_UPDATE" => speaker.edited(&read(told)?),
+        "MESSAGE_UPDATE" => Ok(speaker.edited(&read(told)?)),
         "INTERACTION_CREATE" => speaker.interacted(&read(told)?),
         _ => Ok(None),
     }
@@ -64,13 +64,11 @@ impl Speaker<'_> {
 
     /// A message that was changed. Discord also tells when it has only looked at a link: then nobody
     /// changed anything.
-    fn edited(&self, message: &Message) -> Result<Option<Said>, ReceiveError> {
-        let (Some(author), Some(at)) = (&message.author, &message.edited_timestamp) else {
-            return Ok(None);
-        };
-        let Some((source, said)) = self.said(message, author) else { return Ok(None) };
+    fn edited(&self, message: &Message) -> Option<Said> {
+        let at = message.edited_timestamp.as_ref()?;
+        let (source, said) = self.said(message, message.author.as_ref()?)?;
         let said = event::Message { is_edit: true, ..said };
-        Ok(Some((draft(format!("e:{}:{at}", message.id), source, said), None)))
+        Some((draft(format!("e:{}:{at}", message.id), source, said), None))
     }
 
     /// What a message says, if it says anything, and it is not the bot's own.

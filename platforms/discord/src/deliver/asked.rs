@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_port::{Bot, DeliverError};
-use nightdesk_types::send::PromptOption;
+use nightdesk_types::send::{Op, PromptOption};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -52,15 +52,41 @@ impl Asked {
         Err(refused("too_long"))
     }
 
+    /// The message that an op makes; none, if it does something else.
+    pub(super) fn message(bot: &Bot, op: &Op) -> Result<Option<Self>, DeliverError> {
+        let (asked, reply_to) = match op {
+            Op::Send { content, reply_to } => (Self::saying(bot, content)?, reply_to),
+            Op::SendMedia { source_url, content, reply_to, .. } => {
+                (Self::saying(bot, &media(content, source_url)?)?, reply_to)
+            }
+            Op::Prompt { content, prompt_id, options, reply_to, .. } => {
+                let buttons = buttons(prompt_id, options)?;
+                (Self::saying(bot, content)?.with("components", buttons), reply_to)
+            }
+            Op::Edit { .. }
+            | Op::Typing { .. }
+            | Op::Delete { .. }
+            | Op::Draft { .. }
+            | Op::TaskCard { .. }
+            | Op::TaskCardStop { .. }
+            | Op::React { .. }
+            | Op::ThreadCreate { .. }
+            | Op::ThreadRename { .. }
+            | Op::GetChatInfo
+            | Op::FollowUp { .. } => return Ok(None),
+        };
+        Ok(Some(asked.replying(reply_to.as_deref())))
+    }
+
     /// The same, with one more.
-    pub(super) fn with(mut self, name: &str, value: impl Serialize) -> Self {
+    fn with(mut self, name: &str, value: impl Serialize) -> Self {
         // What cannot be written is none: all that is given is numbers, texts and lists of them.
         self.0.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());
         self
     }
 
     /// An answer to a message. If that is gone, it is said all the same.
-    pub(super) fn replying(self, to: Option<&str>) -> Self {
+    fn replying(self, to: Option<&str>) -> Self {
         let Some(to) = to.and_then(id) else { return self };
         let reply = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
         self.with("message_reference", reply)
@@ -95,7 +121,7 @@ pub(super) fn number(value: &Value) -> Option<Id> {
 }
 
 /// The buttons of a question, in rows.
-pub(super) fn buttons(prompt_id: &str, options: &[PromptOption]) -> Result<Value, DeliverError> {
+fn buttons(prompt_id: &str, options: &[PromptOption]) -> Result<Value, DeliverError> {
     if options.len() > BUTTONS_MAX {
         return Err(refused("too_many_options"));
     }
@@ -121,7 +147,7 @@ fn style(named: Option<&str>) -> u8 {
 }
 
 /// A file as a message: Discord shows what an address leads to. To upload it, its bytes would have to be here.
-pub(super) fn media(caption: &str, url: &str) -> Result<String, DeliverError> {
+fn media(caption: &str, url: &str) -> Result<String, DeliverError> {
     if !url.starts_with("https://") || url.contains(char::is_whitespace) {
         return Err(refused("file_not_taken"));
     }
@@ -143,13 +169,9 @@ pub(super) fn emoji(shown: &str) -> Result<String, DeliverError> {
     if name.is_empty() || is_odd {
         return Err(refused("reaction_invalid"));
     }
-    let mut written = String::new();
-    for b in name.bytes() {
-        match b {
-            b'_' | b'-' => written.push(char::from(b)),
-            b if b.is_ascii_alphanumeric() => written.push(char::from(b)),
-            b => written += &format!("%{b:02X}"),
-        }
-    }
-    Ok(written)
+    let write = |b: u8| match b {
+        b if b.is_ascii_alphanumeric() || b"_-".contains(&b) => char::from(b).to_string(),
+        b => format!("%{b:02X}"),
+    };
+    Ok(name.bytes().map(write).collect())
 }

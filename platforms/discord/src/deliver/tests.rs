@@ -1,7 +1,8 @@
 //! What agents say, on a server that stands in for Discord.
 
+use nightdesk_port::ChatInfo;
 use nightdesk_types::send::PromptOption;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::tests::stub::Stub;

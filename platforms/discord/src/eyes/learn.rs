@@ -82,10 +82,8 @@ impl Discord {
         channel: Id,
         person: Id,
     ) -> Result<Learnt, CallError> {
-        let whole = match is_known {
-            true => None,
-            false => Some(self.fetch(bot, format!("guilds/{guild}")).await?),
-        };
+        let whole =
+            if is_known { None } else { Some(self.fetch(bot, format!("guilds/{guild}")).await?) };
         let channel: Channel = self.fetch(bot, format!("channels/{channel}")).await?;
         let parent = channel.room.parent_id.filter(|_| channel.room.is_thread());
         let mut channels = vec![channel];

@@ -191,8 +191,12 @@ fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveErr
         }
         "THREAD_MEMBERS_UPDATE" => {
             let ThreadMembers { id, added_members, removed_member_ids } = read(told)?;
-            removed_member_ids.into_iter().for_each(|one| guild.take_out_of_thread(id, one));
-            added_members.iter().for_each(|one| guild.put_into_thread(id, one.user_id));
+            for gone in removed_member_ids {
+                guild.take_out_of_thread(id, gone);
+            }
+            for one in added_members {
+                guild.put_into_thread(id, one.user_id);
+            }
         }
         "GUILD_MEMBER_REMOVE" => {
             let gone: Member = read(told)?;

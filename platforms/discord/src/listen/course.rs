@@ -48,14 +48,22 @@ pub(super) struct Course {
     /// Where new sessions begin.
     main: String,
     session: Option<Cursor>,
+    /// Whether there was any before it.
     is_after_another: bool,
     lost_after: Option<u64>,
     /// Whether the session's own address did not answer.
     is_url_dead: bool,
     failed_resumes: u32,
     failures: u32,
-    has_identified: bool,
-    is_first: bool,
+    begun: Begun,
+}
+
+/// What was begun here so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begun {
+    Nothing,
+    Talks,
+    Sessions,
 }
 
 impl Course {
@@ -68,8 +76,7 @@ impl Course {
             is_url_dead: false,
             failed_resumes: 0,
             failures: 0,
-            has_identified: false,
-            is_first: true,
+            begun: Begun::Nothing,
         }
     }
 
@@ -89,28 +96,30 @@ impl Course {
     /// How long it is waited before.
     pub(super) fn wait(&self) -> Duration {
         let again = match self.failures {
-            0 if self.is_first => Duration::ZERO,
+            0 if self.begun == Begun::Nothing => Duration::ZERO,
             0 => AGAIN_MIN,
             failures => {
                 Duration::from_secs(1).saturating_mul(1 << (failures - 1).min(16)).min(AGAIN_MAX)
             }
         };
-        match (&self.session, self.has_identified) {
-            (None, true) => again.max(IDENTIFY_EVERY),
-            (None, false) if !self.is_first => again.max(ANEW_MIN),
-            (None | Some(_), _) => again,
+        match (&self.session, self.begun) {
+            (None, Begun::Sessions) => again.max(IDENTIFY_EVERY),
+            (None, Begun::Talks) => again.max(ANEW_MIN),
+            (None, Begun::Nothing) | (Some(_), _) => again,
         }
     }
 
     /// A new session was asked for.
     pub(super) const fn identified(&mut self) {
-        self.has_identified = true;
+        self.begun = Begun::Sessions;
     }
 
     /// Takes in how a talk ended. Answers whether that is the end of all.
     pub(super) fn ended(&mut self, talk: &Talk, ended: Ended) -> Option<Fatal> {
         let was_resuming = self.session.is_some();
-        self.is_first = false;
+        if self.begun == Begun::Nothing {
+            self.begun = Begun::Talks;
+        }
         if talk.is_live() {
             self.went_well(talk);
         } else {
@@ -150,7 +159,7 @@ impl Course {
             }
             // The number or the session is not known any more.
             Ended::Invalid { is_resumable: false } | Ended::Closed(Some(4003 | 4007 | 4009)) => {
-                self.lose()
+                self.lose();
             }
             Ended::NotReached
             | Ended::Unanswered

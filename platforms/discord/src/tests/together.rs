@@ -35,8 +35,9 @@ async fn stage() -> Stage {
     fake.bot(TOKEN, BOT, "desk");
     fake.person(ANN, "ann");
     fake.person(BOB, "bob");
-    let overwrite = |id: u64, allow: u64, deny: u64| {
-        json!({ "id": id.to_string(), "type": 0, "allow": allow.to_string(), "deny": deny.to_string() })
+    let overwrite = |id: u64, (allow, deny): (u64, u64)| {
+        let kind = u8::from(id == BOT);
+        json!({ "id": id.to_string(), "type": kind, "allow": allow.to_string(), "deny": deny.to_string() })
     };
     let view = 1 << 10;
     fake.guild(&json!({
@@ -49,7 +50,7 @@ async fn stage() -> Stage {
         "channels": [
             { "id": GENERAL.to_string(), "name": "general" },
             { "id": HIDDEN.to_string(), "name": "hidden", "permission_overwrites": [
-                overwrite(GUILD, 0, view), overwrite(ROLE, view, 0), overwrite(BOT, view, 0),
+                overwrite(GUILD, (0, view)), overwrite(ROLE, (view, 0)), overwrite(BOT, (view, 0)),
             ] },
         ],
     }));
@@ -164,7 +165,8 @@ async fn who_sees_what_follows_what_happens() {
     stage.arrive().await;
     stage.fake.say(ANN, HIDDEN, "psst");
     let (source, _) = said(&stage.heard().await).remove(0);
-    let sight = |stage: &Stage, who: u64| stage.discord.sight(&stage.bot, &source, &who.to_string());
+    let sight =
+        |stage: &Stage, who: u64| stage.discord.sight(&stage.bot, &source, &who.to_string());
     assert_eq!(sight(&stage, ANN), Sight::Sees);
     assert_eq!(sight(&stage, BOB), Sight::Blind);
 
@@ -188,9 +190,17 @@ async fn who_sees_what_follows_what_happens() {
 async fn a_command_is_taken_when_it_is_stored_and_answered_with_its_token() {
     let mut stage = stage().await;
     stage.arrive().await;
-    let id = stage.fake.command(BOT, ANN, GENERAL, ("ask", &json!([
-        { "name": "question", "type": 3, "value": "what is new?" },
-    ])));
+    let id = stage.fake.command(
+        BOT,
+        ANN,
+        GENERAL,
+        (
+            "ask",
+            &json!([
+                { "name": "question", "type": 3, "value": "what is new?" },
+            ]),
+        ),
+    );
     let heard = stage.heard().await;
     assert_eq!(said(&heard)[0].1.text, "/ask what is new?");
     let lent = heard.iter().find_map(|one| one.capability.clone()).unwrap();
@@ -203,11 +213,14 @@ async fn a_command_is_taken_when_it_is_stored_and_answered_with_its_token() {
     stage.heard().await;
     let is_taken = |fake: &FakeDiscord| answered(fake) == Some(5);
     assert!(stage.fake.until(Duration::from_secs(5), is_taken).await);
-    let follow_up = to(GENERAL, Op::FollowUp {
-        session_key: String::new(),
-        kind: lent.kind.clone(),
-        content: "nothing @everyone".to_owned(),
-    });
+    let follow_up = to(
+        GENERAL,
+        Op::FollowUp {
+            session_key: String::new(),
+            kind: lent.kind.clone(),
+            content: "nothing @everyone".to_owned(),
+        },
+    );
     stage.discord.follow_up(&stage.bot, &follow_up, &lent.secret).await.unwrap();
     let last = stage.fake.messages(GENERAL);
     assert!(last.iter().any(|message| message["content"] == "nothing @everyone"));
@@ -215,14 +228,17 @@ async fn a_command_is_taken_when_it_is_stored_and_answered_with_its_token() {
 
     stage.fake.end_interaction(id);
     let gone = stage.discord.follow_up(&stage.bot, &follow_up, &lent.secret).await.unwrap_err();
-    assert!(matches!(gone, DeliverError::Refused { platform_code } if platform_code == CAPABILITY_GONE));
+    assert!(
+        matches!(gone, DeliverError::Refused { platform_code } if platform_code == CAPABILITY_GONE)
+    );
 }
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_button() {
     let mut stage = stage().await;
     stage.arrive().await;
-    let option = |id: &str| PromptOption { id: id.to_owned(), label: id.to_uppercase(), style: None };
+    let option =
+        |id: &str| PromptOption { id: id.to_owned(), label: id.to_uppercase(), style: None };
     let prompt = Op::Prompt {
         content: "Shall I?".to_owned(),
         prompt_kind: "approval".to_owned(),

@@ -94,9 +94,10 @@ impl Case {
                 allow: bits(allow),
                 deny: bits(deny),
                 id: twilight_model::id::Id::new(id),
-                kind: match is_of_person {
-                    true => PermissionOverwriteType::Member,
-                    false => PermissionOverwriteType::Role,
+                kind: if is_of_person {
+                    PermissionOverwriteType::Member
+                } else {
+                    PermissionOverwriteType::Role
                 },
             })
             .collect();

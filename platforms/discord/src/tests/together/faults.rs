@@ -1,5 +1,7 @@
 //! F40, F01: whatever the gateway does, what people say arrives once and in order.
 
+use tokio::task::JoinSet;
+
 use super::*;
 
 /// What the gateway does after the bot has arrived, and whether the session is lost by it.
@@ -25,33 +27,44 @@ async fn whatever_the_gateway_does_what_is_said_after_it_arrives() {
         ("invalid at resume", Trouble::Fault(Kind::InvalidAtResume(false), Some(Order::Cut)), true),
         ("a repeat", Trouble::Fault(Kind::Repeat, None), false),
     ];
+    let mut all = JoinSet::new();
     for (name, trouble, is_lost) in cases {
-        let mut stage = stage().await;
-        stage.arrive().await;
-        let sessions = stage.fake.identifies().len();
-        let order = match trouble {
-            Trouble::Order(order) => Some(order),
-            Trouble::Fault(kind, order) => {
-                stage.fake.fault(Fault::gateway(1, kind));
-                order
-            }
-        };
-        if let Some(order) = order {
-            assert_eq!(stage.fake.order(order), 1, "{name}");
+        all.spawn(goes_on_after(name, trouble, is_lost));
+    }
+    all.join_all().await;
+}
+
+async fn goes_on_after(name: &'static str, trouble: Trouble, is_lost: bool) {
+    let mut stage = stage().await;
+    stage.arrive().await;
+    let sessions = stage.fake.identifies().len();
+    let order = match trouble {
+        Trouble::Order(order) => Some(order),
+        Trouble::Fault(kind, order) => {
+            stage.fake.fault(Fault::gateway(1, kind));
+            order
         }
-        if is_lost {
-            let begun = |fake: &FakeDiscord| fake.identifies().len() > sessions;
-            let told = stage.discord.listen(&stage.bot, stage.cursor.as_deref());
-            let told = tokio::join!(told, stage.fake.until(Duration::from_secs(10), begun)).0;
-            let told = told.unwrap();
-            assert!(told.iter().any(|one| one.is_after_gap), "{name}: {told:?}");
-            stage.cursor = told.last().map(|one| one.cursor.clone());
-        }
-        stage.fake.say(ANN, GENERAL, "after");
-        stage.fake.say(ANN, GENERAL, "later");
-        assert_eq!(stage.texts(2).await, ["after", "later"], "{name}");
-        let begun = stage.fake.identifies().len() - sessions;
-        assert_eq!(begun, usize::from(is_lost), "{name}");
+    };
+    if let Some(order) = order {
+        assert_eq!(stage.fake.order(order), 1, "{name}");
+    }
+    if is_lost {
+        stage.begins_anew(name).await;
+    }
+    for text in ["after", "later"] {
+        stage.fake.say(ANN, GENERAL, text);
+    }
+    assert_eq!(stage.texts(2).await, ["after", "later"], "{name}");
+    let begun = stage.fake.identifies().len() - sessions;
+    assert_eq!(begun, usize::from(is_lost), "{name}");
+}
+
+impl Stage {
+    /// Listens until a new session says that something may be missing.
+    async fn begins_anew(&mut self, name: &str) {
+        let told = self.discord.listen(&self.bot, self.cursor.as_deref()).await.unwrap();
+        assert!(told.iter().any(|one| one.is_after_gap), "{name}: {told:?}");
+        self.cursor = told.last().map(|one| one.cursor.clone());
     }
 }
 
