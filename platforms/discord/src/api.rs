@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use nightdesk_port::Bot;
-use nightdesk_types::Clock;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
 use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::de::DeserializeOwned;
@@ -92,6 +92,37 @@ impl Call {
     }
 }
 
+/// Who calls: a bot, or whoever has a key that may be one's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller<'b> {
+    bot: Option<BotId>,
+    key: Option<&'b Key>,
+}
+
+impl<'b> From<&'b Bot> for Caller<'b> {
+    fn from(bot: &'b Bot) -> Self {
+        Self { bot: Some(bot.id), key: bot.key.as_ref() }
+    }
+}
+
+impl<'b> From<&'b Key> for Caller<'b> {
+    fn from(key: &'b Key) -> Self {
+        Self { bot: None, key: Some(key) }
+    }
+}
+
+impl Caller<'_> {
+    /// The key as it is shown, if it is of a form that can be.
+    fn shown(&self) -> Result<HeaderValue, CallError> {
+        let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
+        let write = |key: &str| HeaderValue::from_str(&format!("Bot {key}")).ok();
+        let shown = self.key.and_then(|key| key.with(|key| write(key).filter(|_| is_plain(key))));
+        let mut shown = shown.ok_or(CallError::NoKey)?;
+        shown.set_sensitive(true);
+        Ok(shown)
+    }
+}
+
 /// Where Discord is.
 pub(crate) struct Api {
     client: Client,
@@ -120,19 +151,23 @@ impl Api {
     /// Makes one call as the bot.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
-        bot: &Bot,
+        caller: impl Into<Caller<'_>>,
         call: Call,
     ) -> Result<T, CallError> {
-        let shown = bot.key.as_ref().and_then(shown).ok_or(CallError::NoKey)?;
-        let request = self.request(&call)?.header(AUTHORIZATION, shown);
-        answer(&self.asked(bot, &call, request).await?)
+        let caller = caller.into();
+        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
+        answer(&self.asked(caller, &call, request).await?)
     }
 
     /// The same, where nothing is answered but that it is done.
-    pub(crate) async fn done(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
-        let shown = bot.key.as_ref().and_then(shown).ok_or(CallError::NoKey)?;
-        let request = self.request(&call)?.header(AUTHORIZATION, shown);
-        self.asked(bot, &call, request).await.map(drop)
+    pub(crate) async fn done(
+        &self,
+        caller: impl Into<Caller<'_>>,
+        call: Call,
+    ) -> Result<(), CallError> {
+        let caller = caller.into();
+        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
+        self.asked(caller, &call, request).await.map(drop)
     }
 
     /// Makes one call with nothing but what stands in its path.
@@ -142,13 +177,13 @@ impl Api {
         call: Call,
     ) -> Result<T, CallError> {
         let request = self.request(&call)?;
-        answer(&self.asked(bot, &call, request).await?)
+        answer(&self.asked(bot.into(), &call, request).await?)
     }
 
     /// The same, where nothing is answered but that it is done.
     pub(crate) async fn said(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
         let request = self.request(&call)?;
-        self.asked(bot, &call, request).await.map(drop)
+        self.asked(bot.into(), &call, request).await.map(drop)
     }
 
     fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
@@ -166,30 +201,20 @@ impl Api {
 
     async fn asked(
         &self,
-        bot: &Bot,
+        caller: Caller<'_>,
         call: &Call,
         request: RequestBuilder,
     ) -> Result<Vec<u8>, CallError> {
-        if let Some(wait) = self.holds.held(bot.id, call, self.clock.moment()) {
+        if let Some(wait) = self.holds.held(caller.bot, call, self.clock.moment()) {
             return Err(CallError::Held(wait));
         }
         let response = request.send().await.map_err(unanswered)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = body(response).await?;
         let refusal = (!status.is_success()).then(|| Refusal::read(status, &headers, &body));
-        self.holds.note(bot.id, call, (&headers, refusal.as_ref()), self.clock.moment());
+        self.holds.note(caller.bot, call, (&headers, refusal.as_ref()), self.clock.moment());
         refusal.map_or(Ok(body), |refusal| Err(CallError::Refused(refusal)))
     }
-}
-
-/// The key as it is shown, if it is of a form that can be.
-fn shown(key: &Key) -> Option<HeaderValue> {
-    let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
-    let mut shown = key.with(|key| {
-        is_plain(key).then(|| HeaderValue::from_str(&format!("Bot {key}")).ok()).flatten()
-    })?;
-    shown.set_sensitive(true);
-    Some(shown)
 }
 
 /// Nothing was done only if there was no connection to do it on.

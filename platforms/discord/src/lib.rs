@@ -9,12 +9,22 @@
 //! Begin with [`Discord`]. Messages come over the gateway (`listen`), interactions also by webhook
 //! (`receive`). `words` says what is told in our words, `deliver` what a send is in Discord's, `api` makes the
 //! calls, and `eyes` knows who can see which channel.
+//!
+//! # Settings of a bot
+//!
+//! `public_key`: what its interactions are signed with; without it none is taken. `application_id`: its
+//! application, where that is not the number in its token. `mentions`: whom agents may call by
+//! naming them, of `users`, `roles` and `everyone`; nobody, if it is not there. What is right for the first two,
+//! [`Discord::standing`] says.
+//!
+//! One socket is held for each bot, which Discord lets be in 2,500 servers.
 
 mod receive;
 mod listen;
 mod words;
 mod eyes;
 mod deliver;
+mod connect;
 mod api;
 mod me;
 mod capabilities;
@@ -29,6 +39,7 @@ use nightdesk_port::{Bot, Budget, Capabilities, Eyes, Listen, Platform};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
+pub use connect::{ConnectError, Standing};
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
 use api::Api;

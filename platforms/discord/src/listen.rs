@@ -104,6 +104,9 @@ impl Listen for Discord {
     }
 
     async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError> {
+        if bot.key.is_none() {
+            return Err(ListenError::KeyRejected);
+        }
         if let Some(why) = self.ears.shut(bot, self.clock.moment()) {
             return Err(why.into());
         }

@@ -19,11 +19,11 @@ const ALL: &str = "*";
 
 /// Until when calls of a kind are held.
 #[derive(Debug, Default)]
-pub(super) struct Holds(Mutex<HashMap<(BotId, String), Moment>>);
+pub(super) struct Holds(Mutex<HashMap<(Option<BotId>, String), Moment>>);
 
 impl Holds {
     /// For how long a call is held still.
-    pub(super) fn held(&self, bot: BotId, call: &Call, now: Moment) -> Option<Duration> {
+    pub(super) fn held(&self, bot: Option<BotId>, call: &Call, now: Moment) -> Option<Duration> {
         let holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let until = |kind: String| holds.get(&(bot, kind)).map(|until| until.since(now));
         let held = until(kind(call)).max(until(ALL.to_owned()))?;
@@ -33,7 +33,7 @@ impl Holds {
     /// Notes what an answer tells: that none is left, or that it was one too many.
     pub(super) fn note(
         &self,
-        bot: BotId,
+        bot: Option<BotId>,
         call: &Call,
         (headers, refusal): (&HeaderMap, Option<&Refusal>),
         now: Moment,
