@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_types::StoreError;
 use nightdesk_types::event::Draft;
 
 use crate::{Bot, Capability, ReceiveError};
@@ -80,8 +81,8 @@ pub trait Listen: Send + Sync {
 /// too often: so it must be counted where it outlives us.
 #[async_trait]
 pub trait Budget: Send + Sync {
-    /// Takes one, if any is left.
-    async fn spend(&self, bot: &Bot) -> bool;
+    /// Takes one. Answers whether any was left.
+    async fn spend(&self, bot: &Bot) -> Result<bool, StoreError>;
 }
 
 /// As often as it likes.
@@ -90,7 +91,7 @@ pub struct Unlimited;
 
 #[async_trait]
 impl Budget for Unlimited {
-    async fn spend(&self, _bot: &Bot) -> bool {
-        true
+    async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
+        Ok(true)
     }
 }

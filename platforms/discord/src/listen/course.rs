@@ -120,11 +120,9 @@ impl Course {
         if self.begun == Begun::Nothing {
             self.begun = Begun::Talks;
         }
-        if talk.is_live() {
+        if talk.is_live() || self.has_moved(talk) {
             self.went_well(talk);
         } else {
-            // Some of what was missed may have been told already.
-            self.session = talk.session().cloned();
             self.failures = self.failures.saturating_add(1);
             if was_resuming {
                 self.failed_resumes += 1;
@@ -136,6 +134,12 @@ impl Course {
             self.lose();
         }
         if let Ended::Closed(Some(code)) = ended { fatal(code) } else { None }
+    }
+
+    /// Whether some of what was missed was told.
+    fn has_moved(&self, talk: &Talk) -> bool {
+        let seq = |session: &Cursor| session.seq;
+        talk.session().map(seq) > self.session.as_ref().map(seq)
     }
 
     fn went_well(&mut self, talk: &Talk) {

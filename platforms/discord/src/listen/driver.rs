@@ -127,12 +127,16 @@ impl Driver {
                     vec![]
                 }
                 () = tick(line.beat.as_mut()) => vec![line.talk.beat(self.held.is_none())],
-                ended = run_out(line.talk.patience(), line.since) => return Over::Ended(ended),
+                ended = run_out(line.talk.patience(), line.since), if self.held.is_none() => {
+                    return Over::Ended(ended);
+                }
                 place = self.ends.tx.reserve(), if self.held.is_some() => {
                     let Ok(place) = place else { return Over::Left };
                     if let Some(told) = self.held.take() {
                         place.send(told);
                     }
+                    // As long as something comes, nobody is silent.
+                    line.since = Instant::now();
                     vec![]
                 }
                 came = line.socket.hear(), if self.held.is_none() => match came {
@@ -168,9 +172,11 @@ impl Driver {
                 self.shown(6, json!({ "session_id": session.session, "seq": seq }))
             }
             Effect::Identify => {
-                let may = timeout(BUDGET_WAIT, self.budget.spend(&self.bot)).await;
-                if !matches!(may, Ok(true)) {
-                    return Some(Over::Spent);
+                match timeout(BUDGET_WAIT, self.budget.spend(&self.bot)).await {
+                    Ok(Ok(true)) => {}
+                    Ok(Ok(false)) => return Some(Over::Spent),
+                    // Whether any is left is not known. It may be later.
+                    Ok(Err(_)) | Err(_) => return Some(Over::Ended(Ended::Unanswered)),
                 }
                 self.course.identified();
                 self.shown(2, json!({

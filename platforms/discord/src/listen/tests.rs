@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nightdesk_port::ReceiveError;
 use nightdesk_testkit::FakeClock;
+use nightdesk_types::StoreError;
 use nightdesk_types::event::{ChatType, Content};
 use serde_json::{Value, json};
 use tokio::join;
@@ -22,8 +23,9 @@ pub(super) struct Purse(AtomicU32);
 
 #[async_trait]
 impl Budget for Purse {
-    async fn spend(&self, _bot: &Bot) -> bool {
-        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+    async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
+        let less = |left: u32| left.checked_sub(1);
+        Ok(self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok())
     }
 }
 
@@ -184,6 +186,43 @@ async fn a_desk_that_is_slow_is_not_run_over() {
     );
     line.say(json!({ "op": 1 })).await;
     assert_eq!(line.hear().await["op"], 1, "the socket lives");
+}
+
+#[tokio::test]
+async fn what_waits_for_a_slow_desk_outlives_its_socket() {
+    // More than is read ahead, so that one waits when the socket ends.
+    const ALL: u64 = 200;
+    let stage = stage().await;
+    let mut cursor = Some(stage.cursor(0));
+    let (first, mut line) = join!(stage.heard(&mut cursor), async {
+        let (mut line, _) = stage.gateway.resumed().await;
+        for seq in 1..=ALL {
+            line.says(seq, &seq.to_string()).await;
+        }
+        line
+    });
+    line.say(json!({ "op": 7 })).await;
+    let mut all = texts(&first);
+    let mut cursor = first.last().map(|heard| heard.cursor.clone());
+    let rest = async {
+        while all.len() < usize::try_from(ALL).unwrap() {
+            let heard = stage.heard(&mut cursor).await;
+            all.extend(texts(&heard));
+            cursor = heard.last().map(|heard| heard.cursor.clone());
+        }
+    };
+    let replay = async {
+        let (mut line, after) = stage.gateway.resumed().await;
+        for seq in after + 1..=ALL {
+            line.says(seq, &seq.to_string()).await;
+        }
+        std::mem::forget(line);
+    };
+    tokio::select! {
+        () = rest => {}
+        () = async { replay.await; std::future::pending::<()>().await } => {}
+    }
+    assert_eq!(all, (1..=ALL).map(|seq| seq.to_string()).collect::<Vec<_>>());
 }
 
 #[tokio::test]

@@ -166,3 +166,15 @@ fn what_is_missing_in_a_replay_is_asked_for_once() {
     let [super::super::talk::Effect::Tell(told)] = &replay(&mut again)[..] else { panic!() };
     assert!(told.is_after_gap);
 }
+
+#[test]
+fn a_session_that_is_told_bit_by_bit_is_not_given_up() {
+    let mut course = course();
+    for seq in 6..20 {
+        let mut talk = course.talk();
+        talk.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
+        talk.hear(&format!(r#"{{"op":0,"t":"X","s":{seq},"d":{{}}}}"#));
+        assert_eq!(course.ended(&talk, Ended::Closed(None)), None);
+        assert_eq!(course.talk().session().map(|session| session.seq), Some(seq));
+    }
+}

@@ -52,11 +52,12 @@ fn walk(value: &Value, at: String, places: &mut Vec<String>) {
     places.push(at);
 }
 
-/// Every id that Discord vouches for as somebody's who speaks.
+/// Every id that Discord vouches for as somebody's who speaks. What has no names is read in order.
 fn speakers(told: &Value) -> Vec<String> {
     let told = &told["d"];
-    let all = [&told["author"], &told["member"]["user"], &told["user"]];
-    all.map(|speaker| speaker["id"].to_string().trim_matches('"').to_owned()).to_vec()
+    let all = [&told["author"], &told["member"]["user"], &told["member"][1], &told["user"]];
+    let ids = all.iter().flat_map(|speaker| [&speaker["id"], &speaker[0]]);
+    ids.map(|id| id.to_string().trim_matches('"').to_owned()).collect()
 }
 
 proptest! {
