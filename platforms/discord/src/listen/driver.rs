@@ -68,7 +68,7 @@ impl Driver {
     /// Talks, until nobody listens or nothing may be heard.
     pub(super) async fn run(mut self) {
         loop {
-            if self.is_left_within(self.course.wait()).await {
+            if self.is_left_within(self.course.wait()).await || !self.has_place().await {
                 return;
             }
             let mut talk = self.course.talk();
@@ -97,6 +97,22 @@ impl Driver {
     async fn is_left_within(&mut self, span: Duration) -> bool {
         let is_told = timeout(span, told_to_leave(&mut self.ends.leave)).await.is_ok();
         is_told || self.ends.shared.is_left()
+    }
+
+    /// Finds a place for what waits for one, before anything more is asked for. Answers whether there is any.
+    async fn has_place(&mut self) -> bool {
+        while let Some(told) = &self.held {
+            match timeout(LOOK_EVERY, self.ends.tx.send(Arc::clone(told))).await {
+                Ok(Ok(())) => self.held = None,
+                Ok(Err(_)) => return false,
+                Err(_) => {
+                    if self.is_left_within(Duration::ZERO).await {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
     }
 
     /// Holds one talk to its end. However it ends, the session can go on.

@@ -194,14 +194,16 @@ async fn what_waits_for_a_slow_desk_outlives_its_socket() {
     const ALL: u64 = 200;
     let stage = stage().await;
     let mut cursor = Some(stage.cursor(0));
-    let (first, mut line) = join!(stage.heard(&mut cursor), async {
-        let (mut line, _) = stage.gateway.resumed().await;
+    let (first, line) = join!(stage.heard(&mut cursor), async {
+        let mut line = stage.gateway.line().await;
+        line.say(json!({ "op": 10, "d": { "heartbeat_interval": 60 } })).await;
         for seq in 1..=ALL {
             line.says(seq, &seq.to_string()).await;
         }
         line
     });
-    line.say(json!({ "op": 7 })).await;
+    // It is not read any more, but a heartbeat finds out.
+    drop(line);
     let mut all = texts(&first);
     let mut cursor = first.last().map(|heard| heard.cursor.clone());
     let rest = async {
