@@ -187,6 +187,29 @@ async fn who_sees_what_follows_what_happens() {
 }
 
 #[tokio::test]
+async fn what_is_told_meanwhile_is_newer_than_what_was_asked_for() {
+    let stage = stage().await;
+    let route = "GET /guilds/{}/members/{}";
+    stage.fake.fault(Fault::at(route, 1, Kind::Slow(Duration::from_millis(500))));
+    let source = Source {
+        chat_id: HIDDEN.to_string(),
+        scope_id: Some(GUILD.to_string()),
+        ..Source::default()
+    };
+    let ann = ANN.to_string();
+    let told = async {
+        let is_asked = |fake: &FakeDiscord| !fake.calls_of("GET /channels/{}").is_empty();
+        assert!(stage.fake.until(Duration::from_secs(5), is_asked).await);
+        let lost = json!({ "guild_id": GUILD.to_string(), "role_id": ROLE.to_string() });
+        stage.discord.guilds.take(stage.bot.id, "GUILD_ROLE_DELETE", lost.to_string().as_bytes());
+    };
+    let ((), ()) = tokio::join!(stage.discord.learn(&stage.bot, &source, &ann), told);
+    assert_eq!(stage.discord.sight(&stage.bot, &source, &ann), Sight::Unknown, "it may be old");
+    stage.discord.learn(&stage.bot, &source, &ann).await;
+    assert_eq!(stage.discord.sight(&stage.bot, &source, &ann), Sight::Sees);
+}
+
+#[tokio::test]
 async fn a_command_is_taken_when_it_is_stored_and_answered_with_its_token() {
     let mut stage = stage().await;
     stage.arrive().await;
