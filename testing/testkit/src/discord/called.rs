@@ -38,8 +38,8 @@ pub(super) async fn answer(
     let asked = asked.clone().unwrap_or_default();
     let call = Call { method, path, token, asked: &asked };
     let (limit, answered) = shared.change(|world| {
-        let (now, settings) = (world.now(), world.settings.clone());
-        let limit = world.buckets.count((token, &route, path), now, &settings);
+        let (now, wall, settings) = (world.now(), world.wall(), world.settings.clone());
+        let limit = world.buckets.count((token, &route, path), (now, wall), &settings);
         let answered = match refusal(fault.as_ref(), &limit) {
             Some(refusal) => Err(refusal),
             None => readable.and_then(|_| rest::answer(world, call)),
@@ -101,6 +101,7 @@ fn written((status, body): (u16, Value), limit: &Limit) -> Response<Full<Bytes>>
     let named = HeaderName::from_static;
     say(named("x-ratelimit-limit"), &limit.calls_max.to_string());
     say(named("x-ratelimit-remaining"), &limit.remaining.to_string());
+    say(named("x-ratelimit-reset"), &limit.reset);
     say(named("x-ratelimit-reset-after"), &format!("{:.3}", limit.reset_after.as_secs_f64()));
     say(named("x-ratelimit-bucket"), &limit.name);
     if let Some(wait) = body["retry_after"].as_f64().filter(|_| status == 429) {

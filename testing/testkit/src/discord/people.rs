@@ -10,6 +10,25 @@ impl FakeDiscord {
         self.shared.change(|world| world.add_bot(token, id, name));
     }
 
+    /// So many sessions a bot may still begin today.
+    pub fn starts_left(&self, token: &str, remaining: u64) {
+        self.change_bot(token, |bot| bot.starts.remaining = remaining);
+    }
+
+    /// So many buckets of shards may identify at once.
+    pub fn max_concurrency(&self, token: &str, buckets: u64) {
+        self.change_bot(token, |bot| bot.starts.max_concurrency = buckets);
+    }
+
+    /// These intents a bot may not ask for: it is closed with 4014.
+    pub fn disallow_intents(&self, token: &str, intents: u64) {
+        self.change_bot(token, |bot| bot.disallowed_intents = intents);
+    }
+
+    fn change_bot<T>(&self, token: &str, change: impl FnOnce(&mut world::Bot) -> T) -> T {
+        self.shared.change(|world| change(world.bots.get_mut(token).expect("a bot")))
+    }
+
     /// Enters somebody.
     pub fn person(&self, id: u64, name: &str) {
         self.shared.change(|world| world.add_person(id, name));
@@ -100,6 +119,12 @@ impl FakeDiscord {
         reacted.expect("a message");
     }
 
+    /// Somebody takes a reaction back.
+    pub fn unreact(&self, user: u64, channel: u64, message: u64, emoji: &str) {
+        let at = (channel, message);
+        self.shared.change(|world| world.react(user, at, emoji, false)).expect("a message");
+    }
+
     /// Somebody presses a button. Answers the interaction's id.
     pub fn press(&self, user: u64, channel: u64, message: u64, custom_id: &str) -> u64 {
         let pressed = self.shared.change(|world| world.press(user, (channel, message), custom_id));
@@ -120,8 +145,7 @@ impl FakeDiscord {
 
     /// Has interactions posted to this URL instead, signed, once it was tried as Discord tries it.
     pub async fn post_interactions(&self, token: &str, url: &str) -> Result<(), String> {
-        let application = self.shared.change(|world| {
-            let bot = world.bots.get_mut(token).expect("a bot");
+        let application = self.change_bot(token, |bot| {
             bot.interactions_url = Some(url.to_owned());
             bot.id
         });

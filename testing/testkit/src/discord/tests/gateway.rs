@@ -32,7 +32,7 @@ impl Shard {
 
     async fn ready(fake: &FakeDiscord, intents: u64) -> (Self, Value) {
         let mut shard =
-            Self::say(&fake.gateway_url(), identify(json!({ "intents": intents }))).await;
+            Self::say(&fake.gateway_url(), identify(&json!({ "intents": intents }))).await;
         let ready = shard.event("READY").await;
         shard.event("GUILD_CREATE").await;
         (shard, ready)
@@ -65,7 +65,7 @@ impl Shard {
     }
 }
 
-fn identify(with: Value) -> Value {
+fn identify(with: &Value) -> Value {
     let mut asked = json!({ "token": TOKEN, "intents": PLAIN, "properties": {} });
     asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
     json!({ "op": 2, "d": asked })
@@ -132,22 +132,22 @@ async fn a_session_ends_with_a_goodbye_and_with_time() {
 async fn wrong_words_are_closed_with_their_code() {
     let fake = fake().await;
     fake.settings(|settings| settings.identify_every = Duration::ZERO);
-    fake.shared.world().bots.get_mut(TOKEN).unwrap().disallowed_intents = CONTENT;
+    fake.disallow_intents(TOKEN, CONTENT);
     let cases = [
         (json!({ "op": 77 }), 4001),
         (json!("x".repeat(5_000)), 4002),
         (json!({ "op": 3, "d": {} }), 4003),
-        (identify(json!({ "token": "other" })), 4004),
-        (identify(json!({ "shard": [2, 2] })), 4010),
-        (identify(json!({ "intents": null })), 4013),
-        (identify(json!({ "intents": CONTENT })), 4014),
+        (identify(&json!({ "token": "other" })), 4004),
+        (identify(&json!({ "shard": [2, 2] })), 4010),
+        (identify(&json!({ "intents": null })), 4013),
+        (identify(&json!({ "intents": CONTENT })), 4014),
     ];
     for (said, code) in cases {
         let mut shard = Shard::say(&fake.gateway_url(), said).await;
         assert_eq!(shard.hear().await, json!({ "closed": code }));
     }
     let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
-    shard.tell(identify(json!({}))).await;
+    shard.tell(identify(&json!({}))).await;
     assert_eq!(shard.hear().await, json!({ "closed": 4005 }));
     let mut shard = Shard::say(&url(&ready), resume(&ready, 99)).await;
     assert_eq!(shard.hear().await, json!({ "closed": 4007 }));
@@ -169,12 +169,12 @@ async fn who_says_too_much_is_closed() {
 #[tokio::test]
 async fn a_bucket_identifies_once_in_five_seconds() {
     let fake = fake().await;
-    fake.shared.world().bots.get_mut(TOKEN).unwrap().starts.max_concurrency = 2;
-    let first = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [0, 3] }))).await;
-    let mut other = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [1, 3] }))).await;
+    fake.max_concurrency(TOKEN, 2);
+    let first = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [0, 3] }))).await;
+    let mut other = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [1, 3] }))).await;
     other.event("READY").await;
 
-    let mut same = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [2, 3] }))).await;
+    let mut same = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [2, 3] }))).await;
     assert_eq!(same.hear().await, json!({ "op": 9, "d": false }));
     let soon: Vec<bool> = fake.identifies().iter().map(|one| one.is_too_soon).collect();
     assert_eq!(soon, [false, false, true]);
@@ -190,7 +190,7 @@ async fn the_thousandth_identify_costs_the_token() {
     let (_, info) = get(&fake, "/gateway/bot").await;
     assert_eq!(info["session_start_limit"]["remaining"], json!(0));
 
-    let mut last = Shard::say(&fake.gateway_url(), identify(json!({}))).await;
+    let mut last = Shard::say(&fake.gateway_url(), identify(&json!({}))).await;
     assert_eq!(last.hear().await, json!({ "closed": 4004 }));
     assert_eq!(shard.hear().await, json!({ "closed": 4004 }), "all sessions end");
     assert_eq!(get(&fake, "/users/@me").await.0, 401);
@@ -216,7 +216,7 @@ async fn a_guild_is_heard_on_its_shard_and_people_on_the_first() {
     let fake = fake().await;
     fake.settings(|settings| settings.identify_every = Duration::ZERO);
     let shard_of_guild = (GUILD >> 22) % 7;
-    let asked = |shard: u64| identify(json!({ "shard": [shard, 7], "intents": PLAIN | CONTENT }));
+    let asked = |shard: u64| identify(&json!({ "shard": [shard, 7], "intents": PLAIN | CONTENT }));
     let mut its = Shard::say(&fake.gateway_url(), asked(shard_of_guild)).await;
     let mut first = Shard::say(&fake.gateway_url(), asked(0)).await;
     assert_eq!(its.event("READY").await["guilds"][0]["id"], json!(GUILD.to_string()));
