@@ -22,6 +22,7 @@ use tokio::time::timeout;
 
 mod called;
 mod control;
+mod enter;
 mod fault;
 mod gateway;
 mod people;

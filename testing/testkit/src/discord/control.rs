@@ -49,6 +49,9 @@ fn enter(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
         "thread" => {
             return world.open_thread(id("parent")?, id("owner")?, id("message"), &asked["thread"]);
         }
+        "thread_member" => {
+            world.set_thread_member(id("thread")?, id("user")?, asked["is_in"] != false)?;
+        }
         "direct" => return Some(json!(world.direct(id("bot")?, id("user")?).to_string())),
         "block" => drop(world.blocked.insert(id("user")?)),
         _ => return None,

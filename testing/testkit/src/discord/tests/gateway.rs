@@ -1,83 +1,11 @@
 //! Sockets and sessions.
 
-use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
+use super::shard::{CONTENT, PLAIN, Shard, identify, resume, url};
 use super::*;
-
-/// Everything but what is privileged.
-const PLAIN: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 12;
-const CONTENT: u64 = 1 << 15;
-
-/// A client with a socket.
-struct Shard(WebSocketStream<TcpStream>);
-
-impl Shard {
-    async fn dial(url: &str) -> Self {
-        let host = url.strip_prefix("ws://").unwrap();
-        let stream = TcpStream::connect(host).await.unwrap();
-        let (socket, _) = client_async(format!("{url}/?v=10&encoding=json"), stream).await.unwrap();
-        Self(socket)
-    }
-
-    /// Dials, hears the hello and says this.
-    async fn say(url: &str, said: Value) -> Self {
-        let mut shard = Self::dial(url).await;
-        assert_eq!(shard.hear().await["op"], json!(10));
-        shard.tell(said).await;
-        shard
-    }
-
-    async fn ready(fake: &FakeDiscord, intents: u64) -> (Self, Value) {
-        let mut shard =
-            Self::say(&fake.gateway_url(), identify(&json!({ "intents": intents }))).await;
-        let ready = shard.event("READY").await;
-        shard.event("GUILD_CREATE").await;
-        (shard, ready)
-    }
-
-    async fn tell(&mut self, said: Value) {
-        self.0.send(Message::text(said.to_string())).await.unwrap();
-    }
-
-    /// The next frame; how it was closed, as `{"closed": code}`.
-    async fn hear(&mut self) -> Value {
-        match timeout(PATIENCE, self.0.next()).await.expect("a frame") {
-            Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
-            Some(Ok(Message::Close(frame))) => {
-                json!({ "closed": frame.map(|frame| u16::from(frame.code)) })
-            }
-            _ => json!({ "closed": null }),
-        }
-    }
-
-    /// The next frame, which is this event.
-    async fn event(&mut self, name: &str) -> Value {
-        let frame = self.hear().await;
-        assert_eq!(frame["t"], json!(name), "{frame}");
-        frame["d"].clone()
-    }
-
-    async fn content(&mut self) -> Value {
-        self.event("MESSAGE_CREATE").await["content"].clone()
-    }
-}
-
-fn identify(with: &Value) -> Value {
-    let mut asked = json!({ "token": TOKEN, "intents": PLAIN, "properties": {} });
-    asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
-    json!({ "op": 2, "d": asked })
-}
-
-fn resume(ready: &Value, seq: u64) -> Value {
-    json!({ "op": 6, "d": { "token": TOKEN, "session_id": ready["session_id"], "seq": seq } })
-}
-
-fn url(ready: &Value) -> String {
-    ready["resume_gateway_url"].as_str().unwrap().to_owned()
-}
 
 async fn closed(fake: &FakeDiscord) {
     let is_closed =
@@ -111,10 +39,7 @@ async fn a_session_ends_with_a_goodbye_and_with_time() {
     for code in [1000_u16, 1001] {
         fake.settings(|settings| settings.identify_every = Duration::ZERO);
         let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
-        let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame {
-            code: code.into(),
-            reason: "".into(),
-        };
+        let frame = CloseFrame { code: code.into(), reason: "".into() };
         shard.0.close(Some(frame)).await.unwrap();
         closed(&fake).await;
         let mut shard = Shard::say(&url(&ready), resume(&ready, 1)).await;
@@ -227,6 +152,27 @@ async fn a_guild_is_heard_on_its_shard_and_people_on_the_first() {
     fake.say(ANN, fake.direct(BOT, ANN), "for you alone");
     assert_eq!(its.content().await, json!("in the guild"));
     assert_eq!(first.content().await, json!("for you alone"));
+}
+
+#[tokio::test]
+async fn a_bot_hears_that_it_came_into_a_thread_and_left_it() {
+    let fake = fake().await;
+    let (mut shard, _) = Shard::ready(&fake, PLAIN | CONTENT).await;
+    let thread = fake.private_thread(GENERAL, ANN, "a");
+    fake.say(ANN, thread, "before");
+    fake.thread_member(thread, BOT, true);
+    fake.say(ANN, thread, "after");
+    fake.thread_member(thread, BOT, false);
+    fake.say(ANN, thread, "later");
+    fake.say(ANN, GENERAL, "elsewhere");
+
+    assert_eq!(shard.event("THREAD_CREATE").await["id"], json!(thread.to_string()));
+    let came = shard.event("THREAD_MEMBERS_UPDATE").await;
+    assert_eq!(came["added_members"][0]["user_id"], json!(BOT.to_string()));
+    assert_eq!(shard.content().await, json!("after"));
+    let left = shard.event("THREAD_MEMBERS_UPDATE").await;
+    assert_eq!(left["removed_member_ids"], json!([BOT.to_string()]));
+    assert_eq!(shard.content().await, json!("elsewhere"));
 }
 
 #[tokio::test]

@@ -50,6 +50,21 @@ async fn an_administrator_may_all_and_a_stranger_nothing() {
 }
 
 #[tokio::test]
+async fn a_private_thread_is_seen_by_who_is_in_it() {
+    let fake = fake().await;
+    let thread = fake.private_thread(GENERAL, ANN, "a");
+    let path = format!("/channels/{thread}");
+    assert_eq!(get(&fake, &path).await.0, 403);
+
+    fake.thread_member(thread, BOT, true);
+    assert_eq!(get(&fake, &path).await.0, 200);
+    let (_, people) = get(&fake, &format!("{path}/thread-members")).await;
+    assert_eq!(people.as_array().map(Vec::len), Some(2));
+    let left = answer(call(&fake, Method::DELETE, &format!("{path}/thread-members/@me"))).await;
+    assert_eq!((left.0, get(&fake, &path).await.0), (204, 403));
+}
+
+#[tokio::test]
 async fn a_thread_is_seen_by_who_sees_its_channel() {
     let fake = fake().await;
     let (open, hidden) =
