@@ -71,6 +71,8 @@ async fn wrong_words_are_closed_with_their_code() {
         let mut shard = Shard::say(&fake.gateway_url(), said).await;
         assert_eq!(shard.hear().await, json!({ "closed": code }));
     }
+    let mut shard = Shard::dial_with(&fake.gateway_url(), "v=6").await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4012 }));
     let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
     shard.tell(identify(&json!({}))).await;
     assert_eq!(shard.hear().await, json!({ "closed": 4005 }));

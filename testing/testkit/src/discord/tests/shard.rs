@@ -16,9 +16,13 @@ pub(super) struct Shard(pub(super) WebSocketStream<TcpStream>);
 
 impl Shard {
     pub(super) async fn dial(url: &str) -> Self {
+        Self::dial_with(url, "v=10&encoding=json").await
+    }
+
+    pub(super) async fn dial_with(url: &str, query: &str) -> Self {
         let host = url.strip_prefix("ws://").unwrap();
         let stream = TcpStream::connect(host).await.unwrap();
-        let (socket, _) = client_async(format!("{url}/?v=10&encoding=json"), stream).await.unwrap();
+        let (socket, _) = client_async(format!("{url}/?{query}"), stream).await.unwrap();
         Self(socket)
     }
 
