@@ -54,7 +54,7 @@ telegram-others:
 
 # Hold our fake Discord to its word with a client of others.
 discord-others *ARGS:
-    cargo build --locked -p nightdesk-testkit --example fake-discord
+    cargo build --locked -p nightdesk-testkit --no-default-features --features discord --example fake-discord
     testing/discord/client.sh {{ ARGS }}
 
 # Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.

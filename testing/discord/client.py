@@ -80,7 +80,7 @@ class Bot(discord.AutoShardedClient):
     """A client that notes what it hears."""
 
     def __init__(self, intents=EVERYTHING):
-        super().__init__(intents=intents, guild_ready_timeout=0.1)
+        super().__init__(intents=intents, guild_ready_timeout=0.1, heartbeat_timeout=1)
         self.heard = asyncio.Queue()
         self.events = asyncio.Queue()
         self.pressed = asyncio.Queue()
@@ -287,6 +287,40 @@ async def an_unknown_session_is_invalid(fake):
         assert len(fake.control("identifies")) == 2
 
 
+async def resumes_what_is_invalid_for_now(fake):
+    async with Bot() as bot:
+        assert fake.order("invalid", resumable=True) == 1
+        await bot.event("resumed")
+        assert len(fake.control("identifies")) == 1
+
+
+async def a_session_may_time_out(fake):
+    async with Bot() as bot:
+        assert fake.order("close", code=4009) == 1
+        await bot.event("connected")
+        assert [one["is_taken"] for one in fake.control("resumes")] == [False]
+        assert len(fake.control("identifies")) == 2
+
+
+async def the_resume_url_may_be_dead(fake):
+    async with Bot() as bot:
+        fake.fault("dead_resume_url")
+        assert fake.order("cut") == 1
+        fake.say("meanwhile")
+        await bot.event("resumed")
+        assert (await bot.hears()).content == "meanwhile"
+
+
+async def a_silent_gateway_is_left(fake):
+    fake.control("settings", identify_every=0, heartbeat_every=500)
+    async with Bot() as bot:
+        fake.fault("no_ack", times=3)
+        await bot.event("resumed")
+        left = fake.control("sockets")[0]
+        assert (left["close_code"], left["closed_by_client"]) == (4000, True), left
+        assert len(fake.control("identifies")) == 1
+
+
 async def forbidden_intents_end_it(fake):
     fake.control("starts", token=TOKEN, disallowed_intents=1 << 15)
     bot = Bot()
@@ -363,6 +397,10 @@ CHECKS = [
     reconnects_when_told_to,
     identifies_anew_when_invalid,
     an_unknown_session_is_invalid,
+    resumes_what_is_invalid_for_now,
+    a_session_may_time_out,
+    the_resume_url_may_be_dead,
+    a_silent_gateway_is_left,
     forbidden_intents_end_it,
     buttons_are_pressed_and_answered,
     commands_are_given,

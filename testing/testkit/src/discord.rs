@@ -22,6 +22,7 @@ use tokio::time::timeout;
 
 mod called;
 mod control;
+mod enter;
 mod fault;
 mod gateway;
 mod people;
@@ -139,14 +140,12 @@ impl FakeDiscord {
 
     /// Does this to every open socket that has a session. Answers how many these are.
     pub fn order(&self, order: Order) -> usize {
-        self.shared.change(|world| world.order(order))
+        self.shared.change(|world| world.order(None, order))
     }
 
-    /// So many sessions a bot may still begin today.
-    pub fn starts_left(&self, token: &str, remaining: u64) {
-        self.shared.change(|world| {
-            world.bots.get_mut(token).expect("a bot").starts.remaining = remaining;
-        });
+    /// Does this to the sockets of one shard.
+    pub fn order_at(&self, shard: u64, order: Order) -> usize {
+        self.shared.change(|world| world.order(Some(shard), order))
     }
 
     /// What it was asked so far.

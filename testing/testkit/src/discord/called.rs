@@ -14,7 +14,7 @@ use super::request::Asked;
 use super::rest::limits::Limit;
 use super::rest::{self, Answered, Call, Refusal};
 use super::serve::{Answer, HungUp, page};
-use super::world::Called;
+use super::world::{Called, World};
 
 pub(super) async fn answer(
     shared: &Shared,
@@ -32,33 +32,41 @@ pub(super) async fn answer(
         Some(Kind::Garbage) => return Ok(page(StatusCode::OK, Bytes::from("<html>no</html>"))),
         _ => {}
     }
-    let readable = asked
-        .as_ref()
-        .ok_or_else(|| Refusal::of(400, 50_109, "The request body contains invalid JSON."));
-    let asked = asked.clone().unwrap_or_default();
-    let call = Call { method, path, token, asked: &asked };
-    let (limit, answered) = shared.change(|world| {
-        let (now, settings) = (world.now(), world.settings.clone());
-        let limit = world.buckets.count((token, &route, path), now, &settings);
-        let answered = match refusal(fault.as_ref(), &limit) {
-            Some(refusal) => Err(refusal),
-            None => readable.and_then(|_| rest::answer(world, call)),
-        };
-        let answered = said(answered);
-        world.calls.push(Called {
-            at: now,
-            token: token.to_owned(),
-            route: route.clone(),
-            path: format!("/{}", path.join("/")),
-            asked: asked.told(),
-            answered: answered.clone(),
-        });
-        (limit, answered)
-    });
+    let (limit, answered) =
+        shared.change(|world| done(world, (method, path, token), asked, fault.as_ref()));
     if fault == Some(Kind::DoAndHangUp) {
         return Err(HungUp);
     }
     Ok(written(answered, &limit))
+}
+
+/// Counts a call, does it unless there is something against it, and writes it down.
+fn done(
+    world: &mut World,
+    (method, path, token): (&str, &[&str], &str),
+    asked: Option<Asked>,
+    fault: Option<&Kind>,
+) -> (Limit, (u16, Value)) {
+    let (route, at, settings) = (rest::route(method, path), world.now(), world.settings.clone());
+    let times = (at, world.wall());
+    let limit = world.buckets.count((token, &route, path), times, &settings);
+    let is_readable = asked.is_some();
+    let asked = asked.unwrap_or_default();
+    let answered = match refusal(fault, &limit) {
+        Some(refusal) => Err(refusal),
+        None if is_readable => rest::answer(world, Call { method, path, token, asked: &asked }),
+        None => Err(Refusal::of(400, 50_109, "The request body contains invalid JSON.")),
+    };
+    let answered = said(answered);
+    world.calls.push(Called {
+        at,
+        token: token.to_owned(),
+        route,
+        path: format!("/{}", path.join("/")),
+        asked: asked.told(),
+        answered: answered.clone(),
+    });
+    (limit, answered)
 }
 
 fn token(head: &Parts) -> &str {
@@ -101,6 +109,7 @@ fn written((status, body): (u16, Value), limit: &Limit) -> Response<Full<Bytes>>
     let named = HeaderName::from_static;
     say(named("x-ratelimit-limit"), &limit.calls_max.to_string());
     say(named("x-ratelimit-remaining"), &limit.remaining.to_string());
+    say(named("x-ratelimit-reset"), &limit.reset);
     say(named("x-ratelimit-reset-after"), &format!("{:.3}", limit.reset_after.as_secs_f64()));
     say(named("x-ratelimit-bucket"), &limit.name);
     if let Some(wait) = body["retry_after"].as_f64().filter(|_| status == 429) {

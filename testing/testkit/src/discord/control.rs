@@ -49,6 +49,9 @@ fn enter(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
         "thread" => {
             return world.open_thread(id("parent")?, id("owner")?, id("message"), &asked["thread"]);
         }
+        "thread_member" => {
+            world.set_thread_member(id("thread")?, id("user")?, asked["is_in"] != false)?;
+        }
         "direct" => return Some(json!(world.direct(id("bot")?, id("user")?).to_string())),
         "block" => drop(world.blocked.insert(id("user")?)),
         _ => return None,
@@ -90,10 +93,11 @@ fn set(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
             bot.starts.remaining = number(&asked["remaining"]).unwrap_or(bot.starts.remaining);
             bot.starts.max_concurrency =
                 number(&asked["max_concurrency"]).unwrap_or(bot.starts.max_concurrency);
-            bot.disallowed_intents = number(&asked["disallowed_intents"]).unwrap_or_default();
+            bot.disallowed_intents =
+                number(&asked["disallowed_intents"]).unwrap_or(bot.disallowed_intents);
         }
         "fault" => world.faults.push(Fault::read(asked)?),
-        "order" => return Some(json!(world.order(read_order(asked)?))),
+        "order" => return Some(json!(world.order(number(&asked["shard"]), read_order(asked)?))),
         "interactions_at" => {
             let url = asked["url"].as_str().map(str::to_owned);
             world.bots.get_mut(asked["token"].as_str()?)?.interactions_url = url;

@@ -100,10 +100,12 @@ impl Gateway {
 }
 
 impl World {
-    /// Does this to every open socket that has a session. Answers how many these are.
-    pub(super) fn order(&mut self, order: Order) -> usize {
-        let live = self.gateway.sessions.values().filter_map(|session| session.wire);
-        let live: Vec<usize> = live.collect();
+    /// Does this to every open socket that has a session, or to those of one shard. Answers how many these
+    /// are.
+    pub(super) fn order(&mut self, shard: Option<u64>, order: Order) -> usize {
+        let sessions = self.gateway.sessions.values();
+        let meant = sessions.filter(|session| shard.is_none_or(|shard| session.shard.0 == shard));
+        let live: Vec<usize> = meant.filter_map(|session| session.wire).collect();
         for wire in &live {
             self.gateway.obey(*wire, order);
         }
@@ -143,6 +145,13 @@ impl World {
         }
         self.gateway.wires.push(wire);
         self.gateway.wires.len() - 1
+    }
+
+    /// Forgets the sessions that were without a socket for too long.
+    fn forget_old_sessions(&mut self) {
+        let (now, life) = (self.now(), self.settings.session_life);
+        let is_young = |left: Duration| now.saturating_sub(left) <= life;
+        self.gateway.sessions.retain(|_, session| session.left.is_none_or(is_young));
     }
 
     /// A socket is gone. Its session lives on, unless the client said goodbye.

@@ -1,76 +1,10 @@
-//! People: what a test has there be, and has people do.
+//! People: what a test has them do, and what is there afterwards.
 
 use serde_json::{Value, json};
 
-use super::{FakeDiscord, sign, world};
+use super::FakeDiscord;
 
 impl FakeDiscord {
-    /// Enters a bot, whose id is its application's too.
-    pub fn bot(&self, token: &str, id: u64, name: &str) {
-        self.shared.change(|world| world.add_bot(token, id, name));
-    }
-
-    /// Enters somebody.
-    pub fn person(&self, id: u64, name: &str) {
-        self.shared.change(|world| world.add_person(id, name));
-    }
-
-    /// Enters a guild, as Discord describes one: `{"id": "41771983444115456", "name": "Home", "roles":
-    /// […], "channels": [{"id": "…", "name": "general"}], "members": [{"user": {"id": "…"}, "roles": […]}]}`.
-    /// What is missing is filled in.
-    pub fn guild(&self, guild: &Value) {
-        self.shared.change(|world| world.add_guild(guild)).expect("a guild has an id");
-    }
-
-    /// Has a bot join a guild.
-    pub fn join(&self, token: &str, guild: u64) {
-        self.shared.change(|world| world.join(token, guild)).expect("a bot and a guild");
-    }
-
-    /// Has a bot or somebody else leave a guild.
-    pub fn leave(&self, guild: u64, user: u64) {
-        self.shared.change(|world| world.leave(guild, user)).expect("a member");
-    }
-
-    /// Enters a role of a guild, or changes it.
-    pub fn role(&self, guild: u64, role: &Value) {
-        self.shared.change(|world| world.set_role(guild, role)).expect("a guild, and a role's id");
-    }
-
-    /// Enters a member of a guild, or changes their roles.
-    pub fn member(&self, guild: u64, user: u64, roles: &[u64]) {
-        let roles: Value = roles.iter().map(u64::to_string).collect();
-        self.shared.change(|world| world.set_member(guild, user, &roles)).expect("a guild");
-    }
-
-    /// Enters a channel of a guild, or changes it, say its `permission_overwrites`.
-    pub fn channel(&self, guild: u64, channel: &Value) {
-        let set = self.shared.change(|world| world.set_channel(guild, channel));
-        set.expect("a guild, and a channel's id");
-    }
-
-    /// Takes a channel or a thread away.
-    pub fn drop_channel(&self, channel: u64) {
-        self.shared.change(|world| world.drop_channel(channel)).expect("a channel");
-    }
-
-    /// Has somebody open a thread in a channel, under a message if it is named. Answers its id.
-    pub fn thread(&self, parent: u64, owner: u64, message: Option<u64>, name: &str) -> u64 {
-        let thread = json!({ "name": name });
-        let opened = self.shared.change(|world| world.open_thread(parent, owner, message, &thread));
-        opened.and_then(|thread| world::number(&thread["id"])).expect("a channel of a guild")
-    }
-
-    /// The direct channel of a bot and somebody.
-    pub fn direct(&self, bot: u64, user: u64) -> u64 {
-        self.shared.change(|world| world.direct(bot, user))
-    }
-
-    /// Somebody takes no direct messages any more.
-    pub fn block(&self, user: u64) {
-        self.shared.change(|world| world.blocked.insert(user));
-    }
-
     /// Somebody writes in a channel. Answers the message's id.
     pub fn say(&self, user: u64, channel: u64, text: &str) -> u64 {
         self.send(user, channel, &json!({ "content": text }))
@@ -100,6 +34,12 @@ impl FakeDiscord {
         reacted.expect("a message");
     }
 
+    /// Somebody takes a reaction back.
+    pub fn unreact(&self, user: u64, channel: u64, message: u64, emoji: &str) {
+        let at = (channel, message);
+        self.shared.change(|world| world.react(user, at, emoji, false)).expect("a message");
+    }
+
     /// Somebody presses a button. Answers the interaction's id.
     pub fn press(&self, user: u64, channel: u64, message: u64, custom_id: &str) -> u64 {
         let pressed = self.shared.change(|world| world.press(user, (channel, message), custom_id));
@@ -111,26 +51,10 @@ impl FakeDiscord {
         self.shared.change(|world| world.command(bot, user, channel, command)).expect("a channel")
     }
 
-    /// Ends the token of an interaction before its time.
-    pub fn end_interaction(&self, interaction: u64) {
-        self.shared.change(|world| {
-            world.interactions.get_mut(&interaction).expect("an interaction").is_ended = true;
-        });
-    }
-
-    /// Has interactions posted to this URL instead, signed, once it was tried as Discord tries it.
-    pub async fn post_interactions(&self, token: &str, url: &str) -> Result<(), String> {
-        let application = self.shared.change(|world| {
-            let bot = world.bots.get_mut(token).expect("a bot");
-            bot.interactions_url = Some(url.to_owned());
-            bot.id
-        });
-        sign::try_endpoint(&self.shared, application).await
-    }
-
-    /// The key by which signatures of an application are checked, in hex.
-    pub fn public_key(&self, token: &str) -> String {
-        self.shared.world().bots.get(token).expect("a bot").key.public_hex()
+    /// The emoji on a message, and whose they are.
+    pub fn reactions(&self, channel: u64, message: u64) -> Vec<(String, u64)> {
+        let world = self.shared.world();
+        world.reactions.get(&(channel, message)).into_iter().flatten().cloned().collect()
     }
 
     /// A message as it is now.

@@ -12,6 +12,7 @@ mod gateway;
 mod interactions;
 mod messages;
 mod permissions;
+mod shard;
 
 const TOKEN: &str = "a-token";
 const BOT: u64 = 1_000 << 22;

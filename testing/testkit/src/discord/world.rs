@@ -11,16 +11,19 @@ use super::fault::Fault;
 use super::gateway::Gateway;
 use super::rest::limits::Buckets;
 use super::settings::Settings;
-use super::sign::SigningKey;
+pub(super) use bots::{Bot, SESSION_STARTS_MAX};
 use interactions::Interaction;
 
+pub(super) mod bots;
 pub(super) mod dispatch;
 pub(super) mod guilds;
 pub(super) mod interactions;
 pub(super) mod messages;
 pub(super) mod permissions;
 pub(super) mod places;
+mod reactions;
 pub(super) mod things;
+pub(super) mod threads;
 
 /// The first second of 2015, from which Discord's ids count.
 const EPOCH_MS: i64 = 1_420_070_400_000;
@@ -41,28 +44,6 @@ pub struct Called {
     /// What it was answered: a status and a body.
     pub answered: (u16, Value),
 }
-
-/// A bot, which is an application too.
-#[derive(Debug)]
-pub(super) struct Bot {
-    pub(super) id: u64,
-    pub(super) starts: SessionStarts,
-    pub(super) key: SigningKey,
-    /// Where interactions are posted; over the gateway if there is no such place.
-    pub(super) interactions_url: Option<String>,
-    /// Which privileged intents it may not ask for.
-    pub(super) disallowed_intents: u64,
-}
-
-/// How many sessions a bot may still begin today.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SessionStarts {
-    pub(super) remaining: u64,
-    pub(super) max_concurrency: u64,
-}
-
-/// How many sessions a bot may begin in a day.
-pub(super) const SESSION_STARTS_MAX: u64 = 1_000;
 
 /// A guild, without its channels.
 #[derive(Debug, Default)]
@@ -88,6 +69,8 @@ pub(super) struct World {
     pub(super) guilds: BTreeMap<u64, Guild>,
     pub(super) channels: BTreeMap<u64, Value>,
     pub(super) messages: BTreeMap<(u64, u64), Value>,
+    /// The emoji on a message, and whose they are.
+    pub(super) reactions: BTreeMap<(u64, u64), BTreeSet<(String, u64)>>,
     /// People who take no direct messages.
     pub(super) blocked: BTreeSet<u64>,
     pub(super) files: BTreeMap<String, (String, Bytes)>,
@@ -113,6 +96,7 @@ impl World {
             guilds: BTreeMap::new(),
             channels: BTreeMap::new(),
             messages: BTreeMap::new(),
+            reactions: BTreeMap::new(),
             blocked: BTreeSet::new(),
             files: BTreeMap::new(),
             interactions: BTreeMap::new(),
@@ -146,14 +130,6 @@ impl World {
         self.last_id
     }
 
-    pub(super) fn add_bot(&mut self, token: &str, id: u64, name: &str) {
-        let starts = SessionStarts { remaining: SESSION_STARTS_MAX, max_concurrency: 1 };
-        let key = SigningKey::of(id);
-        let bot = Bot { id, starts, key, interactions_url: None, disallowed_intents: 0 };
-        self.bots.insert(token.to_owned(), bot);
-        self.users.insert(id, things::user(id, name, true));
-    }
-
     pub(super) fn add_person(&mut self, id: u64, name: &str) {
         self.users.insert(id, things::user(id, name, false));
     }
@@ -162,10 +138,6 @@ impl World {
     pub(super) fn user(&self, id: u64) -> Value {
         let known = self.users.get(&id).cloned();
         known.unwrap_or_else(|| things::user(id, &format!("person-{id}"), false))
-    }
-
-    pub(super) fn is_bot(&self, id: u64) -> bool {
-        self.bots.values().any(|bot| bot.id == id)
     }
 
     /// A file, at the path where it is found.

@@ -51,7 +51,8 @@ fn resume(one: &Resume) -> Value {
 
 fn socket(one: &Socket) -> Value {
     json!({
-        "at_resume_url": one.at_resume_url, "opened": ms(one.opened), "session": one.session,
+        "at_resume_url": one.at_resume_url, "opened": ms(one.opened), "token": one.token,
+        "session": one.session,
         "shard": one.shard.map(|(shard, shards)| [shard, shards]), "began": one.began.map(ms),
         "heartbeats": one.heartbeats, "last_heartbeat": one.last_heartbeat.map(ms),
         "last_heartbeat_seq": one.last_heartbeat_seq, "closed": one.closed.map(ms),

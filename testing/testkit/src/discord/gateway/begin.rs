@@ -21,6 +21,7 @@ impl World {
         let shard = (part(0, 0), part(1, 1));
         let intents = number(&asked["intents"]);
         let at = self.now();
+        self.forget_old_sessions();
         let is_too_soon = self.is_too_soon(&token, shard, at);
         let identify =
             Identify { at, token, shard, intents: intents.unwrap_or_default(), is_too_soon };
@@ -122,8 +123,10 @@ impl World {
     /// Writes down that a socket has a session.
     pub(super) fn attach(&mut self, wire: usize, session: &str) {
         let now = self.now();
-        let shard = self.gateway.session(session).map(|session| session.shard);
+        let known = self.gateway.session(session);
+        let (token, shard) = known.map(|one| (one.token.clone(), one.shard)).unzip();
         if let Some(wire) = self.gateway.wires.get_mut(wire) {
+            wire.socket.token = token;
             wire.socket.session = Some(session.to_owned());
             wire.socket.shard = shard;
             wire.socket.began = Some(now);

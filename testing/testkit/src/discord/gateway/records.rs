@@ -9,6 +9,8 @@ pub struct Socket {
     pub at_resume_url: bool,
     /// When, since the fake began.
     pub opened: Duration,
+    /// Whose it is, once it has a session.
+    pub token: Option<String>,
     /// The session, once it has one.
     pub session: Option<String>,
     /// Which shard, of how many, once it has a session.
@@ -77,12 +79,12 @@ pub enum Order {
     Cut,
 }
 
-/// The longest time for which two of these sockets sent heartbeats for the same shard.
+/// The longest time for which two of these sockets sent heartbeats for the same shard of a bot.
 pub fn overlap(sockets: &[Socket]) -> Duration {
     let pairs = sockets.iter().enumerate().flat_map(|(at, one)| {
         sockets[at + 1..]
             .iter()
-            .filter(move |other| other.shard == one.shard)
+            .filter(move |two| (&two.token, two.shard) == (&one.token, one.shard))
             .map(move |two| (one, two))
     });
     let overlaps = pairs.filter_map(|(one, two)| {

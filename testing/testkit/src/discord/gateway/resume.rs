@@ -51,10 +51,7 @@ impl World {
         if !self.bots.contains_key(token) {
             return Some(Refusal::Close(BAD_TOKEN));
         }
-        let (now, life) = (self.now(), self.settings.session_life);
-        self.gateway
-            .sessions
-            .retain(|_, session| session.left.is_none_or(|left| now.saturating_sub(left) <= life));
+        self.forget_old_sessions();
         let known = self.gateway.session(session).filter(|session| session.token == token);
         let Some(known) = known else { return Some(Refusal::Invalid(false)) };
         if seq > known.seq {

@@ -23,6 +23,9 @@ type End = (Option<u16>, bool);
 /// Closed because no heartbeat came.
 const SILENT: u16 = 4000;
 
+/// Closed because another version of the gateway was asked for.
+const OTHER_VERSION: u16 = 4012;
+
 /// How long a client may take to close a socket that was closed.
 const GOODBYE_WAIT: Duration = Duration::from_secs(1);
 
@@ -35,8 +38,17 @@ pub(in crate::discord) async fn converse(
     let connection = TokioIo::new(connection);
     let mut line = WebSocketStream::from_raw_socket(connection, Role::Server, None).await;
     let wire = shared.change(|world| world.opened(at_resume_url));
-    let (code, by_client) = run(&shared, &mut line, wire, Stream::new(&query)).await;
+    let (code, by_client) = if is_of_version(&query) {
+        run(&shared, &mut line, wire, Stream::new(&query)).await
+    } else {
+        close(&mut line, OTHER_VERSION).await
+    };
     shared.change(|world| world.gone(wire, code, by_client));
+}
+
+/// Whoever names no version gets this one.
+fn is_of_version(query: &str) -> bool {
+    query.split('&').filter_map(|one| one.strip_prefix("v=")).all(|version| version == "10")
 }
 
 async fn run(shared: &Shared, line: &mut Line, wire: usize, mut stream: Stream) -> End {

@@ -7,12 +7,13 @@ use crate::discord::request::Asked;
 use crate::discord::world::permissions::{
     CREATE_PRIVATE_THREADS, CREATE_PUBLIC_THREADS, MANAGE_THREADS, SEND_MESSAGES,
 };
+use crate::discord::world::threads::PRIVATE_THREAD;
 use crate::discord::world::{World, number};
 
 const THREAD_NAME_MAX: usize = 100;
 const MANAGE_CHANNELS: u64 = 1 << 4;
 const PUBLIC_THREAD: u64 = 11;
-const PRIVATE_THREAD: u64 = 12;
+const WRONG_KIND: &str = "Cannot execute action on this channel type";
 
 pub(super) fn answer(
     world: &mut World,
@@ -28,7 +29,15 @@ pub(super) fn answer(
             need(world, bot, channel, SEND_MESSAGES)?;
             nothing()
         }
-        ("PUT" | "DELETE", ["thread-members", "@me"]) => nothing(),
+        ("GET", ["thread-members"]) => {
+            let people = world.people(channel).into_iter();
+            done(people.map(|user| world.thread_member(channel, user)).collect())
+        }
+        (method @ ("PUT" | "DELETE"), ["thread-members", who]) => {
+            let user = if *who == "@me" { bot } else { id_of(who)? };
+            let set = world.set_thread_member(channel, user, method == "PUT");
+            set.ok_or_else(|| Refusal::of(400, 50_024, WRONG_KIND)).and_then(|()| nothing())
+        }
         ("POST", ["threads"]) => open(world, bot, channel, None, asked),
         ("GET", ["messages"]) => messages::list(world, bot, channel, asked),
         ("POST", ["messages"]) => messages::send(world, bot, channel, asked),
@@ -95,12 +104,7 @@ fn open(
     }
     let thread = json!({ "name": name, "type": kind });
     let opened = world.open_thread(channel, bot, message, &thread);
-    Ok((
-        201,
-        opened.ok_or_else(|| {
-            Refusal::of(400, 50_024, "Cannot execute action on this channel type")
-        })?,
-    ))
+    Ok((201, opened.ok_or_else(|| Refusal::of(400, 50_024, WRONG_KIND))?))
 }
 
 fn name(asked: &Asked) -> Result<Option<String>, Refusal> {

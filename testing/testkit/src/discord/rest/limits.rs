@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nightdesk_types::Timestamp;
+
 use crate::discord::settings::Settings;
 
 /// The windows that are under way, by whose they are, the route and what it is about.
@@ -22,6 +24,8 @@ pub(in crate::discord) struct Limit {
     pub(in crate::discord) calls_max: u32,
     pub(in crate::discord) remaining: u32,
     pub(in crate::discord) reset_after: Duration,
+    /// The same by the wall's clock, in seconds.
+    pub(in crate::discord) reset: String,
     pub(in crate::discord) is_over: bool,
 }
 
@@ -31,7 +35,7 @@ impl Buckets {
     pub(in crate::discord) fn count(
         &mut self,
         (token, route, path): (&str, &str, &[&str]),
-        now: Duration,
+        (now, wall): (Duration, Timestamp),
         settings: &Settings,
     ) -> Limit {
         let about = path.get(1).copied().unwrap_or_default();
@@ -45,11 +49,14 @@ impl Buckets {
         if !is_over {
             window.calls += 1;
         }
+        let reset_after = (window.began + settings.bucket_window).saturating_sub(now);
+        let reset = wall.checked_add(reset_after).unwrap_or(wall).as_millisecond();
         Limit {
             name: name(route),
             calls_max: settings.bucket_calls,
             remaining: settings.bucket_calls.saturating_sub(window.calls),
-            reset_after: (window.began + settings.bucket_window).saturating_sub(now),
+            reset_after,
+            reset: format!("{}.{:03}", reset / 1_000, reset % 1_000),
             is_over,
         }
     }

@@ -72,13 +72,17 @@ pub(super) fn send(world: &mut World, bot: u64, channel: u64, asked: &Asked) -> 
 }
 
 fn may_send(world: &World, bot: u64, channel: u64, asked: &Asked) -> Result<(), Refusal> {
-    let is_thread =
-        world.channels.get(&channel).is_some_and(|one| !one["thread_metadata"].is_null());
-    need(world, bot, channel, if is_thread { SEND_MESSAGES_IN_THREADS } else { SEND_MESSAGES })?;
+    need(
+        world,
+        bot,
+        channel,
+        if world.is_thread(channel) { SEND_MESSAGES_IN_THREADS } else { SEND_MESSAGES },
+    )?;
     if !asked.files.is_empty() {
         need(world, bot, channel, ATTACH_FILES)?;
     }
-    if world.direct_people(channel).iter().any(|user| world.blocked.contains(user)) {
+    let is_direct = world.is_direct(channel);
+    if is_direct && world.people(channel).iter().any(|user| world.blocked.contains(user)) {
         return Err(Refusal::of(403, 50_007, "Cannot send messages to this user"));
     }
     Ok(())
@@ -114,7 +118,7 @@ pub(super) fn edit(
 
 pub(super) fn delete(world: &mut World, bot: u64, (channel, id): (u64, u64)) -> Answered {
     if author(world, channel, id)? != bot {
-        if world.direct_people(channel).contains(&bot) {
+        if world.is_direct(channel) {
             return Err(Refusal::of(403, 50_003, "Cannot execute action on a DM channel"));
         }
         need(world, bot, channel, MANAGE_MESSAGES)?;

@@ -1,83 +1,11 @@
 //! Sockets and sessions.
 
-use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
+use super::shard::{CONTENT, PLAIN, Shard, identify, resume, url};
 use super::*;
-
-/// Everything but what is privileged.
-const PLAIN: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 12;
-const CONTENT: u64 = 1 << 15;
-
-/// A client with a socket.
-struct Shard(WebSocketStream<TcpStream>);
-
-impl Shard {
-    async fn dial(url: &str) -> Self {
-        let host = url.strip_prefix("ws://").unwrap();
-        let stream = TcpStream::connect(host).await.unwrap();
-        let (socket, _) = client_async(format!("{url}/?v=10&encoding=json"), stream).await.unwrap();
-        Self(socket)
-    }
-
-    /// Dials, hears the hello and says this.
-    async fn say(url: &str, said: Value) -> Self {
-        let mut shard = Self::dial(url).await;
-        assert_eq!(shard.hear().await["op"], json!(10));
-        shard.tell(said).await;
-        shard
-    }
-
-    async fn ready(fake: &FakeDiscord, intents: u64) -> (Self, Value) {
-        let mut shard =
-            Self::say(&fake.gateway_url(), identify(json!({ "intents": intents }))).await;
-        let ready = shard.event("READY").await;
-        shard.event("GUILD_CREATE").await;
-        (shard, ready)
-    }
-
-    async fn tell(&mut self, said: Value) {
-        self.0.send(Message::text(said.to_string())).await.unwrap();
-    }
-
-    /// The next frame; how it was closed, as `{"closed": code}`.
-    async fn hear(&mut self) -> Value {
-        match timeout(PATIENCE, self.0.next()).await.expect("a frame") {
-            Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
-            Some(Ok(Message::Close(frame))) => {
-                json!({ "closed": frame.map(|frame| u16::from(frame.code)) })
-            }
-            _ => json!({ "closed": null }),
-        }
-    }
-
-    /// The next frame, which is this event.
-    async fn event(&mut self, name: &str) -> Value {
-        let frame = self.hear().await;
-        assert_eq!(frame["t"], json!(name), "{frame}");
-        frame["d"].clone()
-    }
-
-    async fn content(&mut self) -> Value {
-        self.event("MESSAGE_CREATE").await["content"].clone()
-    }
-}
-
-fn identify(with: Value) -> Value {
-    let mut asked = json!({ "token": TOKEN, "intents": PLAIN, "properties": {} });
-    asked.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
-    json!({ "op": 2, "d": asked })
-}
-
-fn resume(ready: &Value, seq: u64) -> Value {
-    json!({ "op": 6, "d": { "token": TOKEN, "session_id": ready["session_id"], "seq": seq } })
-}
-
-fn url(ready: &Value) -> String {
-    ready["resume_gateway_url"].as_str().unwrap().to_owned()
-}
 
 async fn closed(fake: &FakeDiscord) {
     let is_closed =
@@ -111,10 +39,7 @@ async fn a_session_ends_with_a_goodbye_and_with_time() {
     for code in [1000_u16, 1001] {
         fake.settings(|settings| settings.identify_every = Duration::ZERO);
         let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
-        let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame {
-            code: code.into(),
-            reason: "".into(),
-        };
+        let frame = CloseFrame { code: code.into(), reason: "".into() };
         shard.0.close(Some(frame)).await.unwrap();
         closed(&fake).await;
         let mut shard = Shard::say(&url(&ready), resume(&ready, 1)).await;
@@ -132,22 +57,24 @@ async fn a_session_ends_with_a_goodbye_and_with_time() {
 async fn wrong_words_are_closed_with_their_code() {
     let fake = fake().await;
     fake.settings(|settings| settings.identify_every = Duration::ZERO);
-    fake.shared.world().bots.get_mut(TOKEN).unwrap().disallowed_intents = CONTENT;
+    fake.disallow_intents(TOKEN, CONTENT);
     let cases = [
         (json!({ "op": 77 }), 4001),
         (json!("x".repeat(5_000)), 4002),
         (json!({ "op": 3, "d": {} }), 4003),
-        (identify(json!({ "token": "other" })), 4004),
-        (identify(json!({ "shard": [2, 2] })), 4010),
-        (identify(json!({ "intents": null })), 4013),
-        (identify(json!({ "intents": CONTENT })), 4014),
+        (identify(&json!({ "token": "other" })), 4004),
+        (identify(&json!({ "shard": [2, 2] })), 4010),
+        (identify(&json!({ "intents": null })), 4013),
+        (identify(&json!({ "intents": CONTENT })), 4014),
     ];
     for (said, code) in cases {
         let mut shard = Shard::say(&fake.gateway_url(), said).await;
         assert_eq!(shard.hear().await, json!({ "closed": code }));
     }
+    let mut shard = Shard::dial_with(&fake.gateway_url(), "v=6").await;
+    assert_eq!(shard.hear().await, json!({ "closed": 4012 }));
     let (mut shard, ready) = Shard::ready(&fake, PLAIN).await;
-    shard.tell(identify(json!({}))).await;
+    shard.tell(identify(&json!({}))).await;
     assert_eq!(shard.hear().await, json!({ "closed": 4005 }));
     let mut shard = Shard::say(&url(&ready), resume(&ready, 99)).await;
     assert_eq!(shard.hear().await, json!({ "closed": 4007 }));
@@ -169,12 +96,12 @@ async fn who_says_too_much_is_closed() {
 #[tokio::test]
 async fn a_bucket_identifies_once_in_five_seconds() {
     let fake = fake().await;
-    fake.shared.world().bots.get_mut(TOKEN).unwrap().starts.max_concurrency = 2;
-    let first = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [0, 3] }))).await;
-    let mut other = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [1, 3] }))).await;
+    fake.max_concurrency(TOKEN, 2);
+    let first = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [0, 3] }))).await;
+    let mut other = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [1, 3] }))).await;
     other.event("READY").await;
 
-    let mut same = Shard::say(&fake.gateway_url(), identify(json!({ "shard": [2, 3] }))).await;
+    let mut same = Shard::say(&fake.gateway_url(), identify(&json!({ "shard": [2, 3] }))).await;
     assert_eq!(same.hear().await, json!({ "op": 9, "d": false }));
     let soon: Vec<bool> = fake.identifies().iter().map(|one| one.is_too_soon).collect();
     assert_eq!(soon, [false, false, true]);
@@ -190,7 +117,7 @@ async fn the_thousandth_identify_costs_the_token() {
     let (_, info) = get(&fake, "/gateway/bot").await;
     assert_eq!(info["session_start_limit"]["remaining"], json!(0));
 
-    let mut last = Shard::say(&fake.gateway_url(), identify(json!({}))).await;
+    let mut last = Shard::say(&fake.gateway_url(), identify(&json!({}))).await;
     assert_eq!(last.hear().await, json!({ "closed": 4004 }));
     assert_eq!(shard.hear().await, json!({ "closed": 4004 }), "all sessions end");
     assert_eq!(get(&fake, "/users/@me").await.0, 401);
@@ -216,7 +143,7 @@ async fn a_guild_is_heard_on_its_shard_and_people_on_the_first() {
     let fake = fake().await;
     fake.settings(|settings| settings.identify_every = Duration::ZERO);
     let shard_of_guild = (GUILD >> 22) % 7;
-    let asked = |shard: u64| identify(json!({ "shard": [shard, 7], "intents": PLAIN | CONTENT }));
+    let asked = |shard: u64| identify(&json!({ "shard": [shard, 7], "intents": PLAIN | CONTENT }));
     let mut its = Shard::say(&fake.gateway_url(), asked(shard_of_guild)).await;
     let mut first = Shard::say(&fake.gateway_url(), asked(0)).await;
     assert_eq!(its.event("READY").await["guilds"][0]["id"], json!(GUILD.to_string()));
@@ -227,6 +154,27 @@ async fn a_guild_is_heard_on_its_shard_and_people_on_the_first() {
     fake.say(ANN, fake.direct(BOT, ANN), "for you alone");
     assert_eq!(its.content().await, json!("in the guild"));
     assert_eq!(first.content().await, json!("for you alone"));
+}
+
+#[tokio::test]
+async fn a_bot_hears_that_it_came_into_a_thread_and_left_it() {
+    let fake = fake().await;
+    let (mut shard, _) = Shard::ready(&fake, PLAIN | CONTENT).await;
+    let thread = fake.private_thread(GENERAL, ANN, "a");
+    fake.say(ANN, thread, "before");
+    fake.thread_member(thread, BOT, true);
+    fake.say(ANN, thread, "after");
+    fake.thread_member(thread, BOT, false);
+    fake.say(ANN, thread, "later");
+    fake.say(ANN, GENERAL, "elsewhere");
+
+    assert_eq!(shard.event("THREAD_CREATE").await["id"], json!(thread.to_string()));
+    let came = shard.event("THREAD_MEMBERS_UPDATE").await;
+    assert_eq!(came["added_members"][0]["user_id"], json!(BOT.to_string()));
+    assert_eq!(shard.content().await, json!("after"));
+    let left = shard.event("THREAD_MEMBERS_UPDATE").await;
+    assert_eq!(left["removed_member_ids"], json!([BOT.to_string()]));
+    assert_eq!(shard.content().await, json!("elsewhere"));
 }
 
 #[tokio::test]

@@ -137,6 +137,20 @@ async fn somebody_who_takes_no_direct_messages_gets_none() {
 }
 
 #[tokio::test]
+async fn a_reaction_is_there_until_it_is_taken_back() {
+    let fake = fake().await;
+    let message = fake.say(ANN, GENERAL, "look");
+    let path =
+        |emoji: &str| format!("/channels/{GENERAL}/messages/{message}/reactions/{emoji}/@me");
+
+    assert_eq!(answer(call(&fake, Method::PUT, &path("%F0%9F%91%80"))).await.0, 204);
+    assert_eq!(fake.reactions(GENERAL, message), [("👀".to_owned(), BOT)]);
+    assert_eq!(answer(call(&fake, Method::DELETE, &path("%F0%9F%91%80"))).await.0, 204);
+    assert_eq!(fake.reactions(GENERAL, message), []);
+    assert_eq!(answer(call(&fake, Method::PUT, &path("eyes"))).await.1["code"], json!(10_014));
+}
+
+#[tokio::test]
 async fn a_message_has_one_thread() {
     let fake = fake().await;
     let begin = fake.say(ANN, GENERAL, "a long story");

@@ -65,7 +65,7 @@ impl World {
     }
 
     /// The sessions that would hear of something, and whose they are. Direct messages go to the first shard.
-    fn hearers(&self, guild: Option<u64>, intent: u64) -> Vec<(String, u64)> {
+    pub(super) fn hearers(&self, guild: Option<u64>, intent: u64) -> Vec<(String, u64)> {
         let sessions = self.gateway.sessions.values().filter(|session| {
             let (shard, shards) = session.shard;
             let is_here = guild.map_or(0, |guild| (guild >> 22) % shards) == shard;

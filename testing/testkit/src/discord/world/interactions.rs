@@ -34,6 +34,9 @@ pub struct Interaction {
 const COMMAND: u64 = 2;
 const COMPONENT: u64 = 3;
 
+/// How large a file in an answer may be.
+const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+
 impl World {
     /// Somebody presses a button of a message.
     pub(in crate::discord) fn press(
@@ -48,7 +51,7 @@ impl World {
             "type": COMPONENT, "message": pressed,
             "data": { "component_type": 2, "custom_id": custom_id, "id": 1 },
         });
-        let id = self.interact(application, user, channel, asked)?;
+        let id = self.interact(application, user, channel, &asked)?;
         self.interactions.get_mut(&id)?.original = Some(message);
         Some(id)
     }
@@ -66,7 +69,7 @@ impl World {
         if options.is_array() {
             data["options"] = options.clone();
         }
-        self.interact(application, user, channel, json!({ "type": COMMAND, "data": data }))
+        self.interact(application, user, channel, &json!({ "type": COMMAND, "data": data }))
     }
 
     fn interact(
@@ -74,38 +77,33 @@ impl World {
         application: u64,
         user: u64,
         channel: u64,
-        mut asked: Value,
+        asked: &Value,
     ) -> Option<u64> {
         let place = self.place(channel)?;
         let id = self.new_id();
         let token = format!("aW50ZXJhY3Rpb246{id}");
-        asked["id"] = json!(id.to_string());
-        asked["application_id"] = json!(application.to_string());
-        asked["token"] = json!(token);
-        asked["version"] = json!(1);
-        asked["channel_id"] = json!(channel.to_string());
-        asked["channel"] = place.clone();
-        asked["locale"] = json!("en-US");
-        asked["entitlements"] = json!([]);
-        asked["attachment_size_limit"] = json!(10_485_760);
-        asked["app_permissions"] = json!(self.permissions(application, channel).to_string());
-        self.sign_who(user, channel, &place["guild_id"], &mut asked);
-        let told = asked.clone();
-        let (at, is_ended) = (self.now(), false);
+        let may = self.permissions(application, channel).to_string();
+        let about = json!({
+            "id": id.to_string(), "application_id": application.to_string(), "token": token,
+            "version": 1, "channel_id": channel.to_string(), "channel": place, "locale": "en-US",
+            "entitlements": [], "attachment_size_limit": FILE_BYTES_MAX, "app_permissions": may,
+        });
+        let mut told = things::filled(asked, about);
+        self.sign_who(user, channel, &place["guild_id"], &mut told);
         let interaction = Interaction {
             id,
             token,
             application,
             channel,
-            at,
+            at: self.now(),
             answered: None,
             original: None,
             said: Vec::new(),
-            is_ended,
-            told,
+            is_ended: false,
+            told: told.clone(),
         };
         self.interactions.insert(id, interaction);
-        self.hand_over(application, number(&place["guild_id"]), &asked);
+        self.hand_over(application, number(&place["guild_id"]), &told);
         Some(id)
     }
 

@@ -1,4 +1,4 @@
-//! Messages: said, edited, deleted and reacted to, by people and by bots.
+//! Messages: said, edited and deleted, by people and by bots.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -68,6 +68,9 @@ impl World {
         if let Some(place) = self.channels.get_mut(&channel).filter(|_| !is_ephemeral(&message)) {
             place["last_message_id"] = json!(id.to_string());
         }
+        if self.is_thread(channel) {
+            self.set_thread_member(channel, author, true);
+        }
         self.tell(channel, "MESSAGE_CREATE", &message);
         message
     }
@@ -101,38 +104,10 @@ impl World {
 
     pub(in crate::discord) fn delete(&mut self, channel: u64, id: u64) -> Option<()> {
         self.messages.remove(&(channel, id))?;
+        self.reactions.remove(&(channel, id));
         let mut gone = json!({ "id": id.to_string(), "channel_id": channel.to_string() });
         self.place_in_guild(channel, &mut gone);
         self.happens_in(channel, "MESSAGE_DELETE", &gone);
-        Some(())
-    }
-
-    /// Somebody reacts with an emoji, or takes it back.
-    pub(in crate::discord) fn react(
-        &mut self,
-        user: u64,
-        (channel, id): (u64, u64),
-        emoji: &str,
-        is_added: bool,
-    ) -> Option<()> {
-        let author = self.messages.get(&(channel, id))?["author"]["id"].clone();
-        let mut what = json!({
-            "user_id": user.to_string(), "channel_id": channel.to_string(),
-            "message_id": id.to_string(), "emoji": { "id": null, "name": emoji },
-            "burst": false, "type": 0,
-        });
-        self.place_in_guild(channel, &mut what);
-        if is_added {
-            what["message_author_id"] = author;
-            what["burst_colors"] = json!([]);
-        }
-        let guild = number(&what["guild_id"]);
-        if let Some(member) = guild.and_then(|guild| self.member(guild, user)).filter(|_| is_added)
-        {
-            what["member"] = member.clone();
-        }
-        let event = if is_added { "MESSAGE_REACTION_ADD" } else { "MESSAGE_REACTION_REMOVE" };
-        self.happens_in(channel, event, &what);
         Some(())
     }
 
@@ -155,7 +130,7 @@ impl World {
         self.happens_in(channel, event, &told);
     }
 
-    fn place_in_guild(&self, channel: u64, what: &mut Value) {
+    pub(super) fn place_in_guild(&self, channel: u64, what: &mut Value) {
         let guild = self.channels.get(&channel).map(|place| &place["guild_id"]);
         if let Some(guild) = guild.filter(|guild| !guild.is_null()) {
             what["guild_id"] = guild.clone();

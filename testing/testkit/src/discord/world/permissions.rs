@@ -1,7 +1,8 @@
 //! Permissions: what somebody may do in a channel, as Discord's documentation computes it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::threads::PRIVATE_THREAD;
 use super::{World, number};
 
 pub(in crate::discord) const ADD_REACTIONS: u64 = 1 << 6;
@@ -22,15 +23,18 @@ const OF_A_ROLE: u64 = 0;
 const OF_A_MEMBER: u64 = 1;
 
 impl World {
-    /// What somebody may do in a channel. In a thread, what they may do in the channel around it; in a
-    /// direct channel, everything, for those who are in it.
+    /// What somebody may do in a channel. In a thread, what they may do in the channel around it, if it is
+    /// open or they are in it; in a direct channel, everything, for those who are in it.
     pub(in crate::discord) fn permissions(&self, user: u64, channel: u64) -> u64 {
         let Some(place) = self.channels.get(&channel) else { return 0 };
         let Some(guild) = number(&place["guild_id"]) else {
-            return if self.direct_people(channel).contains(&user) { u64::MAX } else { 0 };
+            return if self.people(channel).contains(&user) { u64::MAX } else { 0 };
         };
         if !place["thread_metadata"].is_null() {
-            return self.permissions(user, number(&place["parent_id"]).unwrap_or_default());
+            let around = self.permissions(user, number(&place["parent_id"]).unwrap_or_default());
+            let is_in =
+                place["type"] != json!(PRIVATE_THREAD) || self.people(channel).contains(&user);
+            return if is_in || around & MANAGE_THREADS != 0 { around } else { 0 };
         }
         let base = self.base_permissions(user, guild);
         if base & ADMINISTRATOR != 0 {
@@ -64,8 +68,8 @@ impl World {
         roles.into_iter().flatten().filter_map(number).collect()
     }
 
-    /// Who is in a direct channel.
-    pub(in crate::discord) fn direct_people(&self, channel: u64) -> Vec<u64> {
+    /// Who is in a direct channel or in a thread.
+    pub(in crate::discord) fn people(&self, channel: u64) -> Vec<u64> {
         let place = self.channels.get(&channel);
         let people = place.and_then(|place| place["people"].as_array());
         people.into_iter().flatten().filter_map(number).collect()

@@ -1,4 +1,4 @@
-//! Places: channels, threads and direct channels.
+//! Places: channels and direct channels.
 
 use serde_json::{Value, json};
 
@@ -20,53 +20,13 @@ impl World {
 
     /// Takes a channel or a thread away.
     pub(in crate::discord) fn drop_channel(&mut self, id: u64) -> Option<()> {
-        let channel = self.channels.remove(&id)?;
+        let channel = self.place(id)?;
+        self.channels.remove(&id);
         let guild = number(&channel["guild_id"])?;
         let is_thread = !channel["thread_metadata"].is_null();
         let event = if is_thread { "THREAD_DELETE" } else { "CHANNEL_DELETE" };
         self.happens_to(guild, event, &channel);
         Some(())
-    }
-
-    /// Opens a thread in a channel, under a message if it is named.
-    pub(in crate::discord) fn open_thread(
-        &mut self,
-        parent: u64,
-        owner: u64,
-        message: Option<u64>,
-        thread: &Value,
-    ) -> Option<Value> {
-        let guild = number(&self.channels.get(&parent)?["guild_id"])?;
-        let id = message.unwrap_or_else(|| self.new_id());
-        let mut thread = things::thread(thread, &self.date());
-        thread["id"] = json!(id.to_string());
-        thread["guild_id"] = json!(guild.to_string());
-        thread["parent_id"] = json!(parent.to_string());
-        thread["owner_id"] = json!(owner.to_string());
-        self.channels.insert(id, thread.clone());
-        let mut told = thread.clone();
-        told["newly_created"] = json!(true);
-        self.happens_in(id, "THREAD_CREATE", &told);
-        if let Some(message) = message {
-            self.edit(parent, message, &json!({ "flags": 32, "thread": thread }));
-        }
-        Some(thread)
-    }
-
-    /// Changes a thread: its name, or whether it is archived or locked.
-    pub(in crate::discord) fn change_thread(&mut self, id: u64, changes: &Value) -> Option<Value> {
-        let thread = self.channels.get_mut(&id)?;
-        if let Some(name) = changes["name"].as_str() {
-            thread["name"] = json!(name);
-        }
-        for name in ["archived", "locked", "auto_archive_duration"] {
-            if !changes[name].is_null() {
-                thread["thread_metadata"][name] = changes[name].clone();
-            }
-        }
-        let thread = thread.clone();
-        self.happens_in(id, "THREAD_UPDATE", &thread);
-        Some(thread)
     }
 
     /// The direct channel of a bot and somebody, which is made if there is none.
@@ -85,6 +45,10 @@ impl World {
         id
     }
 
+    pub(in crate::discord) fn is_direct(&self, channel: u64) -> bool {
+        self.channels.get(&channel).is_some_and(|place| place["guild_id"].is_null())
+    }
+
     /// The channel as it is told.
     pub(in crate::discord) fn place(&self, id: u64) -> Option<Value> {
         let mut place = self.channels.get(&id)?.clone();
@@ -96,7 +60,8 @@ impl World {
 
     /// The channels and threads of a guild.
     pub(in crate::discord) fn places_of(&self, guild: u64) -> impl Iterator<Item = Value> {
-        let places = self.channels.values();
-        places.filter(move |place| number(&place["guild_id"]) == Some(guild)).cloned()
+        let places = self.channels.iter();
+        let its = places.filter(move |(_, place)| number(&place["guild_id"]) == Some(guild));
+        its.filter_map(|(id, _)| self.place(*id))
     }
 }
