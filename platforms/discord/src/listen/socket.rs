@@ -1,4 +1,7 @@
 //! Socket: a WebSocket as a talk sees it, with bounds on everything.
+//!
+//! The library writes every frame to the log on its finest level, and with it the key. The desk lets nothing of
+//! that through (`nightdesk/src/telemetry/logs.rs`).
 
 use std::time::Duration;
 
