@@ -55,6 +55,11 @@ telegram-others:
 platforms:
     testing/platforms.sh
 
+# Hold our fake Discord to its word with a client of others.
+discord-others *ARGS:
+    cargo build --locked -p nightdesk-testkit --no-default-features --features discord --example fake-discord
+    testing/discord/client.sh {{ ARGS }}
+
 # Answer on Telegram itself what is said to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE, until it is ended.
 live-telegram:
     cargo build --locked -p nightdesk-testkit --example telegram-echo

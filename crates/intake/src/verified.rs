@@ -115,6 +115,8 @@ pub struct Told {
     pub body: Vec<u8>,
     /// Where the source goes on after it.
     pub cursor: String,
+    /// Whether something may be missing before it.
+    pub is_after_gap: bool,
 }
 
 /// Asks a platform what came after a cursor. Who was asked answers: that is the proof.
@@ -123,10 +125,11 @@ pub async fn listen(
     bot: &Bot,
     cursor: Option<&str>,
 ) -> Result<Vec<Told>, ListenError> {
-    let told = |Heard { said, body, cursor }| {
+    let told = |Heard { said, body, cursor, capability, is_after_gap }| {
         let said = said.map_err(|error| quarantined(bot, &error));
-        let proven = |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, None)).transpose();
-        Told { said: said.and_then(proven), body, cursor }
+        let proven =
+            |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, capability)).transpose();
+        Told { said: said.and_then(proven), body, cursor, is_after_gap }
     };
     Ok(platform.listen(bot, cursor).await?.into_iter().map(told).collect())
 }

@@ -32,6 +32,9 @@ pub struct ChatInfo {
     pub kind: String,
 }
 
+/// The code of a refusal of what was lent to us: it is not good any more, and the same can be said without it.
+pub const CAPABILITY_GONE: &str = "capability_gone";
+
 /// Why a call did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliverError {
@@ -71,6 +74,17 @@ pub trait Deliver: std::marker::Send + Sync {
     /// and nobody waits for it.
     async fn answer_press(&self, _bot: &Bot, _key: &str) -> Result<(), DeliverError> {
         Ok(())
+    }
+
+    /// Makes one call by a name, under which the platform does it once, where it can: who gives a send
+    /// the same name again may be told of the first.
+    async fn deliver_as(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
+        self.deliver(bot, send).await
     }
 
     /// Makes one call with what the platform lent us for it.

@@ -16,11 +16,11 @@ mod files;
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
-pub use deliver::{ChatInfo, Deliver, DeliverError, Receipt};
+pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
-pub use listen::{Heard, Listen, ListenError, Posting, Probe};
-pub use receive::{Receive, ReceiveError, Received, SignedRequest};
+pub use listen::{Budget, Heard, Listen, ListenError, Posting, Probe, Unlimited};
+pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
 
 /// A platform as the desk holds it.
 pub trait Platform: Receive + Deliver {

@@ -4,9 +4,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_types::StoreError;
 use nightdesk_types::event::Draft;
 
-use crate::{Bot, ReceiveError};
+use crate::{Bot, Capability, ReceiveError};
 
 /// Something a platform said.
 #[derive(Debug)]
@@ -17,6 +18,10 @@ pub struct Heard {
     pub body: Vec<u8>,
     /// Where the source goes on after it, in its own words.
     pub cursor: String,
+    /// What the platform lent us to answer it with. Neither the event nor the body holds any part of it.
+    pub capability: Option<Capability>,
+    /// Whether something may be missing before it: the platform could not go on where we left.
+    pub is_after_gap: bool,
 }
 
 /// Why nothing was heard.
@@ -34,6 +39,12 @@ pub enum ListenError {
     /// The account's key is not taken any more.
     #[error("key rejected by the platform")]
     KeyRejected,
+    /// The platform does not let the bot listen, and somebody has to change that.
+    #[error("the platform does not let the bot listen: {reason}")]
+    Barred {
+        /// What is in the way.
+        reason: &'static str,
+    },
     /// It was not reached, or its answer was not understood.
     #[error("platform unavailable")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
@@ -66,4 +77,37 @@ pub trait Listen: Send + Sync {
     ///
     /// To ask with a cursor says that all before it was stored: the platform forgets it.
     async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
+
+    /// What was said in one channel after a message, oldest first: for what fell into a gap. The cursor of
+    /// each is where to go on in that channel. Nothing, where the platform forgets nothing.
+    async fn backfill(
+        &self,
+        _bot: &Bot,
+        _channel: &str,
+        _after: &str,
+    ) -> Result<Vec<Heard>, ListenError> {
+        Ok(Vec::new())
+    }
+
+    /// Hangs up, so that whoever listens next can go on at once.
+    async fn leave(&self, _bot: &Bot) {}
+}
+
+/// How often a bot may begin anew. Some platforms count that, and take the key away from who does it
+/// too often: so it must be counted where it outlives us.
+#[async_trait]
+pub trait Budget: Send + Sync {
+    /// Takes one. Answers whether any was left.
+    async fn spend(&self, bot: &Bot) -> Result<bool, StoreError>;
+}
+
+/// As often as it likes.
+#[derive(Clone, Copy, Debug)]
+pub struct Unlimited;
+
+#[async_trait]
+impl Budget for Unlimited {
+    async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
+        Ok(true)
+    }
 }

@@ -36,9 +36,25 @@ pub enum ReceiveError {
     Unreadable,
 }
 
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is kept.
+    Kept,
+    /// Nobody may have it.
+    Refused,
+    /// It could not be kept.
+    NotKept,
+}
+
 /// Takes a platform's requests.
 pub trait Receive: Send + Sync {
     /// Checks the signature over the exact bytes, before anything of them is read, and says
     /// what the platform said.
     fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError>;
+
+    /// What is answered to an authentic request, in JSON. Nothing, where the status says it all.
+    fn told(&self, _request: &SignedRequest<'_>, _taken: Taken) -> Vec<u8> {
+        Vec::new()
+    }
 }

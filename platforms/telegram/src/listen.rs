@@ -111,7 +111,13 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
         last = number(update).unwrap_or(last);
         let cursor = Cursor { next: last.saturating_add(1), since: now }.write();
         let body = update.get().as_bytes();
-        Heard { said: event(bot, body), body: body.to_vec(), cursor }
+        Heard {
+            said: event(bot, body),
+            body: body.to_vec(),
+            cursor,
+            capability: None,
+            is_after_gap: false,
+        }
     };
     Ok(told.iter().map(AsRef::as_ref).map(hear).collect())
 }

@@ -4,14 +4,16 @@
 //! that a binary may be built with (feature `scripted`); all the rest is for tests alone
 //! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
 //! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
-//! promises mean. [`telegram`] is a server that answers as Telegram does (feature `telegram`). [`cases`] are
-//! counted for who asks how much was proven.
+//! promises mean. [`telegram`] and [`discord`] are servers that answer as Telegram and Discord do
+//! (features of the same names). [`cases`] are counted for who asks how much was proven.
 
 pub mod scripted;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 pub mod cases;
 #[cfg(feature = "telegram")]
 pub mod telegram;
+#[cfg(feature = "discord")]
+pub mod discord;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 mod clock;
 #[cfg(feature = "stores")]

@@ -97,6 +97,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("webchat", &["types", "port", "bus", "vault"]),
     // the secret of its webhook is made of its key
     ("telegram", &["types", "port", "vault"]),
+    // what Discord lends for an answer is a key
+    ("discord", &["types", "port", "vault"]),
     // throw-away servers, for `dev` and for tests
     ("servers", &[]),
     // testing

@@ -29,7 +29,9 @@ impl Patience {
             Unheard::Platform(ListenError::RateLimited { retry_after }) => {
                 (*retry_after).clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX)
             }
-            Unheard::Platform(ListenError::KeyRejected) => LISTEN_KEYLESS_EVERY,
+            Unheard::Platform(ListenError::KeyRejected | ListenError::Barred { .. }) => {
+                LISTEN_KEYLESS_EVERY
+            }
             Unheard::Platform(ListenError::Elsewhere | ListenError::Unavailable(_))
             | Unheard::Store(_) => doubled.min(LISTEN_AGAIN_MAX),
         }

@@ -42,7 +42,7 @@ impl Source {
     ) -> Result<bool, StoreError> {
         let desk = &listening.desk;
         let mut last = None;
-        for Told { said, body, cursor } in told {
+        for Told { said, body, cursor, is_after_gap: _ } in told {
             if listening.drain.is_cancelled() {
                 break;
             }

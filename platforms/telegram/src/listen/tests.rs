@@ -149,6 +149,7 @@ fn word(heard: &Result<Vec<Heard>, ListenError>) -> String {
             format!("limited {}", retry_after.as_secs())
         }
         Err(ListenError::KeyRejected) => "keyless".to_owned(),
+        Err(ListenError::Barred { reason }) => (*reason).to_owned(),
         Err(ListenError::Unavailable(_)) => "unavailable".to_owned(),
     }
 }

@@ -1,0 +1,241 @@
+//! Api: one call to Discord, and what its answer means.
+//!
+//! Nothing Discord says in words is kept: it may quote what it was sent. The token of an interaction is part
+//! of an address, so no address is in any error or log.
+//!
+//! A library would repeat what was too often by itself, without an end, read answers of any length, and write
+//! addresses to the log. We need a dozen calls.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
+use nightdesk_port::Bot;
+use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use nightdesk_types::{BotId, Clock};
+use nightdesk_vault::Key;
+use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+mod holds;
+mod refusal;
+
+pub(crate) use refusal::{Refusal, UNKNOWN_MESSAGE};
+
+use holds::Holds;
+
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+
+/// How much of an answer is read. What comes is not compressed, so it cannot become more.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How Discord wants to be told who calls.
+const CALLER: &str = concat!("DiscordBot (https://nightdesk.dev, ", env!("CARGO_PKG_VERSION"), ")");
+
+const _: () = assert!(
+    CONNECT_WAIT.as_secs() < ANSWER_WAIT.as_secs()
+        && ANSWER_WAIT.as_secs() < PLATFORM_CALL_WAIT.as_secs(),
+    "a call gives up by itself, and knows why",
+);
+
+/// Why a call did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("the bot has no key of Discord's form")]
+    NoKey,
+    #[error("Discord wants to be left alone for a while")]
+    Held(Duration),
+    #[error("Discord was not reached")]
+    NotSent(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Discord's answer did not come back")]
+    Unanswered(#[source] Box<dyn Error + Send + Sync>),
+    #[error("Discord said no: {0}")]
+    Refused(Refusal),
+}
+
+/// The address of Discord is none.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It must be one to which a path can be added.
+    #[error("the address of Discord is not one of the form https://discord.com")]
+    Address,
+    /// It must be one of a WebSocket.
+    #[error("the address of Discord's gateway is not one of the form wss://gateway.discord.gg")]
+    Gateway,
+    /// The client could not be made.
+    #[error("could not make a client for Discord")]
+    Client(#[source] reqwest::Error),
+}
+
+/// What is asked of Discord. The path is made of words of ours and of ids.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) body: Option<Value>,
+}
+
+impl Call {
+    pub(crate) const fn new(method: Method, path: String) -> Self {
+        Self { method, path, body: None }
+    }
+
+    pub(crate) fn get(path: String) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    pub(crate) fn with(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+}
+
+/// Who calls: a bot, or whoever has a key that may be one's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller<'b> {
+    bot: Option<BotId>,
+    key: Option<&'b Key>,
+}
+
+impl<'b> From<&'b Bot> for Caller<'b> {
+    fn from(bot: &'b Bot) -> Self {
+        Self { bot: Some(bot.id), key: bot.key.as_ref() }
+    }
+}
+
+impl<'b> From<&'b Key> for Caller<'b> {
+    fn from(key: &'b Key) -> Self {
+        Self { bot: None, key: Some(key) }
+    }
+}
+
+impl Caller<'_> {
+    /// The key as it is shown, if it is of a form that can be.
+    fn shown(&self) -> Result<HeaderValue, CallError> {
+        let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
+        let write = |key: &str| HeaderValue::from_str(&format!("Bot {key}")).ok();
+        let shown = self.key.and_then(|key| key.with(|key| write(key).filter(|_| is_plain(key))));
+        let mut shown = shown.ok_or(CallError::NoKey)?;
+        shown.set_sensitive(true);
+        Ok(shown)
+    }
+}
+
+/// Where Discord is.
+pub(crate) struct Api {
+    client: Client,
+    base: Url,
+    holds: Holds,
+    clock: Arc<dyn Clock>,
+}
+
+impl Api {
+    /// Opens the one client that makes all calls.
+    pub(crate) fn open(base: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        let base = Url::parse(base).map_err(|_| OpenError::Address)?;
+        let is_plain = base.query().is_none() && base.fragment().is_none();
+        if !matches!(base.scheme(), "https" | "http") || !is_plain {
+            return Err(OpenError::Address);
+        }
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WAIT)
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .map_err(OpenError::Client)?;
+        Ok(Self { client, base, holds: Holds::default(), clock })
+    }
+
+    /// Makes one call as the bot.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        caller: impl Into<Caller<'_>>,
+        call: Call,
+    ) -> Result<T, CallError> {
+        let caller = caller.into();
+        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
+        answer(&self.asked(caller, &call, request).await?)
+    }
+
+    /// The same, where nothing is answered but that it is done.
+    pub(crate) async fn done(
+        &self,
+        caller: impl Into<Caller<'_>>,
+        call: Call,
+    ) -> Result<(), CallError> {
+        let caller = caller.into();
+        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
+        self.asked(caller, &call, request).await.map(drop)
+    }
+
+    /// Makes one call with nothing but what stands in its path.
+    pub(crate) async fn bare<T: DeserializeOwned>(
+        &self,
+        bot: &Bot,
+        call: Call,
+    ) -> Result<T, CallError> {
+        let request = self.request(&call)?;
+        answer(&self.asked(bot.into(), &call, request).await?)
+    }
+
+    /// The same, where nothing is answered but that it is done.
+    pub(crate) async fn said(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
+        let request = self.request(&call)?;
+        self.asked(bot.into(), &call, request).await.map(drop)
+    }
+
+    fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
+        let base = self.base.as_str().trim_end_matches('/');
+        let url = Url::parse(&format!("{base}/api/v10/{}", call.path));
+        let url = url.map_err(|_| CallError::NotSent("the address is none".into()))?;
+        let request = self.client.request(call.method.clone(), url).timeout(ANSWER_WAIT);
+        let request = request.header(USER_AGENT, CALLER);
+        Ok(match &call.body {
+            Some(body) => request.json(body),
+            None if call.method == Method::GET => request,
+            None => request.header(CONTENT_LENGTH, 0),
+        })
+    }
+
+    async fn asked(
+        &self,
+        caller: Caller<'_>,
+        call: &Call,
+        request: RequestBuilder,
+    ) -> Result<Vec<u8>, CallError> {
+        if let Some(wait) = self.holds.held(caller.bot, call, self.clock.moment()) {
+            return Err(CallError::Held(wait));
+        }
+        let response = request.send().await.map_err(unanswered)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = body(response).await?;
+        let refusal = (!status.is_success()).then(|| Refusal::read(status, &headers, &body));
+        self.holds.note(caller.bot, call, (&headers, refusal.as_ref()), self.clock.moment());
+        refusal.map_or(Ok(body), |refusal| Err(CallError::Refused(refusal)))
+    }
+}
+
+/// Nothing was done only if there was no connection to do it on.
+fn unanswered(error: reqwest::Error) -> CallError {
+    let not_sent = error.is_connect() || error.is_builder();
+    let source = error.without_url().into();
+    if not_sent { CallError::NotSent(source) } else { CallError::Unanswered(source) }
+}
+
+fn answer<T: DeserializeOwned>(body: &[u8]) -> Result<T, CallError> {
+    let odd = |_| CallError::Unanswered("it is not what was asked for".into());
+    serde_json::from_slice(body).map_err(odd)
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
+        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            return Err(CallError::Unanswered("it is too long".into()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

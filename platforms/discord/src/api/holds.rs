@@ -1,0 +1,75 @@
+//! Holds: calls that would be too many, as Discord's answers tell. They are not made.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use http::HeaderMap;
+use nightdesk_types::{BotId, Moment};
+use reqwest::StatusCode;
+
+use super::refusal::span;
+use super::{Call, Refusal};
+
+/// Kinds of call that are held at a time. One more is made, and Discord says no by itself.
+const HOLDS_MAX: usize = 10_000;
+
+/// All calls of a bot.
+const ALL: &str = "*";
+
+/// Until when calls of a kind are held.
+#[derive(Debug, Default)]
+pub(super) struct Holds(Mutex<HashMap<(Option<BotId>, String), Moment>>);
+
+impl Holds {
+    /// For how long a call is held still.
+    pub(super) fn held(&self, bot: Option<BotId>, call: &Call, now: Moment) -> Option<Duration> {
+        let holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = |kind: String| holds.get(&(bot, kind)).map(|until| until.since(now));
+        let held = until(kind(call)).max(until(ALL.to_owned()))?;
+        (!held.is_zero()).then_some(held)
+    }
+
+    /// Notes what an answer tells: that none is left, or that it was one too many.
+    pub(super) fn note(
+        &self,
+        bot: Option<BotId>,
+        call: &Call,
+        (headers, refusal): (&HeaderMap, Option<&Refusal>),
+        now: Moment,
+    ) {
+        let refusal = refusal.filter(|no| no.status == StatusCode::TOO_MANY_REQUESTS);
+        let (kind, held_for) = match refusal {
+            Some(no) if no.is_global => (ALL.to_owned(), no.retry_after),
+            Some(no) => (kind(call), no.retry_after),
+            None => match used_up(headers) {
+                Some(wait) => (kind(call), wait),
+                None => return,
+            },
+        };
+        let mut holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if holds.len() >= HOLDS_MAX {
+            holds.retain(|_, until| !until.since(now).is_zero());
+        }
+        if holds.len() < HOLDS_MAX {
+            holds.insert((bot, kind), now + held_for);
+        }
+    }
+}
+
+fn used_up(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let is_used_up = text("x-ratelimit-remaining") == Some("0");
+    let after = text("x-ratelimit-reset-after").filter(|_| is_used_up)?;
+    span(after.parse().ok()?)
+}
+
+/// What is counted together: the same thing done in the same channel, to whichever message.
+fn kind(call: &Call) -> String {
+    let path = call.path.split('?').next().unwrap_or_default();
+    let mut parts = path.split('/');
+    let first: Vec<&str> = parts.by_ref().take(2).collect();
+    let is_word = |part: &&str| part.starts_with(|c: char| c.is_ascii_lowercase());
+    let rest: Vec<&str> = parts.filter(is_word).take(3).collect();
+    format!("{} {} {}", call.method, first.join("/"), rest.join("/"))
+}

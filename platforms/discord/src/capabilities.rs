@@ -1,0 +1,44 @@
+//! Capabilities: what Discord can do, and how fast.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use nightdesk_port::{Capabilities, LengthUnit, Pace};
+
+/// How long a message may be, in characters.
+pub(crate) const MESSAGE_CHARS_MAX: u32 = 2_000;
+
+/// The ops there are calls for.
+pub(crate) const OPS: [&str; 11] = [
+    "send",
+    "edit",
+    "typing",
+    "delete",
+    "follow_up",
+    "send_media",
+    "prompt",
+    "react",
+    "thread_create",
+    "thread_rename",
+    "get_chat_info",
+];
+
+/// What every bot can do there.
+pub(crate) fn capabilities() -> Capabilities {
+    // What Discord's answers say of a channel, and what it says of a bot.
+    const A_CHANNEL: Pace =
+        Pace { calls: NonZeroU32::new(5).unwrap(), span: Duration::from_secs(5) };
+    const ALL_CHANNELS: Pace = Pace::per_second(NonZeroU32::new(50).unwrap());
+    Capabilities {
+        label: "Discord".to_owned(),
+        message_length_max: MESSAGE_CHARS_MAX,
+        length_unit: LengthUnit::Chars,
+        markdown_dialect: "discord".to_owned(),
+        hint: "Markdown is shown, but for tables and images. Nobody is called by being named."
+            .to_owned(),
+        ops: OPS.to_vec(),
+        threads: true,
+        chat_pace: A_CHANNEL,
+        bot_pace: ALL_CHANNELS,
+    }
+}

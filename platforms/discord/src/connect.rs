@@ -1,0 +1,136 @@
+//! Connect: what Discord says of a bot, and what a bot's operator needs to know of it.
+
+use std::error::Error;
+
+use nightdesk_vault::Key;
+use reqwest::StatusCode;
+use serde::Deserialize;
+
+use crate::Discord;
+use crate::api::{Call, CallError};
+use crate::words::Id;
+
+/// Flags of an application that is told of members, wholly or while it is small.
+const MEMBERS: u64 = 1 << 14 | 1 << 15;
+
+/// The same of the text of messages.
+const TEXT: u64 = 1 << 18 | 1 << 19;
+
+/// What Discord says of a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its username, by which people mention it.
+    pub username: String,
+    /// The application it belongs to: `application_id` in its settings.
+    pub application_id: String,
+    /// The key its interactions are signed with: `public_key` in its settings.
+    pub public_key: String,
+    /// Whether it is told who is in a server. Without that, nobody is known to see anything.
+    pub hears_members: bool,
+    /// Whether it is told the text of messages that do not name it.
+    pub hears_text: bool,
+    /// Where its interactions are posted, if they are.
+    pub interactions_url: Option<String>,
+    /// Sessions it may still begin today.
+    pub sessions_left: u64,
+}
+
+/// Why Discord says nothing of a bot.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The token is not one of a living bot.
+    #[error("Discord does not take this token")]
+    KeyRejected,
+    /// It said no.
+    #[error("Discord said no: {0}")]
+    Refused(String),
+    /// It was not reached, or did not answer.
+    #[error("Discord did not answer")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+#[derive(Deserialize)]
+struct Me {
+    username: String,
+}
+
+#[derive(Deserialize)]
+struct Application {
+    id: Id,
+    verify_key: String,
+    #[serde(default)]
+    flags: u64,
+    interactions_endpoint_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Gateway {
+    session_start_limit: Starts,
+}
+
+#[derive(Deserialize)]
+struct Starts {
+    remaining: u64,
+}
+
+impl Discord {
+    /// What Discord says of the bot that has this key.
+    pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
+        let get = |path: &str| Call::get(path.to_owned());
+        let me: Me = self.api.call(key, get("users/@me")).await.map_err(failed)?;
+        let application: Application =
+            self.api.call(key, get("applications/@me")).await.map_err(failed)?;
+        let gateway: Gateway = self.api.call(key, get("gateway/bot")).await.map_err(failed)?;
+        Ok(Standing {
+            username: me.username,
+            application_id: application.id.to_string(),
+            public_key: application.verify_key,
+            hears_members: application.flags & MEMBERS != 0,
+            hears_text: application.flags & TEXT != 0,
+            interactions_url: application.interactions_endpoint_url,
+            sessions_left: gateway.session_start_limit.remaining,
+        })
+    }
+}
+
+fn failed(error: CallError) -> ConnectError {
+    match error {
+        CallError::NoKey => ConnectError::KeyRejected,
+        CallError::Held(_) => ConnectError::Unavailable(error.into()),
+        CallError::NotSent(source) | CallError::Unanswered(source) => {
+            ConnectError::Unavailable(source)
+        }
+        CallError::Refused(no) => match no.status {
+            StatusCode::UNAUTHORIZED => ConnectError::KeyRejected,
+            _ => ConnectError::Refused(no.word()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind};
+
+    use super::*;
+    use crate::tests::{TOKEN, discord_at};
+
+    #[tokio::test]
+    async fn a_bot_stands_as_discord_says() {
+        let fake = FakeDiscord::start().await;
+        let discord = discord_at(&fake.url());
+        let key = Key::new(TOKEN.to_owned());
+        let strange = discord.standing(&key).await;
+        assert!(matches!(strange, Err(ConnectError::KeyRejected)), "{strange:?}");
+
+        fake.bot(TOKEN, 4242, "desk");
+        fake.starts_left(TOKEN, 7);
+        let standing = discord.standing(&key).await.unwrap();
+        assert_eq!(standing.username, "desk");
+        assert_eq!(standing.application_id, "4242");
+        assert_eq!(standing.public_key, fake.public_key(TOKEN));
+        assert_eq!(standing.sessions_left, 7);
+        fake.fault(Fault::at("GET /users/@me", 1, Kind::HangUp));
+        let away = discord.standing(&key).await;
+        assert!(matches!(away, Err(ConnectError::Unavailable(_))), "{away:?}");
+    }
+}

@@ -1,0 +1,193 @@
+//! Deliver: what an agent says or does, as one call to Discord.
+
+use async_trait::async_trait;
+use nightdesk_port::{Bot, CAPABILITY_GONE, Deliver, DeliverError, Receipt};
+use nightdesk_types::Send;
+use nightdesk_types::send::Op;
+use nightdesk_vault::Key;
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+
+use crate::Discord;
+use crate::api::{Call, CallError, Refusal, UNKNOWN_MESSAGE};
+use crate::me::Me;
+use crate::words::{Id, is_token};
+
+mod asked;
+mod threads;
+
+use asked::{Asked, emoji, id};
+
+#[async_trait]
+impl Deliver for Discord {
+    async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
+        self.do_once(bot, send, None).await
+    }
+
+    async fn deliver_as(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        name: &str,
+    ) -> Result<Receipt, DeliverError> {
+        self.do_once(bot, send, Some(name)).await
+    }
+
+    /// Answers an interaction. Without the bot's key: whoever has the token may.
+    async fn follow_up(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        capability: &Key,
+    ) -> Result<Receipt, DeliverError> {
+        let Op::FollowUp { content, .. } = &send.op else { return Err(DeliverError::Unsupported) };
+        let application = Me::of(bot).application.ok_or(DeliverError::KeyRejected)?;
+        let path = |token: &str| {
+            is_token(token).then(|| format!("webhooks/{application}/{token}?wait=true"))
+        };
+        let path = capability.with(path).ok_or_else(|| refused(CAPABILITY_GONE))?;
+        let body = Asked::saying(bot, content)?.into_json();
+        let made = self.api.bare(bot, Call::new(Method::POST, path).with(body)).await;
+        made.map(Made::receipt).map_err(|error| match error {
+            CallError::Refused(no) if no.is_gone() => refused(CAPABILITY_GONE),
+            error @ (CallError::NoKey
+            | CallError::Held(_)
+            | CallError::NotSent(_)
+            | CallError::Unanswered(_)
+            | CallError::Refused(_)) => failed(error),
+        })
+    }
+}
+
+/// What is made by a call, of which only the number matters.
+#[derive(Deserialize)]
+struct Made {
+    id: Id,
+}
+
+impl Made {
+    fn receipt(self) -> Receipt {
+        Receipt { message_id: Some(self.id.to_string()), ..Receipt::default() }
+    }
+}
+
+impl Discord {
+    async fn do_once(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        name: Option<&str>,
+    ) -> Result<Receipt, DeliverError> {
+        if let Some(asked) = Asked::message(bot, &send.op)? {
+            return self.say(bot, send, asked.named(name)).await;
+        }
+        match &send.op {
+            Op::Edit { message_id, content } => self.edit(bot, send, (message_id, content)).await,
+            Op::Delete { message_id } => self.delete(bot, send, message_id).await,
+            Op::React { message_id, emoji: shown, remove } => {
+                let method = if *remove { Method::DELETE } else { Method::PUT };
+                let rest = format!("/reactions/{}/@me", emoji(shown)?);
+                self.done(bot, self.at_message(bot, send, (method, message_id, &rest)).await?).await
+            }
+            Op::Typing { content } => self.type_on(bot, send, content.as_deref()).await,
+            Op::ThreadCreate { thread_name } => self.open_thread(bot, send, thread_name).await,
+            Op::ThreadRename { message_id, thread_name } => {
+                self.rename_thread(bot, send, (message_id, thread_name)).await
+            }
+            Op::GetChatInfo => self.chat_info(bot, send).await,
+            Op::Send { .. }
+            | Op::SendMedia { .. }
+            | Op::Prompt { .. }
+            | Op::Draft { .. }
+            | Op::TaskCard { .. }
+            | Op::TaskCardStop { .. }
+            | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
+        }
+    }
+
+    async fn edit(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        (message, content): (&str, &str),
+    ) -> Result<Receipt, DeliverError> {
+        let call = self.at_message(bot, send, (Method::PATCH, message, "")).await?;
+        let call = call.with(Asked::saying(bot, content)?.into_json());
+        self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+    }
+
+    async fn delete(&self, bot: &Bot, send: &Send, message: &str) -> Result<Receipt, DeliverError> {
+        let call = self.at_message(bot, send, (Method::DELETE, message, "")).await?;
+        match self.api.done(bot, call).await {
+            // It is gone already.
+            Err(CallError::Refused(no)) if no.is(UNKNOWN_MESSAGE) => Ok(Receipt::default()),
+            done => done.map(|()| Receipt::default()).map_err(failed),
+        }
+    }
+
+    async fn type_on(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        words: Option<&str>,
+    ) -> Result<Receipt, DeliverError> {
+        // Discord has no words for it, and clears it by itself.
+        if words == Some("") {
+            return Ok(Receipt::default());
+        }
+        let path = format!("channels/{}/typing", self.channel(bot, send).await?);
+        self.done(bot, Call::new(Method::POST, path)).await
+    }
+
+    async fn say(&self, bot: &Bot, send: &Send, asked: Asked) -> Result<Receipt, DeliverError> {
+        let path = format!("channels/{}/messages", self.channel(bot, send).await?);
+        let call = Call::new(Method::POST, path).with(asked.into_json());
+        self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+    }
+
+    /// Something done to a message.
+    async fn at_message(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        (method, message, rest): (Method, &str, &str),
+    ) -> Result<Call, DeliverError> {
+        let message = id(message).ok_or_else(|| refused("message_not_found"))?;
+        let channel = self.channel(bot, send).await?;
+        Ok(Call::new(method, format!("channels/{channel}/messages/{message}{rest}")))
+    }
+
+    /// Does something that leaves nothing to name.
+    async fn done(&self, bot: &Bot, call: Call) -> Result<Receipt, DeliverError> {
+        self.api.done(bot, call).await.map(|()| Receipt::default()).map_err(failed)
+    }
+}
+
+fn refused(code: &str) -> DeliverError {
+    DeliverError::Refused { platform_code: code.to_owned() }
+}
+
+/// What a failed call means for a send.
+fn failed(error: CallError) -> DeliverError {
+    match error {
+        CallError::NoKey => DeliverError::KeyRejected,
+        CallError::Held(retry_after) => DeliverError::RateLimited { retry_after },
+        CallError::NotSent(source) => DeliverError::Unavailable(source),
+        CallError::Unanswered(source) => DeliverError::Ambiguous(source),
+        CallError::Refused(refusal) => said_no(&refusal),
+    }
+}
+
+fn said_no(refusal: &Refusal) -> DeliverError {
+    match refusal.status {
+        StatusCode::TOO_MANY_REQUESTS => {
+            DeliverError::RateLimited { retry_after: refusal.retry_after }
+        }
+        StatusCode::UNAUTHORIZED => DeliverError::KeyRejected,
+        status if status.is_client_error() => refused(&refusal.word()),
+        status => DeliverError::Ambiguous(format!("Discord answered {status}").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

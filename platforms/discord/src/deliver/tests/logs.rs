@@ -1,0 +1,98 @@
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use nightdesk_port::{Listen, Unlimited};
+use nightdesk_testkit::FakeClock;
+
+use super::*;
+use crate::Addresses;
+use crate::tests::gateway::Gateway;
+
+/// It is in the key of the bot, too.
+const CANARY: &str = "canary";
+
+/// Everything, but for what the desk never lets through: the library of the socket writes down every frame.
+const LEVELS: &str = "trace,tungstenite=info,tokio_tungstenite=info";
+
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let source = error.source().map(chain).unwrap_or_default();
+    format!("{error} {error:?} {source}")
+}
+
+/// What errors say, of a message and of an answer to an interaction.
+async fn sung() -> String {
+    let mut errors = String::new();
+    let lent = Key::new(format!("{CANARY}-token"));
+    let follow_up = Op::FollowUp {
+        session_key: String::new(),
+        kind: String::new(),
+        content: CANARY.to_owned(),
+    };
+    let (said, answered) = (to(CHANNEL, text(CANARY)), to(CHANNEL, follow_up));
+    for status in [0, 400, 401, 403, 404, 429, 500, 200] {
+        let stub = Stub::open().await;
+        let discord = discord_at(&stub.url);
+        for _ in 0..2 {
+            match status {
+                0 => stub.hang_up(),
+                status => stub.answer(status, json!({ "message": CANARY, "id": CANARY })),
+            }
+        }
+        errors += &chain(&discord.deliver(&bot(), &said).await.unwrap_err());
+        errors += &chain(&discord.follow_up(&bot(), &answered, &lent).await.unwrap_err());
+    }
+    let nowhere = discord_at("http://127.0.0.1:1");
+    errors += &chain(&nowhere.deliver(&bot(), &said).await.unwrap_err());
+    errors += &chain(&nowhere.follow_up(&bot(), &answered, &lent).await.unwrap_err());
+    errors + &format!("{nowhere:?} {:?}", bot())
+}
+
+/// What is heard over the gateway, where the key is shown first.
+async fn heard() -> String {
+    let (gateway, stub) = (Gateway::open().await, Stub::open().await);
+    let at = Addresses { api: &stub.url, gateway: &gateway.url };
+    let clock = Arc::new(FakeClock::default());
+    let discord = Discord::open(at, clock, Arc::new(Unlimited)).unwrap();
+    let bot = bot();
+    let (heard, line) = tokio::join!(discord.listen(&bot, None), async {
+        let mut line = gateway.ready().await;
+        line.says(2, CANARY).await;
+        line
+    });
+    assert!(!heard.unwrap().is_empty());
+    drop(gateway);
+    let (refused, ()) = tokio::join!(discord.listen(&bot, None), line.close(4004));
+    refused.err().map(|error| chain(&error)).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn no_word_no_key_and_no_token_is_in_a_log_or_an_error() {
+    let logged = Logged::default();
+    let writer = logged.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(LEVELS)
+        .with_writer(move || writer.clone())
+        .finish();
+    let guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
+
+    let errors = sung().await + &heard().await;
+    drop(guard);
+    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    assert!(!logs.contains(CANARY), "{logs}");
+    assert!(!errors.contains(CANARY), "{errors}");
+}

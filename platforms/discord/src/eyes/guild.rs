@@ -1,0 +1,188 @@
+//! Guild: what is known of one, and what follows from it.
+
+use std::collections::{HashMap, HashSet};
+
+use nightdesk_types::Sight;
+use serde::{Deserialize, Deserializer, de};
+
+use crate::words::{Id, Room};
+
+/// May do everything.
+const ADMINISTRATOR: u64 = 1 << 3;
+
+/// May see a channel.
+pub(super) const VIEW_CHANNEL: u64 = 1 << 10;
+
+/// May see all threads of a channel that they see.
+const MANAGE_THREADS: u64 = 1 << 34;
+
+/// The kind of a thread that only some can see.
+const PRIVATE_THREAD: u8 = 12;
+
+/// Channels and threads of one guild that are remembered. When there are more, the threads are learnt again.
+const CHANNELS_MAX: usize = 2_000;
+
+/// People of one guild that are remembered. When there are more, they are learnt again.
+const MEMBERS_MAX: usize = 2_000;
+
+/// People in a private thread that are remembered.
+const THREAD_MEMBERS_MAX: usize = 1_000;
+
+/// A guild. All its roles are known, or it is not.
+#[derive(Debug, Default)]
+pub(super) struct Guild {
+    pub(super) owner: Option<Id>,
+    pub(super) roles: HashMap<Id, u64>,
+    channels: HashMap<Id, Channel>,
+    /// Who has which roles. `None`: they are not there.
+    members: HashMap<Id, Option<Vec<Id>>>,
+}
+
+/// A channel or a thread.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Channel {
+    #[serde(flatten)]
+    pub(super) room: Room,
+    #[serde(default)]
+    pub(super) permission_overwrites: Vec<Overwrite>,
+    /// Who opened it, if it is a thread.
+    owner_id: Option<Id>,
+    #[serde(skip)]
+    people: HashSet<Id>,
+}
+
+/// What a role or a person may do in one channel otherwise than in the rest.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Overwrite {
+    pub(super) id: Id,
+    /// Whether it is of a person; else it is of a role.
+    #[serde(rename = "type", deserialize_with = "of_person")]
+    pub(super) is_of_person: bool,
+    #[serde(deserialize_with = "bits")]
+    pub(super) allow: u64,
+    #[serde(deserialize_with = "bits")]
+    pub(super) deny: u64,
+}
+
+fn of_person<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    u8::deserialize(deserializer).and_then(|kind| match kind {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(de::Error::custom("neither a role nor a person")),
+    })
+}
+
+/// Permissions, which are written as a text.
+pub(super) fn bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| de::Error::custom("not a number"))
+}
+
+impl Channel {
+    /// The same, of that guild.
+    pub(super) fn of(mut self, guild: Id) -> Self {
+        self.room.guild_id = Some(guild);
+        self
+    }
+}
+
+impl Guild {
+    /// A guild of which no channel is known yet.
+    pub(super) fn new(owner: Option<Id>, roles: HashMap<Id, u64>) -> Self {
+        Self { owner, roles, ..Self::default() }
+    }
+
+    pub(super) fn room(&self, channel: Id) -> Option<&Room> {
+        self.channels.get(&channel).map(|channel| &channel.room)
+    }
+
+    /// Whether a person can see a channel, or what is said in a thread.
+    pub(super) fn sight(&self, id: Id, at: Id, (person, is_author): (Id, bool)) -> Sight {
+        let Some(at) = self.channels.get(&at) else { return Sight::Unknown };
+        let channel = if at.room.is_thread() {
+            at.room.parent_id.and_then(|parent| self.channels.get(&parent))
+        } else {
+            Some(at)
+        };
+        let (Some(channel), Some(roles)) = (channel, self.members.get(&person)) else {
+            return Sight::Unknown;
+        };
+        let Some(roles) = roles else { return Sight::Blind };
+        let Some(may) = self.may(id, (person, roles), &channel.permission_overwrites) else {
+            return Sight::Unknown;
+        };
+        if may & VIEW_CHANNEL == 0 {
+            return Sight::Blind;
+        }
+        let is_shut = at.room.kind == PRIVATE_THREAD && may & MANAGE_THREADS == 0;
+        let is_in = is_author || at.owner_id == Some(person) || at.people.contains(&person);
+        // Who is in a private thread is told bit by bit, so who is not known to be in it may be.
+        if is_shut && !is_in { Sight::Unknown } else { Sight::Sees }
+    }
+
+    /// What a person may do in a channel, as Discord reckons it. `None`: the guild's own role is not known.
+    fn may(&self, id: Id, (person, roles): (Id, &[Id]), overwrites: &[Overwrite]) -> Option<u64> {
+        let of = |role: &Id| self.roles.get(role).copied().unwrap_or_default();
+        let everybody = *self.roles.get(&id)?;
+        let may = roles.iter().map(of).fold(everybody, |may, role| may | role);
+        if self.owner == Some(person) || may & ADMINISTRATOR != 0 {
+            return Some(u64::MAX);
+        }
+        let written = |is_meant: &dyn Fn(&Overwrite) -> bool, may: u64| {
+            let meant = || overwrites.iter().filter(|overwrite| is_meant(overwrite));
+            let deny = meant().fold(0, |all, overwrite| all | overwrite.deny);
+            let allow = meant().fold(0, |all, overwrite| all | overwrite.allow);
+            may & !deny | allow
+        };
+        let may = written(&|one| !one.is_of_person && one.id == id, may);
+        let of_role = |one: &Overwrite| {
+            !one.is_of_person
+                && one.id != id
+                && roles.contains(&one.id)
+                && self.roles.contains_key(&one.id)
+        };
+        let may = written(&of_role, may);
+        Some(written(&|one| one.is_of_person && one.id == person, may))
+    }
+
+    pub(super) fn put_channel(&mut self, mut channel: Channel) {
+        if let Some(before) = self.channels.remove(&channel.room.id) {
+            channel.people = before.people;
+        }
+        if self.channels.len() >= CHANNELS_MAX {
+            self.channels.retain(|_, channel| !channel.room.is_thread());
+        }
+        if self.channels.len() < CHANNELS_MAX {
+            self.channels.insert(channel.room.id, channel);
+        }
+    }
+
+    /// Forgets a channel, and the threads in it.
+    pub(super) fn forget_channel(&mut self, id: Id) {
+        self.channels.retain(|one, channel| *one != id && channel.room.parent_id != Some(id));
+    }
+
+    pub(super) fn put_member(&mut self, person: Id, roles: Option<Vec<Id>>) {
+        if self.members.len() >= MEMBERS_MAX {
+            self.members.clear();
+        }
+        self.members.insert(person, roles);
+    }
+
+    pub(super) fn knows(&self, person: Id) -> bool {
+        self.members.contains_key(&person)
+    }
+
+    pub(super) fn put_into_thread(&mut self, thread: Id, person: Id) {
+        let thread = self.channels.get_mut(&thread);
+        if let Some(thread) = thread.filter(|thread| thread.people.len() < THREAD_MEMBERS_MAX) {
+            thread.people.insert(person);
+        }
+    }
+
+    pub(super) fn take_out_of_thread(&mut self, thread: Id, person: Id) {
+        if let Some(thread) = self.channels.get_mut(&thread) {
+            thread.people.remove(&person);
+        }
+    }
+}

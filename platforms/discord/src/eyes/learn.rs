@@ -1,0 +1,123 @@
+//! Learn: what was not told is asked for. A socket that went on after a pause is told of no guild anew.
+
+use std::time::Duration;
+
+use nightdesk_port::Bot;
+use nightdesk_types::event::Source;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use super::guild::{Channel, Guild};
+use super::told::{Member, Role};
+use super::{GUILDS_MAX, Known};
+use crate::Discord;
+use crate::api::{Call, CallError};
+use crate::words::{Id, Room};
+
+/// How long all that is asked for may take.
+const LEARN_WAIT: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+struct Whole {
+    owner_id: Option<Id>,
+    roles: Vec<Role>,
+}
+
+/// What was asked for.
+struct Learnt {
+    guild: Option<Whole>,
+    channels: Vec<Channel>,
+    /// `None`: they are not there.
+    member: Option<Member>,
+}
+
+impl Discord {
+    /// Asks for what is missing to say whether a person sees where something was written.
+    pub(super) async fn look_up(&self, bot: &Bot, source: &Source, person: &str) {
+        let scope = source.scope_id.as_deref().and_then(Id::read);
+        let ids = (scope, Id::read(&source.chat_id), Id::read(person));
+        let (Some(guild), Some(channel), Some(person)) = ids else { return };
+        let (since, is_known) = {
+            let mut known = self.guilds.known();
+            let known = known.entry(bot.id).or_default();
+            (known.told, known.guilds.contains_key(&guild))
+        };
+        let asked = self.ask(bot, (guild, is_known), channel, person);
+        let Ok(Ok(learnt)) = timeout(LEARN_WAIT, asked).await else { return };
+        let mut known = self.guilds.known();
+        let known = known.entry(bot.id).or_default();
+        // What was told meanwhile may be newer than what was answered.
+        if known.told == since {
+            keep(known, guild, (person, learnt));
+        }
+    }
+
+    /// Asks for a channel that is not known, so that what is said in it has its right place.
+    pub(crate) async fn learn_room(
+        &self,
+        bot: &Bot,
+        channel: Id,
+    ) -> Result<Option<Room>, CallError> {
+        if let Some(room) = self.guilds.room(bot.id, channel) {
+            return Ok(Some(room));
+        }
+        match self.fetch::<Room>(bot, format!("channels/{channel}")).await {
+            Ok(room) => {
+                self.guilds.put_room(bot.id, room.clone());
+                Ok(Some(room))
+            }
+            Err(CallError::Refused(no)) if no.status.is_client_error() && !too_many(no.status) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn ask(
+        &self,
+        bot: &Bot,
+        (guild, is_known): (Id, bool),
+        channel: Id,
+        person: Id,
+    ) -> Result<Learnt, CallError> {
+        let whole =
+            if is_known { None } else { Some(self.fetch(bot, format!("guilds/{guild}")).await?) };
+        let channel: Channel = self.fetch(bot, format!("channels/{channel}")).await?;
+        let parent = channel.room.parent_id.filter(|_| channel.room.is_thread());
+        let mut channels = vec![channel];
+        if let Some(parent) = parent {
+            channels.push(self.fetch(bot, format!("channels/{parent}")).await?);
+        }
+        let member = match self.fetch(bot, format!("guilds/{guild}/members/{person}")).await {
+            Err(CallError::Refused(no)) if no.status == StatusCode::NOT_FOUND => None,
+            member => Some(member?),
+        };
+        Ok(Learnt { guild: whole, channels, member })
+    }
+
+    async fn fetch<T: DeserializeOwned>(&self, bot: &Bot, path: String) -> Result<T, CallError> {
+        self.api.call(bot, Call::get(path)).await
+    }
+}
+
+fn too_many(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED)
+}
+
+fn keep(known: &mut Known, id: Id, (person, learnt): (Id, Learnt)) {
+    if let Some(whole) = learnt.guild {
+        if known.guilds.len() >= GUILDS_MAX {
+            return;
+        }
+        let roles = whole.roles.iter().map(Role::parts).collect();
+        known.guilds.insert(id, Guild::new(whole.owner_id, roles));
+    }
+    let Some(guild) = known.guilds.get_mut(&id) else { return };
+    // A channel of another guild is not put into this one.
+    for channel in learnt.channels.into_iter().filter(|one| one.room.guild_id == Some(id)) {
+        guild.put_channel(channel);
+    }
+    guild.put_member(person, learnt.member.map(|member| member.roles));
+}

@@ -1,0 +1,222 @@
+//! Told: what Discord tells that decides who sees what.
+
+use nightdesk_port::ReceiveError;
+use serde::Deserialize;
+
+use super::guild::{Channel, Guild, bits};
+use super::{GUILDS_MAX, Known};
+use crate::words::{Id, read};
+
+#[derive(Deserialize)]
+struct WholeGuild {
+    id: Id,
+    #[serde(default)]
+    unavailable: bool,
+    owner_id: Option<Id>,
+    #[serde(default)]
+    roles: Vec<Role>,
+    #[serde(default)]
+    channels: Vec<Channel>,
+    #[serde(default)]
+    threads: Vec<Channel>,
+    #[serde(default)]
+    members: Vec<Member>,
+}
+
+/// A role.
+#[derive(Deserialize)]
+pub(super) struct Role {
+    id: Id,
+    #[serde(deserialize_with = "bits")]
+    permissions: u64,
+}
+
+impl Role {
+    pub(super) const fn parts(&self) -> (Id, u64) {
+        (self.id, self.permissions)
+    }
+}
+
+#[derive(Deserialize)]
+struct Numbered {
+    id: Id,
+}
+
+/// Somebody in a guild.
+#[derive(Deserialize)]
+pub(super) struct Member {
+    user: Option<Numbered>,
+    #[serde(default)]
+    pub(super) roles: Vec<Id>,
+}
+
+#[derive(Deserialize)]
+struct OfGuild {
+    guild_id: Option<Id>,
+}
+
+#[derive(Deserialize)]
+struct OneRole {
+    role: Role,
+}
+
+#[derive(Deserialize)]
+struct RoleGone {
+    role_id: Id,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    author: Option<Numbered>,
+    member: Option<Member>,
+    webhook_id: Option<Id>,
+}
+
+#[derive(Deserialize)]
+struct Threads {
+    threads: Vec<Channel>,
+}
+
+#[derive(Deserialize)]
+struct ThreadMembers {
+    id: Id,
+    #[serde(default)]
+    added_members: Vec<ThreadMember>,
+    #[serde(default)]
+    removed_member_ids: Vec<Id>,
+}
+
+#[derive(Deserialize)]
+struct ThreadMember {
+    user_id: Id,
+}
+
+impl WholeGuild {
+    fn into_guild(self) -> Guild {
+        let roles = self.roles.iter().map(Role::parts).collect();
+        let mut guild = Guild::new(self.owner_id, roles);
+        for channel in self.channels.into_iter().chain(self.threads) {
+            // Inside a guild they do not name it.
+            guild.put_channel(channel.of(self.id));
+        }
+        for member in self.members {
+            if let Some(person) = member.user {
+                guild.put_member(person.id, Some(member.roles));
+            }
+        }
+        guild
+    }
+}
+
+/// Takes in what was told. What cannot be read is forgotten with its guild.
+pub(super) fn take(known: &mut Known, kind: &str, told: &[u8]) {
+    if !decides(kind) {
+        return;
+    }
+    if kind != "MESSAGE_CREATE" {
+        known.told += 1;
+    }
+    if taken(known, kind, told).is_err() {
+        match read::<OfGuild>(told).ok().and_then(|told| told.guild_id) {
+            Some(guild) => drop(known.guilds.remove(&guild)),
+            None => known.guilds.clear(),
+        }
+    }
+}
+
+fn decides(kind: &str) -> bool {
+    let is_of = |what: &str| kind.starts_with(what);
+    kind == "READY"
+        || kind == "MESSAGE_CREATE"
+        || is_of("CHANNEL_")
+        || is_of("THREAD_")
+        || matches!(kind, "GUILD_CREATE" | "GUILD_UPDATE" | "GUILD_DELETE")
+        || is_of("GUILD_ROLE_")
+        || is_of("GUILD_MEMBER_")
+}
+
+fn is_of_channel(kind: &str) -> bool {
+    kind.starts_with("CHANNEL_") || kind.starts_with("THREAD_")
+}
+
+fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
+    match kind {
+        // A new session: all guilds are told anew.
+        "READY" => {
+            known.guilds.clear();
+            known.rooms.clear();
+        }
+        "GUILD_CREATE" => put(known, read(told)?),
+        "GUILD_DELETE" => drop(known.guilds.remove(&read::<Numbered>(told)?.id)),
+        "GUILD_UPDATE" => {
+            let told: WholeGuild = read(told)?;
+            if let Some(guild) = known.guilds.get_mut(&told.id) {
+                guild.owner = told.owner_id;
+                guild.roles = told.roles.iter().map(Role::parts).collect();
+            }
+        }
+        _ => return in_guild(known, kind, told),
+    }
+    Ok(())
+}
+
+fn put(known: &mut Known, told: WholeGuild) {
+    known.guilds.remove(&told.id);
+    if !told.unavailable && known.guilds.len() < GUILDS_MAX {
+        known.guilds.insert(told.id, told.into_guild());
+    }
+}
+
+fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
+    // Outside a guild there is nothing to see, and of one that is not known as a whole no part is kept.
+    let Some(id) = read::<OfGuild>(told)?.guild_id else { return Ok(()) };
+    if let Some(channel) = read::<Numbered>(told).ok().filter(|_| is_of_channel(kind)) {
+        known.rooms.remove(&channel.id);
+    }
+    let Some(guild) = known.guilds.get_mut(&id) else { return Ok(()) };
+    match kind {
+        "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => {
+            let OneRole { role } = read(told)?;
+            guild.roles.insert(role.id, role.permissions);
+        }
+        "GUILD_ROLE_DELETE" => drop(guild.roles.remove(&read::<RoleGone>(told)?.role_id)),
+        "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
+            guild.put_channel(read(told)?);
+        }
+        "CHANNEL_DELETE" | "THREAD_DELETE" => guild.forget_channel(read::<Numbered>(told)?.id),
+        "THREAD_LIST_SYNC" => {
+            for thread in read::<Threads>(told)?.threads {
+                guild.put_channel(thread);
+            }
+        }
+        "THREAD_MEMBERS_UPDATE" => {
+            let ThreadMembers { id, added_members, removed_member_ids } = read(told)?;
+            for gone in removed_member_ids {
+                guild.take_out_of_thread(id, gone);
+            }
+            for one in added_members {
+                guild.put_into_thread(id, one.user_id);
+            }
+        }
+        "GUILD_MEMBER_REMOVE" => {
+            let gone: Member = read(told)?;
+            guild.put_member(gone.user.ok_or(ReceiveError::Unreadable)?.id, None);
+        }
+        "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
+            let member: Member = read(told)?;
+            let person = member.user.ok_or(ReceiveError::Unreadable)?.id;
+            // Of the many people of a guild, those are remembered who were asked for or spoke.
+            if guild.knows(person) {
+                guild.put_member(person, Some(member.roles));
+            }
+        }
+        "MESSAGE_CREATE" => {
+            let Written { author, member, webhook_id } = read(told)?;
+            if let (Some(author), Some(member), None) = (author, member, webhook_id) {
+                guild.put_member(author.id, Some(member.roles));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Backfill: what was said in a channel while no session was open.
+
+use nightdesk_port::{Bot, Heard, ListenError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::heard::unheard;
+use crate::Discord;
+use crate::api::Call;
+use crate::eyes::RoomsOf;
+use crate::words::{Id, event};
+
+/// Messages that are asked for at a time. Discord gives no more.
+const PAGE_MAX: u32 = 100;
+
+#[derive(Deserialize)]
+struct Numbered {
+    id: Id,
+}
+
+impl Discord {
+    /// What was said in a channel after a message, oldest first, a page of it.
+    pub(super) async fn fetch_after(
+        &self,
+        bot: &Bot,
+        channel: &str,
+        after: &str,
+    ) -> Result<Vec<Heard>, ListenError> {
+        let odd = || ListenError::Unavailable("the channel or the message is no id".into());
+        let channel = Id::read(channel).ok_or_else(odd)?;
+        let after = if after.is_empty() { Id(0) } else { Id::read(after).ok_or_else(odd)? };
+        // Messages that are fetched do not say of which guild they are.
+        self.learn_room(bot, channel).await.map_err(unheard)?;
+        let path = format!("channels/{channel}/messages?after={after}&limit={PAGE_MAX}");
+        let told: Vec<Box<RawValue>> =
+            self.api.call(bot, Call::get(path)).await.map_err(unheard)?;
+        let mut told: Vec<(Id, &str)> = told.iter().filter_map(|one| numbered(one)).collect();
+        told.sort_by_key(|(id, _)| *id);
+        Ok(told.into_iter().map(|(id, text)| self.found(bot, id, text)).collect())
+    }
+
+    fn found(&self, bot: &Bot, id: Id, text: &str) -> Heard {
+        let rooms = RoomsOf(&self.guilds, bot.id);
+        let said = event(bot, &rooms, ("MESSAGE_CREATE", text.as_bytes()));
+        Heard {
+            body: if said.is_err() { text.as_bytes().to_vec() } else { Vec::new() },
+            said: said.map(|said| said.map(|(draft, _)| draft)),
+            cursor: id.to_string(),
+            capability: None,
+            is_after_gap: false,
+        }
+    }
+}
+
+fn numbered(told: &RawValue) -> Option<(Id, &str)> {
+    let Numbered { id } = serde_json::from_str(told.get()).ok()?;
+    Some((id, told.get()))
+}

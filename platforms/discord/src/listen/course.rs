@@ -1,0 +1,200 @@
+//! Course: from one socket to the next: where to dial, whether a session goes on, and when to give up.
+
+use std::time::Duration;
+
+use nightdesk_port::ListenError;
+
+use super::cursor::Cursor;
+use super::talk::{Ended, Talk};
+
+/// So often a session is tried to go on with before a new one is begun.
+const RESUMES_MAX: u32 = 3;
+
+/// After a talk that went well, the next may begin so soon.
+const AGAIN_MIN: Duration = Duration::from_millis(200);
+
+/// After one that did not, it takes ever longer, up to this.
+const AGAIN_MAX: Duration = Duration::from_secs(30);
+
+/// After a session was lost, Discord wants so much time.
+const ANEW_MIN: Duration = Duration::from_secs(1);
+
+/// Between two new sessions of a bot, Discord wants so much time.
+const IDENTIFY_EVERY: Duration = Duration::from_secs(5);
+
+/// Why a bot may not listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fatal {
+    KeyRejected,
+    Barred(&'static str),
+}
+
+/// What is said when the day's new sessions are used up.
+pub(super) const SPENT: Fatal =
+    Fatal::Barred("it has begun too many sessions today, and would lose its token");
+
+impl From<Fatal> for ListenError {
+    fn from(fatal: Fatal) -> Self {
+        match fatal {
+            Fatal::KeyRejected => Self::KeyRejected,
+            Fatal::Barred(reason) => Self::Barred { reason },
+        }
+    }
+}
+
+/// From one socket to the next.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// Where new sessions begin.
+    main: String,
+    session: Option<Cursor>,
+    /// Whether there was any before it.
+    is_after_another: bool,
+    lost_after: Option<u64>,
+    /// Whether the session's own address did not answer.
+    is_url_dead: bool,
+    failed_resumes: u32,
+    failures: u32,
+    begun: Begun,
+}
+
+/// What was begun here so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begun {
+    Nothing,
+    Talks,
+    Sessions,
+}
+
+impl Course {
+    pub(super) const fn new(main: String, session: Option<Cursor>) -> Self {
+        Self {
+            main,
+            is_after_another: session.is_some(),
+            session,
+            lost_after: None,
+            is_url_dead: false,
+            failed_resumes: 0,
+            failures: 0,
+            begun: Begun::Nothing,
+        }
+    }
+
+    /// The next talk.
+    pub(super) fn talk(&self) -> Talk {
+        Talk::new(self.session.clone(), self.is_after_another, self.lost_after)
+    }
+
+    /// Where it is held. An address that Discord gave is only believed if it is as safe as the main one.
+    pub(super) fn url(&self) -> &str {
+        let scheme = |url: &str| url.split_once("://").map(|(scheme, _)| scheme.to_owned());
+        let own = self.session.as_ref().map(|session| session.url.as_str());
+        let is_good = |url: &&str| !self.is_url_dead && scheme(url) == scheme(&self.main);
+        own.filter(is_good).unwrap_or(&self.main)
+    }
+
+    /// How long it is waited before.
+    pub(super) fn wait(&self) -> Duration {
+        let again = match self.failures {
+            0 if self.begun == Begun::Nothing => Duration::ZERO,
+            0 => AGAIN_MIN,
+            failures => {
+                Duration::from_secs(1).saturating_mul(1 << (failures - 1).min(16)).min(AGAIN_MAX)
+            }
+        };
+        match (&self.session, self.begun) {
+            (None, Begun::Sessions) => again.max(IDENTIFY_EVERY),
+            (None, Begun::Talks) => again.max(ANEW_MIN),
+            (None, Begun::Nothing) | (Some(_), _) => again,
+        }
+    }
+
+    /// A new session was asked for.
+    pub(super) const fn identified(&mut self) {
+        self.begun = Begun::Sessions;
+    }
+
+    /// Takes in how a talk ended. Answers whether that is the end of all.
+    pub(super) fn ended(&mut self, talk: &Talk, ended: Ended) -> Option<Fatal> {
+        let was_resuming = self.session.is_some();
+        if self.begun == Begun::Nothing {
+            self.begun = Begun::Talks;
+        }
+        if talk.is_live() || self.has_moved(talk) {
+            self.went_well(talk);
+        } else {
+            self.failures = self.failures.saturating_add(1);
+            if was_resuming {
+                self.failed_resumes += 1;
+                self.is_url_dead = true;
+            }
+        }
+        self.follow(ended);
+        if self.failed_resumes >= RESUMES_MAX {
+            self.lose();
+        }
+        if let Ended::Closed(Some(code)) = ended { fatal(code) } else { None }
+    }
+
+    /// Whether some of what was missed was told.
+    fn has_moved(&self, talk: &Talk) -> bool {
+        let seq = |session: &Cursor| session.seq;
+        talk.session().map(seq) > self.session.as_ref().map(seq)
+    }
+
+    fn went_well(&mut self, talk: &Talk) {
+        let session = talk.session().cloned();
+        let is_another = |new: &Cursor| {
+            self.session.as_ref().is_none_or(|session| session.session != new.session)
+        };
+        if session.as_ref().is_some_and(is_another) {
+            self.is_url_dead = false;
+        }
+        self.is_after_another |= session.is_some();
+        self.session = session;
+        self.failed_resumes = 0;
+        self.failures = 0;
+    }
+
+    fn follow(&mut self, ended: Ended) {
+        match ended {
+            Ended::Gap => {
+                self.lost_after = self.session.as_ref().map(|session| session.seq);
+            }
+            // The number or the session is not known any more.
+            Ended::Invalid { is_resumable: false } | Ended::Closed(Some(4003 | 4007 | 4009)) => {
+                self.lose();
+            }
+            Ended::NotReached
+            | Ended::Unanswered
+            | Ended::Reconnect
+            | Ended::Invalid { is_resumable: true }
+            | Ended::Zombie
+            | Ended::Closed(_) => {}
+        }
+    }
+
+    fn lose(&mut self) {
+        self.session = None;
+        self.failed_resumes = 0;
+        self.is_url_dead = false;
+        self.lost_after = None;
+    }
+}
+
+/// What Discord closes for good with.
+const fn fatal(code: u16) -> Option<Fatal> {
+    Some(match code {
+        4004 => Fatal::KeyRejected,
+        4010 | 4011 => Fatal::Barred("it is in too many servers for one socket"),
+        4012 => Fatal::Barred("Discord does not speak this version any more"),
+        4013 => Fatal::Barred("Discord does not know what it wants to be told"),
+        4014 => Fatal::Barred(
+            "switch on the server members intent and the message content intent in Discord's developer portal",
+        ),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

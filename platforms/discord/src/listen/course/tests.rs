@@ -1,0 +1,180 @@
+use super::*;
+
+const MAIN: &str = "wss://main";
+
+fn at(seq: u64) -> Cursor {
+    Cursor { session: "s1".to_owned(), url: "wss://resume".to_owned(), seq }
+}
+
+/// A course with a session that stands at number 5.
+fn course() -> Course {
+    Course::new(MAIN.to_owned(), Some(at(5)))
+}
+
+/// A talk that was taken in.
+fn live(course: &Course) -> Talk {
+    let mut talk = course.talk();
+    talk.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
+    let frame = match talk.session() {
+        Some(session) => format!(r#"{{"op":0,"t":"RESUMED","s":{},"d":{{}}}}"#, session.seq + 1),
+        None => {
+            r#"{"op":0,"t":"READY","s":1,"d":{"session_id":"s2","resume_gateway_url":"wss://two"}}"#
+                .to_owned()
+        }
+    };
+    talk.hear(&frame);
+    assert!(talk.is_live());
+    talk
+}
+
+/// Whether the session goes on after a live talk ended so.
+fn goes_on(ended: Ended) -> bool {
+    let mut course = course();
+    let talk = live(&course);
+    assert_eq!(course.ended(&talk, ended), None, "{ended:?}");
+    course.talk().session().is_some()
+}
+
+// F40
+#[test]
+fn a_session_goes_on_unless_it_was_declared_dead() {
+    let on = [
+        Ended::Reconnect,
+        Ended::Invalid { is_resumable: true },
+        Ended::Zombie,
+        Ended::Gap,
+        Ended::NotReached,
+        Ended::Closed(None),
+        Ended::Closed(Some(1000)),
+        Ended::Closed(Some(1006)),
+        Ended::Closed(Some(4000)),
+        Ended::Closed(Some(4008)),
+        Ended::Closed(Some(4999)),
+    ];
+    for ended in on {
+        assert!(goes_on(ended), "{ended:?}");
+    }
+    let dead = [
+        Ended::Invalid { is_resumable: false },
+        Ended::Closed(Some(4003)),
+        Ended::Closed(Some(4007)),
+        Ended::Closed(Some(4009)),
+    ];
+    for ended in dead {
+        assert!(!goes_on(ended), "{ended:?}");
+    }
+}
+
+#[test]
+fn some_codes_are_the_end() {
+    let fatal = |code| {
+        let mut course = course();
+        let talk = course.talk();
+        course.ended(&talk, Ended::Closed(Some(code)))
+    };
+    assert_eq!(fatal(4004), Some(Fatal::KeyRejected));
+    for code in [4010, 4011, 4012, 4013, 4014] {
+        assert!(matches!(fatal(code), Some(Fatal::Barred(_))), "{code}");
+    }
+    let Some(Fatal::Barred(why)) = fatal(4014) else { panic!() };
+    assert!(why.contains("message content intent"), "{why}");
+    for code in [1000, 1001, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009, 5000] {
+        assert_eq!(fatal(code), None, "{code}");
+    }
+}
+
+#[test]
+fn a_dead_address_is_tried_once_and_a_dead_session_three_times() {
+    let mut course = course();
+    assert_eq!(course.url(), "wss://resume");
+    let mut tried = Vec::new();
+    for _ in 0..4 {
+        let talk = course.talk();
+        tried.push((course.url().to_owned(), talk.session().is_some()));
+        course.ended(&talk, Ended::NotReached);
+    }
+    let main = |resumes| (MAIN.to_owned(), resumes);
+    assert_eq!(tried, [("wss://resume".to_owned(), true), main(true), main(true), main(false)]);
+}
+
+#[test]
+fn a_session_that_was_lost_is_remembered_to_have_been() {
+    let mut course = course();
+    let talk = live(&course);
+    course.ended(&talk, Ended::Invalid { is_resumable: false });
+    let mut next = course.talk();
+    next.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
+    let told = next.hear(
+        r#"{"op":0,"t":"READY","s":1,"d":{"session_id":"s2","resume_gateway_url":"wss://two"}}"#,
+    );
+    let [super::super::talk::Effect::Tell(told)] = &told[..] else { panic!() };
+    assert!(told.is_after_gap);
+    course.ended(&next, Ended::Reconnect);
+    assert_eq!(course.url(), "wss://two");
+}
+
+#[test]
+fn it_waits_longer_the_less_it_works_and_no_longer_when_it_does() {
+    let mut course = course();
+    assert_eq!(course.wait(), Duration::ZERO);
+    let mut waits = Vec::new();
+    for _ in 0..8 {
+        let talk = course.talk();
+        course.ended(&talk, Ended::NotReached);
+        waits.push(course.wait().as_secs());
+    }
+    assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30, 30]);
+    let talk = live(&course);
+    course.ended(&talk, Ended::Reconnect);
+    assert_eq!(course.wait(), AGAIN_MIN);
+}
+
+#[test]
+fn new_sessions_are_not_begun_one_right_after_the_other() {
+    let mut course = Course::new(MAIN.to_owned(), None);
+    course.identified();
+    let talk = live(&course);
+    course.ended(&talk, Ended::Invalid { is_resumable: false });
+    assert!(course.wait() >= IDENTIFY_EVERY);
+    let mut other = self::course();
+    let talk = live(&other);
+    other.ended(&talk, Ended::Invalid { is_resumable: false });
+    assert!(other.wait() >= ANEW_MIN);
+}
+
+#[test]
+fn an_address_that_is_less_safe_is_not_dialled() {
+    for url in ["ws://resume", "http://resume", "resume", ""] {
+        let session = Cursor { url: url.to_owned(), ..at(5) };
+        assert_eq!(Course::new(MAIN.to_owned(), Some(session)).url(), MAIN, "{url}");
+    }
+}
+
+#[test]
+fn what_is_missing_in_a_replay_is_asked_for_once() {
+    let mut course = course();
+    let mut talk = course.talk();
+    let replay = |talk: &mut Talk| {
+        talk.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
+        talk.hear(r#"{"op":0,"t":"X","s":6,"d":{}}"#);
+        talk.hear(r#"{"op":0,"t":"X","s":9,"d":{}}"#)
+    };
+    assert_eq!(replay(&mut talk), [super::super::talk::Effect::Over(Ended::Gap)]);
+    course.ended(&talk, Ended::Gap);
+
+    let mut again = course.talk();
+    let [super::super::talk::Effect::Tell(told)] = &replay(&mut again)[..] else { panic!() };
+    assert!(told.is_after_gap);
+}
+
+#[test]
+fn a_session_that_is_told_bit_by_bit_is_not_given_up() {
+    let mut course = course();
+    for seq in 6..20 {
+        let mut talk = course.talk();
+        talk.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
+        talk.hear(&format!(r#"{{"op":0,"t":"X","s":{seq},"d":{{}}}}"#));
+        assert_eq!(course.ended(&talk, Ended::Closed(None)), None);
+        assert_eq!(course.talk().session().map(|session| session.seq), Some(seq));
+    }
+}

@@ -1,0 +1,257 @@
+//! Driver: the hands of a bot's talks with Discord. It dials, listens, obeys, and decides nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_port::{Bot, Budget};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, Interval, interval_at, sleep_until, timeout};
+
+use super::course::{Course, Fatal, SPENT};
+use super::cursor::Cursor;
+use super::dial::Dialler;
+use super::ear::Ends;
+use super::socket::{Came, Socket};
+use super::talk::{Effect, Ended, Talk, Told};
+
+/// How often it is looked whether anybody listens.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long it may take to learn whether a new session may be begun.
+const BUDGET_WAIT: Duration = Duration::from_secs(10);
+
+/// What we want to be told: guilds and their members, which decide who sees what, and messages with their text.
+const INTENTS: u64 = 1 | 1 << 1 | 1 << 9 | 1 << 12 | 1 << 15;
+
+/// The hands of a bot's talks.
+pub(super) struct Driver {
+    bot: Bot,
+    course: Course,
+    ends: Ends,
+    dialler: Arc<Dialler>,
+    budget: Arc<dyn Budget>,
+    /// What waits for its place in the ear. It outlives its socket: it will not be told again.
+    held: Option<Arc<Told>>,
+    /// The first event of the session, if it began here.
+    first: Option<Cursor>,
+}
+
+/// Why a talk is over.
+enum Over {
+    Ended(Ended),
+    /// Nobody listens any more.
+    Left,
+    /// No new session may be begun.
+    Spent,
+}
+
+/// One talk, while it lasts.
+struct Line {
+    socket: Socket,
+    talk: Talk,
+    beat: Option<Interval>,
+    since: Instant,
+}
+
+impl Driver {
+    pub(super) fn new(
+        bot: Bot,
+        cursor: Option<Cursor>,
+        ends: Ends,
+        (dialler, budget): (Arc<Dialler>, Arc<dyn Budget>),
+    ) -> Self {
+        let course = Course::new(dialler.main().to_owned(), cursor);
+        Self { bot, course, ends, dialler, budget, held: None, first: None }
+    }
+
+    /// Talks, until nobody listens or nothing may be heard.
+    pub(super) async fn run(mut self) {
+        loop {
+            if self.is_left_within(self.course.wait()).await || !self.has_place().await {
+                return;
+            }
+            let mut talk = self.course.talk();
+            let over = match self.dialler.dial(self.course.url()).await {
+                Ok(socket) => self.hold(&mut talk, socket).await,
+                Err(_) => Over::Ended(Ended::NotReached),
+            };
+            match over {
+                Over::Left => return,
+                Over::Spent => return self.ends.shared.end(SPENT),
+                Over::Ended(ended) => {
+                    if let Some(fatal) = self.course.ended(&talk, ended) {
+                        return self.give_up(fatal);
+                    }
+                }
+            }
+        }
+    }
+
+    fn give_up(&self, fatal: Fatal) {
+        tracing::warn!(bot.id = %self.bot.id, "Discord closed the socket of bot {} for good", self.bot.id);
+        self.ends.shared.end(fatal);
+    }
+
+    /// Whether nobody listens any more, after a while at the most.
+    async fn is_left_within(&mut self, span: Duration) -> bool {
+        let is_told = timeout(span, told_to_leave(&mut self.ends.leave)).await.is_ok();
+        is_told || self.ends.shared.is_left()
+    }
+
+    /// Finds a place for what waits for one, before anything more is asked for. Answers whether there is any.
+    async fn has_place(&mut self) -> bool {
+        while let Some(told) = &self.held {
+            match timeout(LOOK_EVERY, self.ends.tx.send(Arc::clone(told))).await {
+                Ok(Ok(())) => self.held = None,
+                Ok(Err(_)) => return false,
+                Err(_) => {
+                    if self.is_left_within(Duration::ZERO).await {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Holds one talk to its end. However it ends, the session can go on.
+    async fn hold(&mut self, talk: &mut Talk, socket: Socket) -> Over {
+        let fresh = self.course.talk();
+        let mut line = Line {
+            socket,
+            talk: std::mem::replace(talk, fresh),
+            beat: None,
+            since: Instant::now(),
+        };
+        let over = self.go_on(&mut line).await;
+        let Line { socket, talk: held, .. } = line;
+        *talk = held;
+        socket.hang_up().await;
+        over
+    }
+
+    async fn go_on(&mut self, line: &mut Line) -> Over {
+        let mut look = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
+        loop {
+            let effects = tokio::select! {
+                () = told_to_leave(&mut self.ends.leave) => return Over::Left,
+                _ = look.tick() => {
+                    if self.ends.shared.is_left() {
+                        return Over::Left;
+                    }
+                    vec![]
+                }
+                () = tick(line.beat.as_mut()) => vec![line.talk.beat(self.held.is_none())],
+                ended = run_out(line.talk.patience(), line.since), if self.held.is_none() => {
+                    return Over::Ended(ended);
+                }
+                place = self.ends.tx.reserve(), if self.held.is_some() => {
+                    let Ok(place) = place else { return Over::Left };
+                    if let Some(told) = self.held.take() {
+                        place.send(told);
+                    }
+                    // As long as something comes, nobody is silent.
+                    line.since = Instant::now();
+                    vec![]
+                }
+                came = line.socket.hear(), if self.held.is_none() => match came {
+                    Came::Text(text) => line.talk.hear(&text),
+                    Came::Nothing => vec![],
+                    Came::End(code) => return Over::Ended(Ended::Closed(code)),
+                },
+            };
+            for effect in effects {
+                if let Some(over) = self.obey(line, effect).await {
+                    return over;
+                }
+            }
+        }
+    }
+
+    async fn obey(&mut self, line: &mut Line, effect: Effect) -> Option<Over> {
+        let frame = match effect {
+            Effect::Over(ended) => return Some(Over::Ended(ended)),
+            Effect::Tell(told) => {
+                self.told(told);
+                return None;
+            }
+            Effect::BeatEvery(every) => {
+                line.since = Instant::now();
+                line.beat = Some(interval_at(Instant::now() + self.first_beat(every), every));
+                return None;
+            }
+            Effect::Beat => json!({ "op": 1, "d": self.stored(line) }),
+            Effect::Resume => {
+                let session = line.talk.session()?;
+                let seq = self.stored(line);
+                self.shown(6, json!({ "session_id": session.session, "seq": seq }))
+            }
+            Effect::Identify => {
+                match timeout(BUDGET_WAIT, self.budget.spend(&self.bot)).await {
+                    Ok(Ok(true)) => {}
+                    Ok(Ok(false)) => return Some(Over::Spent),
+                    // Whether any is left is not known. It may be later.
+                    Ok(Err(_)) | Err(_) => return Some(Over::Ended(Ended::Unanswered)),
+                }
+                self.course.identified();
+                self.shown(2, json!({
+                    "intents": INTENTS,
+                    "shard": [0, 1],
+                    "properties": { "os": "linux", "browser": "nightdesk", "device": "nightdesk" },
+                }))
+            }
+        };
+        let is_said = line.socket.say(frame.to_string()).await;
+        (!is_said).then_some(Over::Ended(Ended::Closed(None)))
+    }
+
+    fn told(&mut self, told: Told) {
+        if told.kind == "READY" {
+            self.first = Some(told.cursor.clone());
+        }
+        self.held = Some(Arc::new(told));
+    }
+
+    /// A frame in which the bot's key is shown.
+    fn shown(&self, op: u8, mut data: Value) -> Value {
+        let key = self.bot.key.as_ref().map(|key| key.with(str::to_owned)).unwrap_or_default();
+        data["token"] = Value::String(key);
+        json!({ "op": op, "d": data })
+    }
+
+    /// The number that Discord is told we have heard: that of what is stored, and no later one.
+    fn stored(&self, line: &Line) -> Option<u64> {
+        let session = line.talk.session()?;
+        let stored = self.ends.shared.stored().filter(|stored| stored.session == session.session);
+        let first = self.first.as_ref().filter(|first| first.session == session.session);
+        Some(stored.as_ref().or(first).unwrap_or(session).seq)
+    }
+
+    /// When the heart beats first: not all hearts at once.
+    fn first_beat(&self, every: Duration) -> Duration {
+        let share = u32::from(self.bot.id.uuid().as_bytes()[15]) + 1;
+        every * share / 256
+    }
+}
+
+/// Waits until it is told to leave, also by being forgotten.
+async fn told_to_leave(leave: &mut watch::Receiver<bool>) {
+    let told = leave.wait_for(|is_left| *is_left).await;
+    drop(told);
+}
+
+/// Waits until it is time to beat; for ever, if nobody has said how often.
+async fn tick(beat: Option<&mut Interval>) {
+    match beat {
+        Some(beat) => drop(beat.tick().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until patience runs out.
+async fn run_out(patience: Option<(Duration, Ended)>, since: Instant) -> Ended {
+    let Some((span, ended)) = patience else { return std::future::pending().await };
+    sleep_until(since + span).await;
+    ended
+}

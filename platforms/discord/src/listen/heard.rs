@@ -1,0 +1,119 @@
+//! Heard: what was told, in our words, each in its right place.
+
+use std::sync::Arc;
+
+use nightdesk_port::{Bot, Heard, ListenError, Taken};
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::ear::Ear;
+use super::talk::Told;
+use crate::Discord;
+use crate::api::{Call, CallError};
+use crate::eyes::RoomsOf;
+use crate::receive::answer;
+use crate::words::{Id, Interaction, event, is_token, read};
+
+/// Where a message was written.
+#[derive(Deserialize)]
+struct Placed {
+    channel_id: Id,
+    guild_id: Option<Id>,
+}
+
+impl Discord {
+    /// What was told, in our words.
+    pub(super) async fn heard(
+        &self,
+        bot: &Bot,
+        ear: &Ear,
+        told: &[Arc<Told>],
+    ) -> Result<Vec<Heard>, ListenError> {
+        let mut heard = Vec::with_capacity(told.len());
+        for told in told {
+            self.guilds.take(bot.id, &told.kind, told.data.as_bytes());
+            match self.place(bot, ear, told).await {
+                Ok(()) => heard.push(self.said(bot, told)),
+                // What came before it can be stored already.
+                Err(_) if !heard.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(heard)
+    }
+
+    fn said(&self, bot: &Bot, told: &Told) -> Heard {
+        let rooms = RoomsOf(&self.guilds, bot.id);
+        let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
+        let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
+        let (said, capability) = match said {
+            Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
+            Ok(None) => (Ok(None), None),
+            Err(error) => (Err(error), None),
+        };
+        let (cursor, is_after_gap) = (told.cursor.write(), told.is_after_gap);
+        Heard { said, body, cursor, capability, is_after_gap }
+    }
+
+    /// Learns where a message was written, if that is not known: what is said in a thread has another place than
+    /// what is said in a channel. It is asked twice, and then taken for a channel.
+    async fn place(&self, bot: &Bot, ear: &Ear, told: &Told) -> Result<(), ListenError> {
+        if !matches!(told.kind.as_str(), "MESSAGE_CREATE" | "MESSAGE_UPDATE") {
+            return Ok(());
+        }
+        let Ok(Placed { channel_id, guild_id: Some(_) }) = read(told.data.as_bytes()) else {
+            return Ok(());
+        };
+        match self.learn_room(bot, channel_id).await {
+            Ok(_) => Ok(()),
+            Err(_) if ear.gives_up(channel_id) => Ok(()),
+            Err(error) => Err(unheard(error)),
+        }
+    }
+
+    /// Tells Discord that what is stored now was taken. It waits for that three seconds.
+    pub(super) fn defer(&self, bot: &Bot, stored: &[Arc<Told>]) {
+        let given = stored.iter().filter(|told| told.kind == "INTERACTION_CREATE");
+        for told in given {
+            let Ok(interaction) = read::<Interaction>(told.data.as_bytes()) else { continue };
+            if !is_token(&interaction.token) {
+                continue;
+            }
+            let path = format!("interactions/{}/{}/callback", interaction.id, interaction.token);
+            let call = Call::new(Method::POST, path).with(answer(interaction.kind, Taken::Kept));
+            let (api, bot) = (Arc::clone(&self.api), bot.clone());
+            self.ears.spawn(async move {
+                // Who gave the command sees that it was not taken, and it is kept all the same.
+                drop(api.said(&bot, call).await);
+            });
+        }
+    }
+}
+
+/// What could not be read, without what acts on the bot.
+fn without_token(data: &str) -> Vec<u8> {
+    let mut data: Value = serde_json::from_str(data).unwrap_or_default();
+    if let Some(token) = data.get_mut("token") {
+        *token = json!("");
+    }
+    data.to_string().into_bytes()
+}
+
+/// What a failed call means for who listens.
+pub(super) fn unheard(error: CallError) -> ListenError {
+    match error {
+        CallError::NoKey => ListenError::KeyRejected,
+        CallError::Held(retry_after) => ListenError::RateLimited { retry_after },
+        CallError::NotSent(source) | CallError::Unanswered(source) => {
+            ListenError::Unavailable(source)
+        }
+        CallError::Refused(no) => match no.status {
+            StatusCode::TOO_MANY_REQUESTS => {
+                ListenError::RateLimited { retry_after: no.retry_after }
+            }
+            StatusCode::UNAUTHORIZED => ListenError::KeyRejected,
+            _ => ListenError::Unavailable(CallError::Refused(no).into()),
+        },
+    }
+}

@@ -1,0 +1,88 @@
+//! Receive: what Discord posts to a bot's interactions endpoint, if it is signed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest, Taken};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Discord;
+use crate::words::{BUTTON, COMMAND, NoRooms, event, read};
+
+mod signature;
+
+pub use signature::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
+
+/// Discord asks whether somebody is there.
+const PING: u8 = 1;
+
+/// The flag of an answer that only one person sees.
+const FOR_ONE: u64 = 1 << 6;
+
+/// How often something was read: nothing that is not signed ever is.
+#[derive(Debug, Default)]
+pub(crate) struct Reads(AtomicU64);
+
+impl Reads {
+    fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: u8,
+}
+
+impl Receive for Discord {
+    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
+        signature::check(bot, request, self.clock.now())?;
+        self.reads.count();
+        let asked: Result<Kind, _> = read(request.body);
+        if asked.is_ok_and(|asked| asked.kind == PING) {
+            return Ok(Received::Challenge(json!({ "type": PING }).to_string().into_bytes()));
+        }
+        // An interaction tells of its channel itself.
+        match event(bot, &NoRooms, ("INTERACTION_CREATE", request.body)) {
+            Ok(Some((draft, Some(capability)))) => {
+                Ok(Received::Bearing(Box::new(draft), capability))
+            }
+            Ok(said) => {
+                Ok(Received::Events(said.into_iter().map(|(draft, _)| Ok(draft)).collect()))
+            }
+            Err(error) => Ok(Received::Events(vec![Err(error)])),
+        }
+    }
+
+    /// Discord shows at once what it is answered. "Thinking…" is only said of what is kept.
+    fn told(&self, request: &SignedRequest<'_>, taken: Taken) -> Vec<u8> {
+        let asked: Result<Kind, _> = read(request.body);
+        let kind = asked.map_or(0, |asked| asked.kind);
+        answer(kind, taken).to_string().into_bytes()
+    }
+}
+
+/// What is answered to an interaction of a kind.
+pub(crate) fn answer(kind: u8, taken: Taken) -> Value {
+    match (kind, taken) {
+        (COMMAND, Taken::Kept) => json!({ "type": 5 }),
+        // What is typed into a command wants to be helped with, and nothing else.
+        (4, _) => json!({ "type": 8, "data": { "choices": [] } }),
+        (BUTTON, Taken::Kept) => json!({ "type": 6 }),
+        (_, Taken::Kept | Taken::Refused) => for_one("There is nobody here who may answer you."),
+        (_, Taken::NotKept) => for_one("This could not be kept. Please try it again in a moment."),
+    }
+}
+
+fn for_one(content: &str) -> Value {
+    json!({ "type": 4, "data": { "flags": FOR_ONE, "content": content } })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Words: what Discord tells, in ours.
+
+mod command;
+mod id;
+mod message;
+mod press;
+mod room;
+mod shown;
+mod source;
+mod text;
+
+use nightdesk_port::{Bot, Capability, ReceiveError};
+use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
+use serde::Deserialize;
+
+pub(crate) use command::is_token;
+pub(crate) use id::Id;
+pub(crate) use message::{BUTTON, COMMAND, Interaction, Message};
+pub(crate) use press::word as button_word;
+pub(crate) use room::{NoRooms, Room, Rooms};
+
+use crate::me::Me;
+use message::User;
+use shown::shown;
+use text::Written;
+
+/// What was said, and what Discord lent us to answer it.
+pub(crate) type Said = (Draft, Option<Capability>);
+
+/// What Discord tells of, as far as it is read here: a message, a changed one, or an interaction.
+/// `None`: nobody said anything, or it is of a kind that we do not read.
+pub(crate) fn event(
+    bot: &Bot,
+    rooms: &dyn Rooms,
+    (kind, told): (&str, &[u8]),
+) -> Result<Option<Said>, ReceiveError> {
+    let speaker = Speaker { me: Me::of(bot), platform: &bot.platform, rooms };
+    match kind {
+        "MESSAGE_CREATE" => speaker.created(&read(told)?),
+        "MESSAGE_UPDATE" => Ok(speaker.edited(&read(told)?)),
+        "INTERACTION_CREATE" => speaker.interacted(&read(told)?),
+        _ => Ok(None),
+    }
+}
+
+/// Reads JSON. What `serde` would say about it may quote the text, so it is not asked.
+pub(crate) fn read<'a, T: Deserialize<'a>>(told: &'a [u8]) -> Result<T, ReceiveError> {
+    serde_json::from_slice(told).map_err(|_| ReceiveError::Unreadable)
+}
+
+/// To whom something is said.
+struct Speaker<'b> {
+    me: Me,
+    platform: &'b str,
+    rooms: &'b dyn Rooms,
+}
+
+impl Speaker<'_> {
+    fn created(&self, message: &Message) -> Result<Option<Said>, ReceiveError> {
+        let author = message.author.as_ref().ok_or(ReceiveError::Unreadable)?;
+        let said = self.said(message, author);
+        Ok(said.map(|(source, said)| (draft(format!("m:{}", message.id), source, said), None)))
+    }
+
+    /// A message that was changed. Discord also tells when it has only looked at a link: then nobody
+    /// changed anything.
+    fn edited(&self, message: &Message) -> Option<Said> {
+        let at = message.edited_timestamp.as_ref()?;
+        let (source, said) = self.said(message, message.author.as_ref()?)?;
+        let said = event::Message { is_edit: true, ..said };
+        Some((draft(format!("e:{}:{at}", message.id), source, said), None))
+    }
+
+    /// What a message says, if it says anything, and it is not the bot's own.
+    fn said(&self, message: &Message, author: &User) -> Option<(Source, event::Message)> {
+        if self.me.is(author.id) || !message.is_said() {
+            return None;
+        }
+        let (written, shown) = (Written::of(self.me, message), shown(message));
+        let text = if written.text.is_empty() { shown.words } else { written.text };
+        if text.is_empty() && shown.media.is_empty() {
+            return None;
+        }
+        let said = event::Message {
+            kind: if text.starts_with('/') { MessageKind::Command } else { shown.kind },
+            text,
+            message_id: Some(message.id.to_string()),
+            reply_to: self.reply_to(message),
+            media: shown.media,
+            mentions_bot: written.mentions_bot,
+            ..Default::default()
+        };
+        Some((source::of_message(self.platform, self.rooms, message, author), said))
+    }
+
+    /// What a message answers, with what Discord tells of it: of one that is gone, only its id.
+    fn reply_to(&self, message: &Message) -> Option<ReplyTo> {
+        let reference = message.message_reference.as_ref().filter(|_| message.is_reply())?;
+        let answered = message.referenced_message.as_deref();
+        let author = answered.and_then(|answered| answered.author.as_ref());
+        Some(ReplyTo {
+            message_id: reference.message_id.map(|id| id.to_string()),
+            text: answered.map(|answered| answered.content.clone()).filter(|text| !text.is_empty()),
+            author: author.map(|author| source::user_name(author, None)),
+            is_own: author.is_some_and(|author| self.me.is(author.id)),
+        })
+    }
+
+    fn interacted(&self, interaction: &Interaction) -> Result<Option<Said>, ReceiveError> {
+        let said = match interaction.kind {
+            COMMAND => command::said(interaction),
+            BUTTON => press::said(self.me, interaction),
+            // A modal is never opened by us, and what is only typed was not said.
+            _ => return Ok(None),
+        };
+        let said = said.ok_or(ReceiveError::Unreadable)?;
+        let source = source::of_interaction(self.platform, self.rooms, interaction);
+        let source = source.ok_or(ReceiveError::Unreadable)?;
+        let draft = draft(format!("i:{}", interaction.id), source, said);
+        Ok(Some((draft, command::capability(interaction))))
+    }
+}
+
+fn draft(key: String, source: Source, said: event::Message) -> Draft {
+    Draft { key, source, content: Content::Message(Box::new(said)) }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,41 @@
+//! Id: a number that Discord writes as a text.
+
+use std::fmt;
+
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer};
+
+/// The number of a message, a channel, a person or anything else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Id(pub(crate) u64);
+
+impl Id {
+    /// Reads one that is written in digits, and in no other way.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let is_plain = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
+        if is_plain { text.parse().ok().map(Self) } else { None }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Text(String),
+            Number(u64),
+        }
+        let odd = || de::Error::invalid_value(Unexpected::Other("no id"), &"digits");
+        match Written::deserialize(deserializer)? {
+            Written::Text(text) => Self::read(&text).ok_or_else(odd),
+            Written::Number(0) => Err(odd()),
+            Written::Number(number) => Ok(Self(number)),
+        }
+    }
+}

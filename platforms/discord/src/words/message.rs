@@ -1,0 +1,198 @@
+//! Message: what Discord sends, as far as we read it.
+//!
+//! What is not here is not read. The shapes are our own: a library that knows all of them refuses a message
+//! in which one field is new, or is missing for once.
+#![expect(clippy::struct_field_names, reason = "the names are Discord's")]
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::{Id, Room};
+
+/// A command was given.
+pub(crate) const COMMAND: u8 = 2;
+
+/// A button was pressed.
+pub(crate) const BUTTON: u8 = 3;
+
+/// Kinds of message that somebody wrote: plain, a reply, and what answers a command.
+const SAID: [u8; 4] = [0, 19, 20, 23];
+
+const REPLY: u8 = 19;
+
+/// A message of any kind.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Message {
+    pub(crate) id: Id,
+    pub(crate) channel_id: Id,
+    pub(crate) guild_id: Option<Id>,
+    pub(crate) author: Option<User>,
+    pub(crate) member: Option<Member>,
+    /// Who wrote it, if that is no account.
+    pub(crate) webhook_id: Option<Id>,
+    #[serde(rename = "type", default)]
+    kind: u8,
+    #[serde(default)]
+    pub(crate) flags: u64,
+    pub(crate) edited_timestamp: Option<String>,
+    #[serde(default)]
+    pub(crate) content: String,
+    #[serde(default)]
+    pub(crate) mentions: Vec<User>,
+    #[serde(default)]
+    pub(crate) attachments: Vec<Attachment>,
+    #[serde(default)]
+    pub(crate) sticker_items: Vec<Sticker>,
+    pub(crate) poll: Option<Poll>,
+    pub(crate) message_reference: Option<Reference>,
+    pub(crate) referenced_message: Option<Box<Self>>,
+    /// What is passed on. Whose words they are is not told.
+    #[serde(default)]
+    pub(crate) message_snapshots: Vec<Snapshot>,
+    #[serde(default)]
+    pub(crate) components: Vec<Component>,
+}
+
+impl Message {
+    /// Whether somebody wrote it: who joins, pins or opens a thread says nothing.
+    pub(super) fn is_said(&self) -> bool {
+        SAID.contains(&self.kind)
+    }
+
+    pub(super) const fn is_reply(&self) -> bool {
+        self.kind == REPLY
+    }
+}
+
+/// A person or a program.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct User {
+    pub(crate) id: Id,
+    #[serde(default)]
+    pub(crate) username: String,
+    pub(crate) global_name: Option<String>,
+    #[serde(default)]
+    pub(crate) bot: bool,
+}
+
+/// What somebody is in a guild.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Member {
+    pub(crate) nick: Option<String>,
+    pub(crate) user: Option<User>,
+}
+
+/// A file.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Attachment {
+    pub(crate) url: String,
+    pub(crate) filename: Option<String>,
+    pub(crate) content_type: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) size: Option<u64>,
+}
+
+/// A sticker.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Sticker {
+    pub(crate) id: Id,
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) format_type: u8,
+}
+
+/// A question to all.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Poll {
+    pub(crate) question: PollText,
+    #[serde(default)]
+    pub(crate) answers: Vec<PollAnswer>,
+}
+
+/// An answer that can be chosen.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PollAnswer {
+    pub(crate) poll_media: PollText,
+}
+
+/// What a question or an answer says.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PollText {
+    #[serde(default)]
+    pub(crate) text: String,
+}
+
+/// The message that another one is about.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Reference {
+    pub(crate) message_id: Option<Id>,
+}
+
+/// A message that is passed on.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Snapshot {
+    pub(crate) message: Passed,
+}
+
+/// What it said.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Passed {
+    #[serde(default)]
+    pub(crate) content: String,
+    #[serde(default)]
+    pub(crate) attachments: Vec<Attachment>,
+}
+
+/// A row of buttons, or a button.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Component {
+    pub(crate) custom_id: Option<String>,
+    pub(crate) label: Option<String>,
+    #[serde(default)]
+    pub(crate) components: Vec<Self>,
+}
+
+/// Somebody gave a command or pressed a button.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Interaction {
+    pub(crate) id: Id,
+    #[serde(rename = "type")]
+    pub(crate) kind: u8,
+    /// What we may answer with. It acts on the shared bot.
+    #[serde(default)]
+    pub(crate) token: String,
+    #[serde(default)]
+    pub(crate) data: Given,
+    pub(crate) guild_id: Option<Id>,
+    pub(crate) channel_id: Option<Id>,
+    pub(crate) channel: Option<Room>,
+    pub(crate) member: Option<Member>,
+    /// Who did it, if not in a guild.
+    pub(crate) user: Option<User>,
+    /// The message with the button.
+    pub(crate) message: Option<Box<Message>>,
+}
+
+/// The command, or the button.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) custom_id: String,
+    #[serde(deserialize_with = "or_none")]
+    pub(crate) options: Vec<Choice>,
+}
+
+/// A part of a command: what was filled in, or a command within it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Choice {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) value: Value,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) options: Vec<Self>,
+}
+
+fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Choice>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}

@@ -1,0 +1,97 @@
+//! Shown: what a message has besides its text.
+
+use nightdesk_types::event::{Media, MessageKind};
+
+use super::message::{Attachment, Message, Poll, Sticker};
+
+/// Files of one message. Discord has no more.
+const FILES_MAX: usize = 10;
+
+/// Answers of a poll that are told. Discord has no more.
+const ANSWERS_MAX: usize = 10;
+
+/// The flag of a message that was spoken.
+const VOICE: u64 = 1 << 13;
+
+/// Where the pictures of stickers are.
+const STICKERS: &str = "https://media.discordapp.net/stickers";
+
+/// The format of stickers that are drawn by a program.
+const DRAWN: u8 = 3;
+
+/// What a message shows.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Shown {
+    /// What it is, if it is not a command.
+    pub(super) kind: MessageKind,
+    /// Its files.
+    pub(super) media: Vec<Media>,
+    /// What is said in place of a text.
+    pub(super) words: String,
+}
+
+/// What a message shows besides its text. Of what is passed on, the text stands in place of its own.
+pub(super) fn shown(message: &Message) -> Shown {
+    let passed = message.message_snapshots.first().map(|snapshot| &snapshot.message);
+    let own = message.attachments.iter();
+    let files = own.chain(passed.into_iter().flat_map(|passed| &passed.attachments));
+    let is_voice = message.flags & VOICE != 0;
+    let mut media: Vec<Media> =
+        files.take(FILES_MAX).map(|file| attached(file, is_voice)).collect();
+    let words = passed.map(|passed| passed.content.trim().to_owned()).unwrap_or_default();
+    if let Some(sticker) = message.sticker_items.first().filter(|_| media.is_empty()) {
+        media.push(picture(sticker));
+        return Shown { kind: MessageKind::Sticker, media, words: sticker.name.clone() };
+    }
+    let kind = media.first().and_then(|media| media.kind.as_deref()).map(kind).unwrap_or_default();
+    let poll = || message.poll.as_ref().map(question).unwrap_or_default();
+    Shown { kind, media, words: if words.is_empty() { poll() } else { words } }
+}
+
+fn attached(file: &Attachment, is_voice: bool) -> Media {
+    let mime = file.content_type.clone();
+    let class = mime.as_deref().and_then(|mime| mime.split('/').next()).unwrap_or_default();
+    let kind = match class {
+        "audio" if is_voice => "voice",
+        "image" | "video" | "audio" => class,
+        _ => "document",
+    };
+    Media {
+        url: file.url.clone(),
+        kind: Some(kind.to_owned()),
+        mime: mime.or_else(|| Some("application/octet-stream".to_owned())),
+        size: file.size,
+        filename: file.filename.clone(),
+        caption: file.description.clone(),
+    }
+}
+
+fn kind(media: &str) -> MessageKind {
+    match media {
+        "image" => MessageKind::Photo,
+        "video" => MessageKind::Video,
+        "audio" => MessageKind::Audio,
+        "voice" => MessageKind::Voice,
+        _ => MessageKind::Document,
+    }
+}
+
+fn picture(sticker: &Sticker) -> Media {
+    let (ending, kind, mime) = match sticker.format_type {
+        DRAWN => ("json", "document", "application/json"),
+        4 => ("gif", "image", "image/gif"),
+        _ => ("png", "image", "image/png"),
+    };
+    Media {
+        url: format!("{STICKERS}/{}.{ending}", sticker.id),
+        kind: Some(kind.to_owned()),
+        mime: Some(mime.to_owned()),
+        ..Media::default()
+    }
+}
+
+fn question(poll: &Poll) -> String {
+    let answers = poll.answers.iter().take(ANSWERS_MAX);
+    let answers = answers.map(|answer| format!("\n- {}", answer.poll_media.text));
+    format!("{}{}", poll.question.text, answers.collect::<String>())
+}

@@ -1,0 +1,78 @@
+//! Source: where something was said, and by whom.
+
+use nightdesk_types::event::{ChatType, Source};
+
+use super::message::{Interaction, Member, Message, User};
+use super::{Id, Room, Rooms};
+
+/// Where a message was written, and who wrote it.
+pub(super) fn of_message(
+    platform: &str,
+    rooms: &dyn Rooms,
+    message: &Message,
+    author: &User,
+) -> Source {
+    let room = rooms.room(message.channel_id);
+    // What is fetched does not say of which guild it is.
+    let guild = message.guild_id.or(room.as_ref().and_then(|room| room.guild_id));
+    let source = Source {
+        platform: platform.to_owned(),
+        message_id: Some(message.id.to_string()),
+        ..place(message.channel_id, guild, room.as_ref())
+    };
+    let source = by(author, message.member.as_ref(), source);
+    // A webhook bears whatever name it likes.
+    Source { is_bot: source.is_bot || message.webhook_id.is_some(), ..source }
+}
+
+/// Where a command was given or a button pressed, and who did. `None`: nobody, or nowhere.
+pub(super) fn of_interaction(
+    platform: &str,
+    rooms: &dyn Rooms,
+    interaction: &Interaction,
+) -> Option<Source> {
+    let member = interaction.member.as_ref();
+    let user = member.and_then(|member| member.user.as_ref()).or(interaction.user.as_ref())?;
+    let channel = interaction.channel_id.or(interaction.channel.as_ref().map(|room| room.id))?;
+    let told = interaction.channel.as_ref().filter(|room| room.id == channel);
+    let room = told.cloned().or_else(|| rooms.room(channel));
+    let source = place(channel, interaction.guild_id, room.as_ref());
+    Some(by(user, member, Source { platform: platform.to_owned(), ..source }))
+}
+
+/// A channel. Outside a guild there is one person and the bot; what is not known to be a thread is none.
+fn place(channel: Id, guild: Option<Id>, room: Option<&Room>) -> Source {
+    let room = room.filter(|_| guild.is_some());
+    let thread = room.filter(|room| room.is_thread());
+    Source {
+        chat_id: channel.to_string(),
+        chat_type: match (guild, thread) {
+            (None, _) => ChatType::Dm,
+            (Some(_), None) => ChatType::Group,
+            (Some(_), Some(_)) => ChatType::Thread,
+        },
+        chat_name: room.and_then(|room| room.name.clone()),
+        chat_topic: room.and_then(|room| room.topic.clone()),
+        thread_id: thread.map(|_| channel.to_string()),
+        parent_chat_id: thread.and_then(|room| room.parent_id).map(|id| id.to_string()),
+        scope_id: guild.map(|guild| guild.to_string()),
+        ..Source::default()
+    }
+}
+
+fn by(user: &User, member: Option<&Member>, place: Source) -> Source {
+    Source {
+        user_id: Some(user.id.to_string()),
+        user_name: Some(user_name(user, member)),
+        user_handle: Some(user.username.clone()),
+        is_bot: user.bot,
+        ..place
+    }
+}
+
+/// What people call somebody: as the guild does, as they call themselves, or else by their handle.
+pub(super) fn user_name(user: &User, member: Option<&Member>) -> String {
+    let names = [member.and_then(|member| member.nick.clone()), user.global_name.clone()];
+    let shown = names.into_iter().flatten().find(|name| !name.trim().is_empty());
+    shown.unwrap_or_else(|| user.username.clone())
+}

@@ -1,0 +1,69 @@
+//! Limits: how many calls a bucket takes, and the headers that say so.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nightdesk_types::Timestamp;
+
+use crate::discord::settings::Settings;
+
+/// The windows that are under way, by whose they are, the route and what it is about.
+#[derive(Debug, Default)]
+pub(in crate::discord) struct Buckets(BTreeMap<(String, String, String), Window>);
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    began: Duration,
+    calls: u32,
+}
+
+/// What a call learns of its bucket.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::discord) struct Limit {
+    pub(in crate::discord) name: String,
+    pub(in crate::discord) calls_max: u32,
+    pub(in crate::discord) remaining: u32,
+    pub(in crate::discord) reset_after: Duration,
+    /// The same by the wall's clock, in seconds.
+    pub(in crate::discord) reset: String,
+    pub(in crate::discord) is_over: bool,
+}
+
+impl Buckets {
+    /// Counts a call, or answers that there are too many. A channel, a guild and a webhook each have their
+    /// own windows.
+    pub(in crate::discord) fn count(
+        &mut self,
+        (token, route, path): (&str, &str, &[&str]),
+        (now, wall): (Duration, Timestamp),
+        settings: &Settings,
+    ) -> Limit {
+        let about = path.get(1).copied().unwrap_or_default();
+        let key = (token.to_owned(), route.to_owned(), about.to_owned());
+        let fresh = Window { began: now, calls: 0 };
+        let window = self.0.entry(key).or_insert(fresh);
+        if now.saturating_sub(window.began) >= settings.bucket_window {
+            *window = fresh;
+        }
+        let is_over = window.calls >= settings.bucket_calls;
+        if !is_over {
+            window.calls += 1;
+        }
+        let reset_after = (window.began + settings.bucket_window).saturating_sub(now);
+        let reset = wall.checked_add(reset_after).unwrap_or(wall).as_millisecond();
+        Limit {
+            name: name(route),
+            calls_max: settings.bucket_calls,
+            remaining: settings.bucket_calls.saturating_sub(window.calls),
+            reset_after,
+            reset: format!("{}.{:03}", reset / 1_000, reset % 1_000),
+            is_over,
+        }
+    }
+}
+
+/// A name that says nothing, as Discord's do not.
+fn name(route: &str) -> String {
+    let mix = |sum: u64, byte: u8| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(byte);
+    format!("{:016x}", route.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+}

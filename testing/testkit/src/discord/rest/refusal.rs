@@ -1,0 +1,49 @@
+//! Refusal: how Discord says no.
+
+use serde_json::{Value, json};
+
+/// A status, Discord's own code, and what is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::discord) struct Refusal {
+    pub(in crate::discord) status: u16,
+    pub(in crate::discord) body: Value,
+}
+
+impl Refusal {
+    pub(in crate::discord) fn of(status: u16, code: u32, message: &str) -> Self {
+        Self { status, body: json!({ "code": code, "message": message }) }
+    }
+
+    pub(in crate::discord) fn unauthorized() -> Self {
+        Self::of(401, 0, "401: Unauthorized")
+    }
+
+    pub(in crate::discord) fn not_found() -> Self {
+        Self::of(404, 0, "404: Not Found")
+    }
+
+    pub(in crate::discord) fn unknown_message() -> Self {
+        Self::of(404, 10_008, "Unknown Message")
+    }
+
+    /// A body with something wrong in this field.
+    pub(in crate::discord) fn form(field: &str, code: &str, message: &str) -> Self {
+        let mut refusal = Self::of(400, 50_035, "Invalid Form Body");
+        let errors = json!([{ "code": code, "message": message }]);
+        refusal.body["errors"] = json!({ field: { "_errors": errors } });
+        refusal
+    }
+
+    /// A text that is too long.
+    pub(in crate::discord) fn too_long(field: &str, max: usize) -> Self {
+        let message = format!("Must be {max} or fewer in length.");
+        Self::form(field, "BASE_TYPE_MAX_LENGTH", &message)
+    }
+
+    /// Too many calls.
+    pub(in crate::discord) fn too_many(retry_after: f64, global: bool) -> Self {
+        let message = "You are being rate limited.";
+        let body = json!({ "message": message, "retry_after": retry_after, "global": global });
+        Self { status: 429, body }
+    }
+}

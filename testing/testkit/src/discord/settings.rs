@@ -1,0 +1,54 @@
+//! Settings: how long things take and live. What is not changed is as Discord has it.
+
+use std::time::Duration;
+
+/// How long things take and live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How often a client shall send a heartbeat. After twice as long without one, its socket is closed.
+    pub heartbeat_every: Duration,
+    /// How long a session lives without a socket.
+    pub session_life: Duration,
+    /// How long after an IDENTIFY the next one of the same bucket may come.
+    pub identify_every: Duration,
+    /// How soon an interaction must be answered.
+    pub interaction_wait: Duration,
+    /// How long an interaction's token is good for.
+    pub interaction_life: Duration,
+    /// How many calls a bucket takes in a window.
+    pub bucket_calls: u32,
+    /// How long a window is.
+    pub bucket_window: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            heartbeat_every: Duration::from_millis(41_250),
+            session_life: Duration::from_mins(3),
+            identify_every: Duration::from_secs(5),
+            interaction_wait: Duration::from_secs(3),
+            interaction_life: Duration::from_mins(15),
+            bucket_calls: 50,
+            bucket_window: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Settings {
+    /// Sets one by its name, for a program.
+    pub(super) fn set(&mut self, name: &str, ms: u64) -> Option<()> {
+        let span = Duration::from_millis(ms);
+        match name {
+            "heartbeat_every" => self.heartbeat_every = span,
+            "session_life" => self.session_life = span,
+            "identify_every" => self.identify_every = span,
+            "interaction_wait" => self.interaction_wait = span,
+            "interaction_life" => self.interaction_life = span,
+            "bucket_calls" => self.bucket_calls = u32::try_from(ms).ok()?,
+            "bucket_window" => self.bucket_window = span,
+            _ => return None,
+        }
+        Some(())
+    }
+}

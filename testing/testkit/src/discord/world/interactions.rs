@@ -1,0 +1,143 @@
+//! Interactions: somebody presses a button or gives a command, and a bot answers.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{World, number, things};
+
+/// Something somebody asked of a bot, and how it was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// Its id.
+    pub id: u64,
+    /// Good for answers until it is not.
+    pub token: String,
+    /// Whose it is.
+    pub application: u64,
+    /// Where it was.
+    pub channel: u64,
+    /// When, since the fake began.
+    pub at: Duration,
+    /// The kind of the first answer, once there is one.
+    pub answered: Option<u64>,
+    /// The message that the first answer is, or changes.
+    pub original: Option<u64>,
+    /// All the bot said and changed by it, the first answer first.
+    pub said: Vec<Value>,
+    /// Whether its token was ended before its time.
+    pub is_ended: bool,
+    /// The whole of it, as it was told to the bot.
+    pub told: Value,
+}
+
+const COMMAND: u64 = 2;
+const COMPONENT: u64 = 3;
+
+/// How large a file in an answer may be.
+const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+
+impl World {
+    /// Somebody presses a button of a message.
+    pub(in crate::discord) fn press(
+        &mut self,
+        user: u64,
+        (channel, message): (u64, u64),
+        custom_id: &str,
+    ) -> Option<u64> {
+        let pressed = self.messages.get(&(channel, message))?.clone();
+        let application = number(&pressed["author"]["id"])?;
+        let asked = json!({
+            "type": COMPONENT, "message": pressed,
+            "data": { "component_type": 2, "custom_id": custom_id, "id": 1 },
+        });
+        let id = self.interact(application, user, channel, &asked)?;
+        self.interactions.get_mut(&id)?.original = Some(message);
+        Some(id)
+    }
+
+    /// Somebody gives a command with these options.
+    pub(in crate::discord) fn command(
+        &mut self,
+        application: u64,
+        user: u64,
+        channel: u64,
+        (name, options): (&str, &Value),
+    ) -> Option<u64> {
+        let command = self.new_id();
+        let mut data = json!({ "id": command.to_string(), "name": name, "type": 1 });
+        if options.is_array() {
+            data["options"] = options.clone();
+        }
+        self.interact(application, user, channel, &json!({ "type": COMMAND, "data": data }))
+    }
+
+    fn interact(
+        &mut self,
+        application: u64,
+        user: u64,
+        channel: u64,
+        asked: &Value,
+    ) -> Option<u64> {
+        let place = self.place(channel)?;
+        let id = self.new_id();
+        let token = format!("aW50ZXJhY3Rpb246{id}");
+        let may = self.permissions(application, channel).to_string();
+        let about = json!({
+            "id": id.to_string(), "application_id": application.to_string(), "token": token,
+            "version": 1, "channel_id": channel.to_string(), "channel": place, "locale": "en-US",
+            "entitlements": [], "attachment_size_limit": FILE_BYTES_MAX, "app_permissions": may,
+        });
+        let mut told = things::filled(asked, about);
+        self.sign_who(user, channel, &place["guild_id"], &mut told);
+        let interaction = Interaction {
+            id,
+            token,
+            application,
+            channel,
+            at: self.now(),
+            answered: None,
+            original: None,
+            said: Vec::new(),
+            is_ended: false,
+            told: told.clone(),
+        };
+        self.interactions.insert(id, interaction);
+        self.hand_over(application, number(&place["guild_id"]), &told);
+        Some(id)
+    }
+
+    /// In a guild it is a member who asks, elsewhere a user.
+    fn sign_who(&self, user: u64, channel: u64, guild: &Value, asked: &mut Value) {
+        let owners = |kind: &str, id: &str| json!({ kind: id });
+        let Some(guild) = number(guild) else {
+            asked["user"] = self.user(user);
+            asked["context"] = json!(1);
+            asked["authorizing_integration_owners"] = owners("0", "0");
+            return;
+        };
+        let passing = || things::member(&self.user(user), &json!([]), &self.date());
+        let mut member = self.member(guild, user).cloned().unwrap_or_else(passing);
+        member["permissions"] = json!(self.permissions(user, channel).to_string());
+        asked["member"] = member;
+        asked["guild_id"] = json!(guild.to_string());
+        asked["guild"] = json!({ "id": guild.to_string(), "locale": "en-US", "features": [] });
+        asked["guild_locale"] = json!("en-US");
+        asked["context"] = json!(0);
+        asked["authorizing_integration_owners"] = owners("0", &guild.to_string());
+    }
+
+    /// Posts it where the bot wants it posted, or dispatches it.
+    fn hand_over(&mut self, application: u64, guild: Option<u64>, asked: &Value) {
+        let bot = self.bots.values().find(|bot| bot.id == application);
+        if bot.is_some_and(|bot| bot.interactions_url.is_some()) {
+            self.posts.push_back((application, asked.clone()));
+        } else {
+            self.happens_for(application, guild, "INTERACTION_CREATE", asked);
+        }
+    }
+
+    pub(in crate::discord) fn interaction_of(&mut self, token: &str) -> Option<&mut Interaction> {
+        self.interactions.values_mut().find(|one| one.token == token)
+    }
+}

@@ -1,0 +1,67 @@
+//! Places: channels and direct channels.
+
+use serde_json::{Value, json};
+
+use super::{World, number, things};
+
+impl World {
+    /// Enters a channel of a guild, or changes it.
+    pub(in crate::discord) fn set_channel(&mut self, guild: u64, channel: &Value) -> Option<u64> {
+        let id = number(&channel["id"])?;
+        self.guilds.get(&guild)?;
+        let before = self.channels.get(&id).cloned();
+        let channel = things::filled(channel, before.clone().unwrap_or(json!({})));
+        let channel = things::channel(&channel, guild);
+        self.channels.insert(id, channel.clone());
+        let event = if before.is_some() { "CHANNEL_UPDATE" } else { "CHANNEL_CREATE" };
+        self.happens_to(guild, event, &channel);
+        Some(id)
+    }
+
+    /// Takes a channel or a thread away.
+    pub(in crate::discord) fn drop_channel(&mut self, id: u64) -> Option<()> {
+        let channel = self.place(id)?;
+        self.channels.remove(&id);
+        let guild = number(&channel["guild_id"])?;
+        let is_thread = !channel["thread_metadata"].is_null();
+        let event = if is_thread { "THREAD_DELETE" } else { "CHANNEL_DELETE" };
+        self.happens_to(guild, event, &channel);
+        Some(())
+    }
+
+    /// The direct channel of a bot and somebody, which is made if there is none.
+    pub(in crate::discord) fn direct(&mut self, bot: u64, user: u64) -> u64 {
+        let people = json!([bot.to_string(), user.to_string()]);
+        let known = self.channels.iter().find(|(_, place)| place["people"] == people);
+        if let Some((id, _)) = known {
+            return *id;
+        }
+        let id = self.new_id();
+        let direct = json!({
+            "id": id.to_string(), "type": 1, "last_message_id": null, "flags": 0,
+            "recipients": [self.user(user)], "people": people,
+        });
+        self.channels.insert(id, direct);
+        id
+    }
+
+    pub(in crate::discord) fn is_direct(&self, channel: u64) -> bool {
+        self.channels.get(&channel).is_some_and(|place| place["guild_id"].is_null())
+    }
+
+    /// The channel as it is told.
+    pub(in crate::discord) fn place(&self, id: u64) -> Option<Value> {
+        let mut place = self.channels.get(&id)?.clone();
+        if let Some(place) = place.as_object_mut() {
+            place.remove("people");
+        }
+        Some(place)
+    }
+
+    /// The channels and threads of a guild.
+    pub(in crate::discord) fn places_of(&self, guild: u64) -> impl Iterator<Item = Value> {
+        let places = self.channels.iter();
+        let its = places.filter(move |(_, place)| number(&place["guild_id"]) == Some(guild));
+        its.filter_map(|(id, _)| self.place(*id))
+    }
+}
