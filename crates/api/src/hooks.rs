@@ -60,7 +60,9 @@ async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -
     let request = SignedRequest { headers: &headers, body: &body };
     match take(&desk, (Entrance::Hook, &path), &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
-        Ok(Answer::Challenge(answer)) => answer.into_response(),
+        Ok(Answer::Challenge(answer) | Answer::Told(answer)) => {
+            ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
+        }
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
         Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
         Err(TakeError::TooFast(wait)) => {

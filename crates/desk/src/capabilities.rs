@@ -35,7 +35,7 @@ pub(crate) async fn put(
         let sealed = desk.register.bind(agent, at, &sessions, capability).await;
         bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
     }
-    desk.inbox.put_bearing(event, bound).await
+    desk.inbox.put_bearing(event, mark.cloned(), bound).await
 }
 
 fn written(sealed: SealedCapability) -> Bound {

@@ -7,18 +7,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Ask, Floor};
-use nightdesk_inbox::{Put, Quarantine, SourceMark, Stored, trail};
+use nightdesk_gate::{AdmitError, Ask};
+use nightdesk_inbox::{Put, SourceMark, Stored, trail};
 use nightdesk_intake::{Intake, Quarantined, Verified, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
+use crate::quarantine::quarantine;
+use crate::sight::Looking;
 use crate::{Account, Desk, capabilities, files, hearing, linking, presses, waking};
 
 mod answer;
 
 pub use answer::{Answer, TakeError};
+
+use answer::answered;
 
 /// How often an event is decided anew because what it was decided on has changed.
 const DECISIONS_MAX: usize = 4;
@@ -39,19 +43,30 @@ pub async fn take(
         Intake::Events(events) => {
             // Only what is the platform's counts: nobody else can use a bot's rate up.
             desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
-            let mut refused = false;
-            for event in events {
-                match event {
-                    Ok(event) => {
-                        let placed = put(desk, &account, (event, None), began).await?;
-                        refused |= placed == Placed::Nowhere;
-                    }
-                    Err(unreadable) => quarantine(desk, unreadable, request.body).await?,
-                }
-            }
-            Ok(Answer::Taken { refused })
+            let taken = put_all(desk, &account, (events, request.body), began).await;
+            answered(&account, request, taken)
         }
     }
+}
+
+/// Puts what a request held. Answers whether something of it is nobody's.
+async fn put_all(
+    desk: &Arc<Desk>,
+    account: &Account,
+    (events, body): (Vec<Result<Verified<Event>, Quarantined>>, &[u8]),
+    began: Instant,
+) -> Result<bool, StoreError> {
+    let mut refused = false;
+    for event in events {
+        match event {
+            Ok(event) => {
+                let placed = put(desk, account, (event, None), began).await?;
+                refused |= placed == Placed::Nowhere;
+            }
+            Err(unreadable) => quarantine(desk, unreadable, body).await?,
+        }
+    }
+    Ok(refused)
 }
 
 /// Where an event came to lie.
@@ -93,10 +108,8 @@ async fn place(
         linking::link(desk, &ask).await?;
         return Ok(Placed::Stored);
     }
-    let seen = account.platform.eyes().map(|eyes| (eyes, event.get().source().clone()));
-    let look = seen.as_ref().map(|(eyes, at)| |who: &str| eyes.sight(&account.bot, at, who));
-    let floor: Floor<'_> = look.as_ref().map(|look| look as _);
-    let mut admitted = desk.limits.paced(desk.gate.admit(event, floor).await);
+    let looking = Looking::at(account, &event);
+    let mut admitted = desk.limits.paced(looking.admit(&desk.gate, event).await);
     for _ in 0..DECISIONS_MAX {
         let event = match admitted {
             Ok(event) => event,
@@ -118,7 +131,7 @@ async fn place(
                 return Ok(Placed::Stored);
             }
             Put::Duplicate => return Ok(Placed::Stored),
-            Put::Stale => admitted = desk.gate.admit_again(event, floor).await,
+            Put::Stale => admitted = looking.admit_again(&desk.gate, event).await,
             Put::Fenced => return Ok(Placed::Fenced),
         }
     }
@@ -130,15 +143,4 @@ async fn ring(desk: &Desk, stored: &[Stored]) {
         // Whether anybody heard is not asked: the store knows who was up.
         desk.bell.0.ring(Ring::Entry { agent, seq }).await;
     }
-}
-
-pub(crate) async fn quarantine(
-    desk: &Desk,
-    unreadable: Quarantined,
-    body: &[u8],
-) -> Result<(), StoreError> {
-    let Quarantined { bot, operator, problem } = unreadable;
-    tracing::warn!(bot.id = %bot, "quarantined an event of bot {bot}: {problem}");
-    let quarantine = Quarantine { operator, bot, problem, body: body.to_vec() };
-    desk.inbox.store().quarantine(&quarantine).await
 }

@@ -21,8 +21,10 @@ mod limits;
 mod linking;
 mod notices;
 mod presses;
+mod quarantine;
 mod ready;
 mod refusals;
+mod sight;
 
 use std::sync::Arc;
 

@@ -60,6 +60,11 @@ impl Admitted<Event> {
         &self.passed_over
     }
 
+    /// The event with its proof, for who wants it decided anew.
+    pub fn into_verified(self) -> Verified<Event> {
+        self.inner
+    }
+
     /// The event, still with its proof.
     pub const fn verified(&self) -> &Verified<Event> {
         &self.inner

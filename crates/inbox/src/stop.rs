@@ -86,9 +86,10 @@ impl Inbox {
     pub async fn put_bearing(
         &self,
         event: &Admitted<Event>,
+        mark: Option<SourceMark>,
         bound: Vec<Bound>,
     ) -> Result<Put, StoreError> {
-        self.put_accept(Accept::of(event, None).bearing(bound)).await
+        self.put_accept(Accept::of(event, mark).bearing(bound)).await
     }
 
     async fn put_accept(&self, accept: Accept) -> Result<Put, StoreError> {

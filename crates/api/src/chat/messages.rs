@@ -96,7 +96,7 @@ impl Post {
         match self.taken(&posted).await {
             Ok(Answer::Taken { refused: false }) => self.note(&said).await,
             Ok(Answer::Taken { refused: true }) => Outcome::LinkedOnly(visitor.clone()),
-            Ok(Answer::Challenge(_)) => Outcome::Unfit(PostedError::Unreadable),
+            Ok(Answer::Challenge(_) | Answer::Told(_)) => Outcome::Unfit(PostedError::Unreadable),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn Error, "a visitor's message was not taken");
                 Outcome::TryAgain

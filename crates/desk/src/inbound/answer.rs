@@ -1,10 +1,14 @@
 //! What a platform is told about what it posted.
 
+use std::error::Error;
 use std::time::Duration;
 
 use nightdesk_intake::VerifyError;
+use nightdesk_port::{SignedRequest, Taken};
 use nightdesk_register::RegisterError;
 use nightdesk_types::StoreError;
+
+use crate::Account;
 
 /// What the platform is told.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,8 +19,34 @@ pub enum Answer {
         /// strangers who is known here. A visitor of our own page may.
         refused: bool,
     },
-    /// The answer to a question of the platform.
+    /// The answer to a question of the platform, in JSON.
     Challenge(Vec<u8>),
+    /// What its people are shown, in JSON, because the platform does not ask again.
+    Told(Vec<u8>),
+}
+
+/// What a platform is told about events that were put, or could not be. One whose people see the answer is
+/// told in its own words, also that it was in vain: it would not come again.
+pub(super) fn answered(
+    account: &Account,
+    request: &SignedRequest<'_>,
+    refused: Result<bool, StoreError>,
+) -> Result<Answer, TakeError> {
+    let taken = match refused {
+        Ok(false) => Taken::Kept,
+        Ok(true) => Taken::Refused,
+        Err(_) => Taken::NotKept,
+    };
+    let told = account.platform.told(request, taken);
+    match refused {
+        Err(error) if told.is_empty() => Err(error.into()),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn Error, "people were told that nothing was kept");
+            Ok(Answer::Told(told))
+        }
+        Ok(refused) if told.is_empty() => Ok(Answer::Taken { refused }),
+        Ok(_) => Ok(Answer::Told(told)),
+    }
 }
 
 /// Why a request was not taken.

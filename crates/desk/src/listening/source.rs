@@ -7,7 +7,8 @@ use nightdesk_intake::Told;
 use nightdesk_types::{NodeEpoch, StoreError};
 
 use super::Listening;
-use crate::inbound::{Placed, put, quarantine};
+use crate::inbound::{Placed, put};
+use crate::quarantine::quarantine;
 use crate::{Account, Desk};
 
 /// A source that this node reads, and how far it has.

@@ -59,3 +59,9 @@ const _: () = assert!(
         && LISTEN_AGAIN_MAX.as_secs() < LISTEN_KEYLESS_EVERY.as_secs(),
     "what may pass by itself is looked at sooner than what needs somebody",
 );
+
+/// Of how many people a platform is asked what they can see, for one event, and ...
+pub const SIGHT_ASKED_MAX: usize = 4;
+
+/// ... how long it may take to tell.
+pub const SIGHT_ASKED_WAIT: Duration = Duration::from_millis(1_500);

@@ -1,0 +1,80 @@
+//! Sight: who can see where something was written, as far as the platform has told. What it has not told, it
+//! is asked once.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use nightdesk_gate::{AdmitError, Admitted, Floor, Gate, Refused};
+use nightdesk_intake::Verified;
+use nightdesk_types::event::Source;
+use nightdesk_types::limits::{SIGHT_ASKED_MAX, SIGHT_ASKED_WAIT};
+use nightdesk_types::{Event, Sight};
+use tokio::time::timeout;
+
+use crate::Account;
+
+/// What the gate says of an event.
+pub(crate) type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
+
+/// One look at who can see a place.
+pub(crate) struct Looking<'a> {
+    account: &'a Account,
+    place: Source,
+    /// Of whom nothing is known there.
+    unknown: Mutex<BTreeSet<String>>,
+}
+
+impl<'a> Looking<'a> {
+    /// A look at where an event was written.
+    pub(crate) fn at(account: &'a Account, event: &Verified<Event>) -> Self {
+        Self { account, place: event.get().source().clone(), unknown: Mutex::default() }
+    }
+
+    /// Has the gate decide. Of whom the platform has told nothing it is asked, and then decided once more.
+    pub(crate) async fn admit(&self, gate: &Gate, event: Verified<Event>) -> Decided {
+        let look = |who: &str| self.look(who);
+        let decided = gate.admit(event, self.floor(&look)).await;
+        if !self.ask().await {
+            return decided;
+        }
+        let event = match decided {
+            Ok(admitted) => admitted.into_verified(),
+            Err((event, _)) => event,
+        };
+        gate.admit(event, self.floor(&look)).await
+    }
+
+    /// Has it decide again, because the inbox found the admit old.
+    pub(crate) async fn admit_again(&self, gate: &Gate, stale: Admitted<Event>) -> Decided {
+        let look = |who: &str| self.look(who);
+        gate.admit_again(stale, self.floor(&look)).await
+    }
+
+    fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Sight + Sync)) -> Floor<'f> {
+        self.account.platform.eyes().is_some().then_some(look)
+    }
+
+    fn look(&self, who: &str) -> Sight {
+        let sight = self.account.sight(&self.place, who);
+        if sight == Sight::Unknown {
+            let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+            unknown.insert(who.to_owned());
+        }
+        sight
+    }
+
+    /// Asks the platform, within bounds. Answers whether there was anything to ask.
+    async fn ask(&self) -> bool {
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(eyes) = self.account.platform.eyes().filter(|_| !unknown.is_empty()) else {
+            return false;
+        };
+        let asked = async {
+            for who in unknown.iter().take(SIGHT_ASKED_MAX) {
+                eyes.learn(&self.account.bot, &self.place, who).await;
+            }
+        };
+        // Of whom it did not tell in time nothing is known, and that is a no.
+        timeout(SIGHT_ASKED_WAIT, asked).await.is_ok()
+    }
+}
