@@ -67,8 +67,9 @@ async fn in_time(turn: Option<SendTurn>) -> Option<SendTurn> {
 fn told(settled: Settled) -> Outcome {
     match settled {
         Settled::Delivered(Receipt { chat: Some(chat), .. }) => Outcome::chat(chat.name, chat.kind),
-        Settled::Delivered(Receipt { message_id, thread_id, chat: None }) => {
+        Settled::Delivered(Receipt { message_id, thread_id, chat: None, is_plain }) => {
             let outcome = Outcome::delivered(message_id);
+            let outcome = if is_plain { outcome.said_plainly() } else { outcome };
             match thread_id {
                 Some(thread) => outcome.in_thread(thread, None),
                 None => outcome,

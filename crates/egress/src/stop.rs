@@ -11,17 +11,17 @@ use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
 use nightdesk_types::planted::crash_point;
-use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError};
 use nightdesk_vault::Key;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
 
+use crate::aid::{Aid, Call};
 use crate::in_hand::InHand;
 use crate::metrics::Metrics;
 use crate::plan::plan;
 use crate::store::{Asked, SendKey, Store};
-use crate::{Lanes, Paces, Settled, Turn};
+use crate::{FileError, Lanes, Lent, Paces, Settled, Spoken, Turn};
 
 /// A bot, who makes its calls, and what it can do.
 #[derive(Clone)]
@@ -50,52 +50,6 @@ pub trait Accounts: std::marker::Send + Sync {
     async fn file(&self, _asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
         Ok(None)
     }
-}
-
-/// A file, as a send speaks of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Spoken<'a> {
-    /// For whom the send is made.
-    pub scope: TenantScope,
-    /// Which agent asked for it.
-    pub agent: AgentId,
-    /// Where it is said to be.
-    pub url: &'a str,
-}
-
-/// Why there is no file to send.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// It is none of the agent's, or not any more.
-    #[error("media absent or expired")]
-    Gone,
-    /// It may come later.
-    #[error("the file could not be read")]
-    Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
-}
-
-/// What a call needs besides what it says.
-enum Aid {
-    Nothing,
-    Lent(Key),
-    File(File),
-}
-
-/// A capability, as a send asks for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Lent<'a> {
-    /// For whom the send is made.
-    pub scope: TenantScope,
-    /// Which agent asked for it.
-    pub agent: AgentId,
-    /// Through which bot it goes, ...
-    pub bot: BotId,
-    /// ... and to which chat.
-    pub chat: &'a str,
-    /// In which session, as its client calls it.
-    pub session_key: &'a str,
-    /// Which capability.
-    pub kind: &'a str,
 }
 
 /// The lanes of sends: one for each agent and chat.
@@ -131,8 +85,8 @@ pub struct Egress {
 /// The calls of a send, and until when they may be made.
 pub(crate) struct Errand {
     pub(crate) account: Account,
-    chat: String,
-    calls: Vec<Send>,
+    pub(crate) chat: String,
+    pub(crate) calls: Vec<Send>,
     pub(crate) until: Instant,
 }
 
@@ -242,7 +196,7 @@ impl Egress {
         crash_point("K13");
         let settled = match ready {
             Ok(()) => match self.aid(key, errand).await {
-                Ok(aid) => self.say(errand, &aid).await,
+                Ok(aid) => self.say(key, errand, &aid).await,
                 Err(nothing) => nothing,
             },
             Err(error) => Settled::from(Err(error)),
@@ -253,36 +207,13 @@ impl Egress {
         Ok(Some(settled))
     }
 
-    /// What a call needs besides, right before it is used: it may have ended meanwhile.
-    async fn aid(&self, key: &SendKey, errand: &Errand) -> Result<Aid, Settled> {
-        let SendKey { scope, agent, .. } = *key;
-        match errand.calls.first().map(|call| &call.op) {
-            Some(Op::FollowUp { session_key, kind, .. }) => {
-                let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
-                let asked = Lent { scope, agent, bot, chat, session_key, kind };
-                match self.accounts.capability(&asked).await {
-                    Ok(Some(lent)) => Ok(Aid::Lent(lent)),
-                    Ok(None) => Err(Settled::nothing_lent()),
-                    Err(error) => Err(unavailable(error)),
-                }
-            }
-            Some(Op::SendMedia { source_url: url, .. }) => {
-                match self.accounts.file(&Spoken { scope, agent, url }).await {
-                    Ok(Some(file)) => Ok(Aid::File(file)),
-                    Ok(None) => Ok(Aid::Nothing),
-                    Err(gone @ FileError::Gone) => Err(Settled::Failed(gone.to_string())),
-                    Err(FileError::Unavailable(error)) => Err(unavailable(error)),
-                }
-            }
-            Some(_) | None => Ok(Aid::Nothing),
-        }
-    }
-
     /// Says all parts, in order, up to the first that fails.
-    async fn say(&self, errand: &Errand, aid: &Aid) -> Settled {
+    async fn say(&self, key: &SendKey, errand: &Errand, aid: &Aid) -> Settled {
         let mut said = Vec::new();
-        for call in &errand.calls {
-            match self.call(errand, (call, aid), said.is_empty()).await {
+        for send in &errand.calls {
+            let name = format!("{}/{}/{}", key.agent, key.request, said.len());
+            let call = Call { send, aid, name: &name };
+            match self.call(errand, call, said.is_empty()).await {
                 Ok(receipt) => said.push(receipt),
                 Err(error) => return Settled::broken_off(said, errand.calls.len(), error),
             }
@@ -294,7 +225,7 @@ impl Egress {
     async fn call(
         &self,
         errand: &Errand,
-        (send, aid): (&Send, &Aid),
+        call: Call<'_>,
         mut is_paced: bool,
     ) -> Result<Receipt, DeliverError> {
         loop {
@@ -305,7 +236,9 @@ impl Egress {
             if !self.owners.lease().is_held() {
                 return Err(DeliverError::Unavailable(LeaseLost.into()));
             }
-            match called(errand, send, aid).await {
+            let until = (Instant::now() + PLATFORM_CALL_WAIT).min(errand.until);
+            let answer = timeout_at(until, call.make(&errand.account)).await;
+            match answer.unwrap_or_else(|late| Err(DeliverError::Ambiguous(late.into()))) {
                 Err(DeliverError::RateLimited { retry_after }) => {
                     self.metrics.rate_limited();
                     self.hold(&errand.account, &errand.chat, retry_after);
@@ -357,23 +290,4 @@ struct LeaseLost;
 /// There is no place in the pace before the time is up, so nothing is done.
 const fn out_of_time() -> DeliverError {
     DeliverError::RateLimited { retry_after: Duration::ZERO }
-}
-
-/// Nothing was done.
-fn unavailable(error: impl Into<Box<dyn Error + std::marker::Send + Sync>>) -> Settled {
-    Settled::from(Err(DeliverError::Unavailable(error.into())))
-}
-
-async fn called(errand: &Errand, send: &Send, aid: &Aid) -> Result<Receipt, DeliverError> {
-    let Errand { account, until, .. } = errand;
-    let until = (Instant::now() + PLATFORM_CALL_WAIT).min(*until);
-    let call = match aid {
-        Aid::Lent(lent) => account.platform.follow_up(&account.bot, send, lent),
-        Aid::File(file) => account.platform.upload(&account.bot, send, file),
-        Aid::Nothing => account.platform.deliver(&account.bot, send),
-    };
-    match timeout_at(until, call).await {
-        Ok(delivered) => delivered,
-        Err(late) => Err(DeliverError::Ambiguous(late.into())),
-    }
 }

@@ -31,6 +31,8 @@ pub struct Outcome {
     thread_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     auto_thread_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ambiguous: bool,
     #[serde(rename = "chat_info", skip_serializing_if = "Option::is_none")]
@@ -62,6 +64,13 @@ impl Outcome {
         self.thread_id = Some(thread_id).filter(|id| is_id(id));
         self.auto_thread_name = opened_as.map(short);
         self
+    }
+
+    /// What was to answer an interaction came too late for it, and was said as an ordinary message.
+    #[must_use]
+    pub fn said_plainly(self) -> Self {
+        let note = Some("the interaction had ended; said as an ordinary message".to_owned());
+        Self { note, ..self }
     }
 
     /// The agent may not do that there. Asking again gets the same answer.

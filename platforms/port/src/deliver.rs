@@ -20,6 +20,8 @@ pub struct Receipt {
     pub thread_id: Option<String>,
     /// What the chat is, where that was asked.
     pub chat: Option<ChatInfo>,
+    /// Whether it was said as anything else is, since what was lent to say it with had ended.
+    pub is_plain: bool,
 }
 
 /// What a chat is called and what it is.

@@ -20,6 +20,8 @@ pub(crate) struct Raw {
     thread_id: Option<String>,
     #[serde(default, deserialize_with = "tolerant::text")]
     auto_thread_name: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    note: Option<String>,
     #[serde(default, deserialize_with = "tolerant::truth")]
     ambiguous: bool,
     #[serde(default, deserialize_with = "tolerant::object")]
@@ -50,6 +52,7 @@ impl From<Raw> for Outcome {
             code: raw.code.map(short),
             thread_id: raw.thread_id.filter(|id| is_id(id)),
             auto_thread_name: raw.auto_thread_name.map(short),
+            note: raw.note.map(short),
             ambiguous: raw.ambiguous,
             chat_again: chat.clone(),
             chat,
