@@ -27,6 +27,7 @@ use crate::accounts::store_error;
 use crate::hearing::Noted;
 use crate::sweep::every;
 
+mod gap;
 mod patience;
 mod posts;
 mod source;
@@ -154,7 +155,7 @@ impl Listening {
             let cursor = reading.cursor.as_deref();
             let told = heard(ear, &account.bot, cursor);
             let Some(told) = self.drain.run_until_cancelled(told).await else { return Ok(()) };
-            if !reading.read(self, &account, told?).await? {
+            if !reading.read(self, (&account, ear), told?).await? {
                 return Ok(());
             }
             patience.heard();

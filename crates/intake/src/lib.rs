@@ -7,4 +7,4 @@
 
 mod verified;
 
-pub use verified::{Intake, Quarantined, Told, Verified, VerifyError, listen, verify};
+pub use verified::{Intake, Quarantined, Told, Verified, VerifyError, backfill, listen, verify};

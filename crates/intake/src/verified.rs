@@ -1,7 +1,8 @@
 //! Verified: proof that a platform said this.
 
 use nightdesk_port::{
-    Bot, Capability, Heard, Listen, ListenError, Receive, ReceiveError, Received, SignedRequest,
+    After, Bot, Capability, Heard, Listen, ListenError, Receive, ReceiveError, Received,
+    SignedRequest,
 };
 use nightdesk_types::event::Draft;
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
@@ -125,13 +126,25 @@ pub async fn listen(
     bot: &Bot,
     cursor: Option<&str>,
 ) -> Result<Vec<Told>, ListenError> {
-    let told = |Heard { said, body, cursor, capability, is_after_gap }| {
-        let said = said.map_err(|error| quarantined(bot, &error));
-        let proven =
-            |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, capability)).transpose();
-        Told { said: said.and_then(proven), body, cursor, is_after_gap }
-    };
-    Ok(platform.listen(bot, cursor).await?.into_iter().map(told).collect())
+    Ok(platform.listen(bot, cursor).await?.into_iter().map(|heard| told(bot, heard)).collect())
+}
+
+/// Asks a platform what was said in one channel, because it may have told it in vain.
+pub async fn backfill(
+    platform: &dyn Listen,
+    bot: &Bot,
+    (channel, after): (&str, After<'_>),
+) -> Result<Vec<Told>, ListenError> {
+    let heard = platform.backfill(bot, channel, after).await?;
+    Ok(heard.into_iter().map(|heard| told(bot, heard)).collect())
+}
+
+fn told(bot: &Bot, heard: Heard) -> Told {
+    let Heard { said, body, cursor, capability, is_after_gap } = heard;
+    let said = said.map_err(|error| quarantined(bot, &error));
+    let proven =
+        |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, capability)).transpose();
+    Told { said: said.and_then(proven), body, cursor, is_after_gap }
 }
 
 fn proven(

@@ -29,6 +29,15 @@ pub struct Silence {
     pub is_told: bool,
 }
 
+/// What may be missing of what was said to a bot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// Since when. Nothing was heard before, if it is not known.
+    pub since: Option<Timestamp>,
+    /// In which chats: those first from which something came last.
+    pub chats: Vec<String>,
+}
+
 /// Keeps how well bots hear, and tells their operators.
 #[async_trait]
 pub trait Hearings: Send + Sync {
@@ -54,6 +63,13 @@ pub trait Hearings: Send + Sync {
 
     /// Notes that somebody said something to a bot.
     async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError>;
+
+    /// Notes that something may be missing of what was said to a bot, and tells its operator in these
+    /// words. Answers since when, and where to look for it.
+    async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError>;
+
+    /// Takes one of the sessions that a bot may begin in a day. Answers whether any was left.
+    async fn begin(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError>;
 
     /// How it stands with a tenant's bots, as far as anybody listened for them.
     async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError>;

@@ -32,7 +32,7 @@ pub use account::{NewBot, StoredBot, StoredBotKey};
 pub use caller::{By, Called, Caller};
 pub use capability::{Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where};
 pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
-pub use hearing::{Hearing, Hearings, Silence};
+pub use hearing::{Gap, Hearing, Hearings, Silence};
 pub use issuer::Issuer;
 pub use issuers::Issuers;
 pub use linking::{Linking, Redeemed};

@@ -38,11 +38,14 @@ pub enum NoticeKind {
     Deaf,
     /// Nothing was heard for longer than the bot's platform keeps it.
     Missed,
+    /// The bot began anew on its platform so often that it will soon not be let.
+    Sessions,
 }
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [Self; 4] = [Self::Unreachable, Self::Held, Self::Deaf, Self::Missed];
+    pub const ALL: [Self; 5] =
+        [Self::Unreachable, Self::Held, Self::Deaf, Self::Missed, Self::Sessions];
 
     /// Its name in rows and for programs.
     pub const fn slug(self) -> &'static str {
@@ -51,6 +54,7 @@ impl NoticeKind {
             Self::Held => "held",
             Self::Deaf => "deaf",
             Self::Missed => "missed",
+            Self::Sessions => "sessions",
         }
     }
 }
@@ -81,6 +85,9 @@ impl Notice {
             NoticeKind::Missed => {
                 format!("hears again, and something may be lost: {last}")
             }
+            NoticeKind::Sessions => format!(
+                "{last}; its platform lets it begin no more than so many, and then it is deaf until the                  next day; is something else using its token?"
+            ),
         }
     }
 }

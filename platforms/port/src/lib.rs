@@ -19,7 +19,7 @@ pub use capability::Capability;
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
-pub use listen::{Budget, Heard, Listen, ListenError, Posting, Probe, Unlimited};
+pub use listen::{After, Budget, Heard, Listen, ListenError, Posting, Probe, Unlimited};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
 
 /// A platform as the desk holds it.

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::StoreError;
 use nightdesk_types::event::Draft;
+use nightdesk_types::{StoreError, Timestamp};
 
 use crate::{Bot, Capability, ReceiveError};
 
@@ -22,6 +22,15 @@ pub struct Heard {
     pub capability: Option<Capability>,
     /// Whether something may be missing before it: the platform could not go on where we left.
     pub is_after_gap: bool,
+}
+
+/// After what something was said.
+#[derive(Clone, Copy, Debug)]
+pub enum After<'a> {
+    /// After this time.
+    Time(Timestamp),
+    /// After something that was told, by its cursor.
+    Cursor(&'a str),
 }
 
 /// Why nothing was heard.
@@ -78,13 +87,13 @@ pub trait Listen: Send + Sync {
     /// To ask with a cursor says that all before it was stored: the platform forgets it.
     async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
 
-    /// What was said in one channel after a message, oldest first: for what fell into a gap. The cursor of
-    /// each is where to go on in that channel. Nothing, where the platform forgets nothing.
+    /// What was said in one channel after something, oldest first, a page of it: for what fell into a gap. The
+    /// cursor of each is where to go on in that channel. Nothing, where the platform forgets nothing.
     async fn backfill(
         &self,
         _bot: &Bot,
         _channel: &str,
-        _after: &str,
+        _after: After<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
         Ok(Vec::new())
     }

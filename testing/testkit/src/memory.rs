@@ -108,6 +108,8 @@ struct State {
     agents: BTreeMap<AgentKey, Agent>,
     gateways: BTreeMap<GatewayId, register::GatewayRow>,
     bots: BTreeMap<BotId, register::BotRow>,
+    /// When each bot began sessions, oldest first.
+    sessions_begun: BTreeMap<BotId, Vec<Timestamp>>,
     hearings: BTreeMap<BotId, Hearing>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use nightdesk_inbox::SourceMark;
 use nightdesk_intake::Told;
+use nightdesk_port::Listen;
 use nightdesk_types::{NodeEpoch, StoreError};
 
 use super::Listening;
@@ -38,14 +39,17 @@ impl Source {
     pub(super) async fn read(
         &mut self,
         listening: &Listening,
-        account: &Account,
+        (account, ear): (&Account, &dyn Listen),
         told: Vec<Told>,
     ) -> Result<bool, StoreError> {
         let desk = &listening.desk;
         let mut last = None;
-        for Told { said, body, cursor, is_after_gap: _ } in told {
+        for Told { said, body, cursor, is_after_gap } in told {
             if listening.drain.is_cancelled() {
                 break;
+            }
+            if is_after_gap {
+                listening.fill(account, ear).await?;
             }
             let mark = self.mark(cursor);
             match said {

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Hearing, Hearings, Silence};
-use nightdesk_types::limits::{LIST_ROWS_MAX, NOTICES_KEPT_MAX};
+use nightdesk_register::{Gap, Hearing, Hearings, Silence};
+use nightdesk_types::limits::{
+    GAP_CHATS_MAX, LIST_ROWS_MAX, NOTICES_KEPT_MAX, REACHED_DAYS, SESSIONS_BEGUN_MAX,
+    SESSIONS_BEGUN_TOLD,
+};
 use nightdesk_types::{BotId, StoreError, TenantScope};
 
 use crate::Pg;
@@ -76,6 +79,54 @@ impl Hearings for Pg {
                 .execute(connection)
                 .await?;
                 Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
+        let words = words.to_owned();
+        self.scoped("note what may be missing", scope, move |connection| {
+            Box::pin(async move {
+                let since = sqlx::query_scalar!(
+                    r#"select bot_missed($1, $2, $3, $4) as "since: jiff_sqlx::Timestamp""#,
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    words,
+                    NOTICES_KEPT_MAX
+                )
+                .fetch_one(&mut *connection)
+                .await?;
+                let chats = sqlx::query_scalar!(
+                    r#"select chat_id as "chat!"
+                       from door_chats_of($1, $2, make_interval(days => $3), $4)"#,
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    REACHED_DAYS,
+                    GAP_CHATS_MAX
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(Gap { since: since.map(jiff_sqlx::Timestamp::to_jiff), chats })
+            })
+        })
+        .await
+    }
+
+    async fn begin(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError> {
+        self.scoped("count a bot's sessions", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    r#"select bot_begins($1, $2, $3, $4, $5, $6) as "begins!""#,
+                    scope.tenant().uuid(),
+                    bot.uuid(),
+                    SESSIONS_BEGUN_TOLD,
+                    SESSIONS_BEGUN_MAX,
+                    format!("{SESSIONS_BEGUN_TOLD} sessions were begun in a day"),
+                    NOTICES_KEPT_MAX
+                )
+                .fetch_one(connection)
+                .await
             })
         })
         .await

@@ -65,3 +65,15 @@ pub const SIGHT_ASKED_MAX: usize = 4;
 
 /// ... how long it may take to tell.
 pub const SIGHT_ASKED_WAIT: Duration = Duration::from_millis(1_500);
+
+/// How often a bot may begin anew on its platform in a day. Discord takes the key away after a thousand.
+pub const SESSIONS_BEGUN_MAX: i32 = 800;
+
+/// After how many its operator is told.
+pub const SESSIONS_BEGUN_TOLD: i32 = 400;
+
+/// In how many chats it is looked for what fell into a gap, ...
+pub const GAP_CHATS_MAX: i32 = 200;
+
+/// ... and how many pages of each are read.
+pub const GAP_PAGES_MAX: usize = 10;

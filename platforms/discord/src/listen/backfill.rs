@@ -1,6 +1,7 @@
 //! Backfill: what was said in a channel while no session was open.
 
-use nightdesk_port::{Bot, Heard, ListenError};
+use nightdesk_port::{After, Bot, Heard, ListenError};
+use nightdesk_types::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -24,11 +25,14 @@ impl Discord {
         &self,
         bot: &Bot,
         channel: &str,
-        after: &str,
+        after: After<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
         let odd = || ListenError::Unavailable("the channel or the message is no id".into());
         let channel = Id::read(channel).ok_or_else(odd)?;
-        let after = if after.is_empty() { Id(0) } else { Id::read(after).ok_or_else(odd)? };
+        let after = match after {
+            After::Time(at) => Id(first_after(at)),
+            After::Cursor(after) => Id::read(after).ok_or_else(odd)?,
+        };
         // Messages that are fetched do not say of which guild they are.
         self.learn_room(bot, channel).await.map_err(unheard)?;
         let path = format!("channels/{channel}/messages?after={after}&limit={PAGE_MAX}");
@@ -50,6 +54,13 @@ impl Discord {
             is_after_gap: false,
         }
     }
+}
+
+/// The lowest number that something said at this time could have. Numbers begin with the milliseconds since
+/// the first second of 2015.
+fn first_after(at: Timestamp) -> u64 {
+    const FIRST_MS: i64 = 1_420_070_400_000;
+    u64::try_from(at.as_millisecond() - FIRST_MS).unwrap_or(0) << 22
 }
 
 fn numbered(told: &RawValue) -> Option<(Id, &str)> {

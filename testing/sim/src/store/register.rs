@@ -9,8 +9,8 @@ use nightdesk_register::enrolment::{
 use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
 use nightdesk_register::provision::{Front, Provision, Provisioned};
 use nightdesk_register::{
-    GreetedBot, Hearing, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot, Proof,
-    ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
+    Gap, GreetedBot, Hearing, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot,
+    Proof, ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
@@ -82,6 +82,8 @@ through! { nightdesk_register::Hearings {
     fn heard(scope: TenantScope, bot: BotId, kept: Duration, lost: &str) -> ();
     fn unheard(scope: TenantScope, bot: BotId, why: &str, deaf_after: Duration) -> bool;
     fn said(scope: TenantScope, bot: BotId) -> ();
+    fn missed(scope: TenantScope, bot: BotId, words: &str) -> Gap;
+    fn begin(scope: TenantScope, bot: BotId) -> bool;
     fn hearings(scope: TenantScope) -> Vec<Hearing>;
 }}
 

@@ -1,16 +1,31 @@
 //! How well bots hear.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Hearing, Hearings, Silence};
-use nightdesk_types::limits::NOTICES_KEPT_MAX;
-use nightdesk_types::{BotId, StoreError, TenantScope, Timestamp};
+use nightdesk_register::{Gap, Hearing, Hearings, Silence};
+use nightdesk_types::limits::{NOTICES_KEPT_MAX, SESSIONS_BEGUN_MAX, SESSIONS_BEGUN_TOLD};
+use nightdesk_types::{BotId, Granted, StoreError, TenantScope, Timestamp};
 use nightdesk_wake::{About, Notice, NoticeKind};
 
 use super::super::{Memory, State, push_bounded};
 
+const DAY: Duration = Duration::from_hours(24);
+
 impl State {
+    /// The chats in which somebody may have said something to a bot.
+    fn chats_of(&self, bot: BotId) -> Vec<String> {
+        let reached = self.agents.values().flat_map(|agent| agent.reached.keys());
+        let reached = reached.filter(|(_, of)| *of == bot).map(|(chat, _)| chat.clone());
+        let granted = self.grants.iter().filter(|row| row.on.bot == bot);
+        let granted = granted.filter_map(|row| match &row.granted {
+            Granted::Chat { chat, .. } => Some(chat.clone()),
+            Granted::Scope(_) | Granted::Bot => None,
+        });
+        reached.chain(granted).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
     /// What is noted of a bot, if its operator has it.
     fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut Hearing> {
         self.bots.get(&bot).filter(|row| row.operator == scope)?;
@@ -78,6 +93,29 @@ impl Hearings for Memory {
             hearing.said_at = Some(now);
         }
         Ok(())
+    }
+
+    async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
+        let (now, mut state) = (self.now(), self.lock());
+        state.tell_operator(scope, notice(now, bot, NoticeKind::Missed, words));
+        let since = state.hearing(scope, bot).and_then(|one| one.heard_at.max(one.said_at));
+        Ok(Gap { since, chats: state.chats_of(bot) })
+    }
+
+    async fn begin(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError> {
+        let (now, mut state) = (self.now(), self.lock());
+        let begun = state.sessions_begun.entry(bot).or_default();
+        begun.retain(|at| !has_passed(*at, DAY, now));
+        let count = i32::try_from(begun.len()).unwrap_or(i32::MAX);
+        if count >= SESSIONS_BEGUN_MAX {
+            return Ok(false);
+        }
+        begun.push(now);
+        if count + 1 == SESSIONS_BEGUN_TOLD {
+            let words = format!("{SESSIONS_BEGUN_TOLD} sessions were begun in a day");
+            state.tell_operator(scope, notice(now, bot, NoticeKind::Sessions, &words));
+        }
+        Ok(true)
     }
 
     async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
