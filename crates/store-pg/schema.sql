@@ -14,6 +14,36 @@ $$;
 
 ALTER FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_begun bigint;
+begin
+    perform from bots b where b.tenant_id = p_tenant and b.bot_id = p_bot for update;
+    if not found then
+        return false;
+    end if;
+    delete from bot_sessions s
+    where s.tenant_id = p_tenant and s.bot_id = p_bot
+      and s.hour < clock_timestamp() - interval '25 hours';
+    select coalesce(sum(s.begun), 0) into v_begun from bot_sessions s
+    where s.tenant_id = p_tenant and s.bot_id = p_bot;
+    if v_begun >= p_stop then
+        return false;
+    end if;
+    insert into bot_sessions as s (tenant_id, bot_id, hour, begun)
+    values (p_tenant, p_bot, date_trunc('hour', clock_timestamp()), 1)
+    on conflict (tenant_id, bot_id, hour) do update set begun = s.begun + 1;
+    if v_begun + 1 = p_alarm then
+        perform notice_of_bot(p_tenant, p_bot, 'sessions', p_words, notices_max);
+    end if;
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -35,6 +65,20 @@ end
 $$;
 
 ALTER FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform notice_of_bot(p_tenant, p_bot, 'missed', p_words, notices_max);
+    return (
+        select greatest(h.heard_at, h.said_at) from bot_hearings h
+        where h.tenant_id = p_tenant and h.bot_id = p_bot
+    );
+end
+$$;
+
+ALTER FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -278,6 +322,33 @@ end
 $$;
 
 ALTER FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) RETURNS TABLE(chat_id text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    if array_position(current_setting('app.tenants')::uuid[], p_tenant) is null or not exists (
+        select from bots b where b.tenant_id = p_tenant and b.bot_id = p_bot
+    ) then
+        return;
+    end if;
+    return query
+    select c.chat_id from (
+        select r.chat_id, r.at from reached r
+        where r.bot_id = p_bot and r.at > clock_timestamp() - p_kept
+        union all
+        select g.chat_id, g.created_at from scope_grants g
+        where g.bot_id = p_bot and g.chat_id not in ('', '*')
+    ) as c
+    group by c.chat_id
+    order by max(c.at) desc
+    limit chats_max;
+end
+$$;
+
+ALTER FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2516,6 +2587,17 @@ ALTER TABLE ONLY public.bot_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bot_keys OWNER TO nightdesk_owner;
 
+CREATE TABLE public.bot_sessions (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    begun integer NOT NULL
+);
+
+ALTER TABLE ONLY public.bot_sessions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.bot_sessions OWNER TO nightdesk_owner;
+
 CREATE TABLE public.bots (
     tenant_id uuid NOT NULL,
     bot_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -2817,7 +2899,7 @@ CREATE TABLE public.notices (
     calls integer NOT NULL,
     bot_id uuid,
     CONSTRAINT notices_about_somebody CHECK ((num_nonnulls(agent_id, bot_id) = 1)),
-    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text, 'deaf'::text, 'missed'::text])))
+    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text, 'deaf'::text, 'missed'::text, 'sessions'::text])))
 );
 
 ALTER TABLE ONLY public.notices FORCE ROW LEVEL SECURITY;
@@ -3182,6 +3264,9 @@ ALTER TABLE ONLY public.bot_hearings
 ALTER TABLE ONLY public.bot_keys
     ADD CONSTRAINT bot_keys_pkey PRIMARY KEY (tenant_id, bot_id, bot_key_id);
 
+ALTER TABLE ONLY public.bot_sessions
+    ADD CONSTRAINT bot_sessions_pkey PRIMARY KEY (tenant_id, bot_id, hour);
+
 ALTER TABLE ONLY public.bots
     ADD CONSTRAINT bots_one_per_handle UNIQUE (tenant_id, platform, handle);
 
@@ -3499,6 +3584,9 @@ ALTER TABLE ONLY public.bot_keys
 ALTER TABLE ONLY public.bot_keys
     ADD CONSTRAINT bot_keys_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
 
+ALTER TABLE ONLY public.bot_sessions
+    ADD CONSTRAINT bot_sessions_tenant_id_bot_id_fkey FOREIGN KEY (tenant_id, bot_id) REFERENCES public.bots(tenant_id, bot_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.capabilities
     ADD CONSTRAINT capabilities_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -3564,6 +3652,8 @@ ALTER TABLE public.bot_hearings ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.bot_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.bot_sessions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
@@ -3617,6 +3707,8 @@ CREATE POLICY own_tenants ON public.bootstrap_sessions USING ((array_position(( 
 CREATE POLICY own_tenants ON public.bot_hearings USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bot_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.bot_sessions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -3766,6 +3858,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_hearings TO nightdesk_door
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_keys TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_sessions TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bot_sessions TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;

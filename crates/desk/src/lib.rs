@@ -24,6 +24,7 @@ mod presses;
 mod quarantine;
 mod ready;
 mod refusals;
+mod sessions;
 mod sight;
 
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub use limits::{Limits, Raised, What};
 pub use presses::Presses;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
+pub use sessions::Sessions;
 pub use waking::Waking;
 
 /// Every stop and room, as the pages of this crate use them.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use nightdesk_intake::Told;
 use nightdesk_port::{Bot, Listen, ListenError};
 use nightdesk_types::limits::{
-    ASKED_FOR_KEPT_FOR, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
+    ASKED_FOR_KEPT_FOR, HANG_UP_WAIT, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
 };
 use nightdesk_types::{BotId, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -112,6 +112,16 @@ impl Listening {
                 "bot {bot} hears nothing; it is tried again in {} s", span.as_secs()
             );
             self.rest(bot, span, error.words().as_deref(), &mut noted).await;
+        }
+        self.leave(bot).await;
+    }
+
+    /// Hangs up, so that whoever listens next can go on at once.
+    async fn leave(&self, bot: BotId) {
+        let Ok(Some(account)) = self.desk.accounts.of(bot).await else { return };
+        if let Some(ear) = account.platform.ear(&account.bot) {
+            // Who does not hang up in time is taken over from as if it had died.
+            drop(timeout(HANG_UP_WAIT, ear.leave(&account.bot)).await);
         }
     }
 

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_desk::Raised;
+use nightdesk_discord::{Addresses, Discord};
 use nightdesk_outside::Rules;
+use nightdesk_port::Budget;
 use nightdesk_telegram::Telegram;
 use nightdesk_types::SystemClock;
 use nightdesk_types::limits::WAKES_PER_HOUR;
@@ -62,6 +64,9 @@ pub(crate) struct Config {
     /// Where files lie.
     #[serde(default)]
     pub(crate) media: MediaSection,
+    /// Where Discord is.
+    #[serde(default)]
+    pub(crate) discord: DiscordSection,
     /// Where Telegram is.
     #[serde(default)]
     pub(crate) telegram: TelegramSection,
@@ -231,6 +236,35 @@ impl Default for MediaSection {
     }
 }
 
+/// Where Discord is. Since 0.2.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DiscordSection {
+    /// What is asked of it.
+    pub(crate) api_url: String,
+    /// What it tells.
+    pub(crate) gateway_url: String,
+}
+
+impl Default for DiscordSection {
+    fn default() -> Self {
+        let Addresses { api, gateway } = Addresses::default();
+        Self { api_url: api.to_owned(), gateway_url: gateway.to_owned() }
+    }
+}
+
+impl DiscordSection {
+    /// Its adapter, which begins no more sessions than the budget has.
+    pub(crate) fn adapter(&self, budget: Arc<dyn Budget>) -> anyhow::Result<Discord> {
+        let at = Addresses { api: &self.api_url, gateway: &self.gateway_url };
+        let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
+        discord.with_context(|| {
+            let Self { api_url, gateway_url } = self;
+            format!("discord.api_url is {api_url} and discord.gateway_url is {gateway_url}")
+        })
+    }
+}
+
 /// Where Telegram is. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -286,6 +320,7 @@ impl Config {
             audit: Audit::default(),
             outside: Rules::default(),
             media: MediaSection::default(),
+            discord: DiscordSection::default(),
             telegram: TelegramSection::default(),
             issuer: Issuing::default(),
             issuers: Vec::new(),

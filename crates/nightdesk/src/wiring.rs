@@ -11,7 +11,7 @@ use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Hearing, Limits, Presses, Readiness, Record, Refusals, Ringer,
-    Waking, listening, sweep,
+    Sessions, Waking, listening, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -110,7 +110,7 @@ impl Running {
         let wake = Arc::new(wake(config, &pg, outside)?);
         let who = (register, Arc::new(issuers));
         let stores = (&pg, wake, limits(config, &ringing));
-        let adapters = adapters(config, &webchat)?;
+        let adapters = adapters(config, &pg, &webchat)?;
         let street = (&ringing, adapters, media(config, &pg)?);
         let desk = Arc::new(desk(stores, who, &lease, street, &life));
         life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
@@ -348,9 +348,12 @@ fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
     Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
 }
 
-fn adapters(config: &Config, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
+fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
     adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
+    let budget = Arc::new(Sessions(Arc::<Pg>::clone(pg)));
+    let discord = Arc::new(config.discord.adapter(budget)?);
+    adapters.insert(nightdesk_discord::NAME.to_owned(), discord);
     let telegram = Arc::new(config.telegram.adapter()?);
     adapters.insert(nightdesk_telegram::NAME.to_owned(), telegram);
     #[cfg(feature = "scripted")]

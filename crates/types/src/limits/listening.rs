@@ -77,3 +77,6 @@ pub const GAP_CHATS_MAX: i32 = 200;
 
 /// ... and how many pages of each are read.
 pub const GAP_PAGES_MAX: usize = 10;
+
+/// How long hanging up on a platform may take.
+pub const HANG_UP_WAIT: Duration = Duration::from_secs(2);

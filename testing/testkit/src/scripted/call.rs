@@ -106,7 +106,7 @@ async fn receipt(answer: Response, send: &Send) -> Result<Receipt, DeliverError>
         name: name.unwrap_or_else(|| send.chat_id.clone()),
         kind: kind.unwrap_or_else(|| "dm".to_owned()),
     });
-    Ok(Receipt { message_id, thread_id, chat })
+    Ok(Receipt { message_id, thread_id, chat, is_plain: false })
 }
 
 #[derive(Deserialize)]

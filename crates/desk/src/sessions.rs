@@ -1,0 +1,25 @@
+//! Sessions: how often bots begin anew on their platforms is counted where it outlives us.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_port::{Bot, Budget};
+use nightdesk_register::Hearings;
+use nightdesk_types::StoreError;
+
+/// What bots have left of their sessions.
+pub struct Sessions(pub Arc<dyn Hearings>);
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sessions")
+    }
+}
+
+#[async_trait]
+impl Budget for Sessions {
+    async fn spend(&self, bot: &Bot) -> Result<bool, StoreError> {
+        self.0.begin(bot.operator, bot.id).await
+    }
+}

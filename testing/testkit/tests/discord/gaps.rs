@@ -1,0 +1,24 @@
+//! Sessions that end.
+
+use super::*;
+
+#[tokio::test]
+async fn what_is_said_while_the_session_is_lost_comes_once_and_the_operator_is_told() {
+    let stage = stage().await;
+    let mut gateway = stage.on_a_line().await;
+    stage.arrive().await;
+    let says = |text: &str| stage.fake.say(ANN, GENERAL, &format!("<@{BOT}> {text}"));
+    says("1");
+    assert_eq!(heard(&mut gateway).await["text"], json!("1"));
+
+    // The session is gone, and what is said now is told to nobody.
+    stage.fake.order(Order::Invalid { resumable: false });
+    says("2");
+    let again = |fake: &FakeDiscord| fake.identifies().len() > 1;
+    assert!(stage.fake.until(PATIENCE, again).await, "it begins anew");
+    says("3");
+    for text in ["2", "3"] {
+        assert_eq!(heard(&mut gateway).await["text"], json!(text));
+    }
+    assert_eq!(stage.desk.notices(&stage.household).await.len(), 1, "it is told of");
+}

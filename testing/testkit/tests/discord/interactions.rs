@@ -1,0 +1,70 @@
+//! Interactions that are posted to the desk.
+
+use super::*;
+
+const KIND: &str = "discord.interaction_token";
+
+/// `{"type": 5}`: it is being worked on.
+const DEFERRED: u64 = 5;
+
+async fn on_a_hook() -> (Stage, TestGateway) {
+    let stage = stage().await;
+    let gateway = stage.on_a_line().await;
+    let hook = format!("http://{}/hooks/{}", stage.desk.address(), stage.path);
+    stage.fake.post_interactions(TOKEN, &hook).await.expect("the desk stands Discord's trial");
+    (stage, gateway)
+}
+
+/// Has Ann ask for tea. Answers what her agent hears.
+async fn command(stage: &Stage, gateway: &mut TestGateway) -> (u64, Value) {
+    let options = json!([{ "name": "what", "type": 3, "value": "tea" }]);
+    let interaction = stage.fake.command(BOT, ANN, GENERAL, ("make", &options));
+    (interaction, heard(gateway).await)
+}
+
+async fn follow_up(gateway: &mut TestGateway, request: &str) -> Value {
+    let session_key = format!("agent:main:discord:group:{GENERAL}:{ANN}");
+    let action = json!({
+        "op": "follow_up", "session_key": session_key, "kind": KIND, "content": "here you are",
+    });
+    does(gateway, request, action).await
+}
+
+#[tokio::test]
+async fn a_command_is_deferred_and_answered_by_a_follow_up() {
+    let (stage, mut gateway) = on_a_hook().await;
+    let (_, event) = command(&stage, &mut gateway).await;
+    println!("EVENT {event}");
+    let deferred = |fake: &FakeDiscord| fake.interactions()[0].answered == Some(DEFERRED);
+    assert!(stage.fake.until(PATIENCE, deferred).await, "{:?}", stage.fake.interactions());
+    let token = stage.fake.interactions()[0].token.clone();
+    assert!(!event.to_string().contains(&token), "what was lent stays here");
+
+    let result = follow_up(&mut gateway, "r1").await;
+    assert_eq!((&result["success"], &result["note"]), (&json!(true), &Value::Null), "{result}");
+    let said = stage.fake.interactions()[0].said.clone();
+    assert!(said.iter().any(|said| said["content"] == json!("here you are")), "{said:?}");
+}
+
+#[tokio::test]
+async fn what_comes_too_late_for_an_interaction_is_said_as_an_ordinary_message() {
+    let (stage, mut gateway) = on_a_hook().await;
+    let (interaction, _) = command(&stage, &mut gateway).await;
+    stage.fake.end_interaction(interaction);
+
+    let result = follow_up(&mut gateway, "r1").await;
+    assert_eq!(result["success"], true, "{result}");
+    assert!(result["note"].as_str().is_some_and(|note| note.contains("ended")), "{result}");
+    let said = stage.fake.messages(GENERAL).pop().expect("a message");
+    assert_eq!(said["content"], json!("here you are"));
+}
+
+#[tokio::test]
+async fn who_reaches_nobody_is_told_so_at_once() {
+    let (stage, _gateway) = on_a_hook().await;
+    stage.fake.command(BOT, BOB, GENERAL, ("make", &json!([])));
+
+    let answered = |fake: &FakeDiscord| fake.interactions()[0].answered.is_some();
+    assert!(stage.fake.until(PATIENCE, answered).await);
+    assert_ne!(stage.fake.interactions()[0].answered, Some(DEFERRED), "nobody is thinking");
+}
