@@ -7,7 +7,7 @@ use std::time::Instant;
 use nightdesk_intake::{Told, backfill};
 use nightdesk_port::{After, Listen, ListenError};
 use nightdesk_register::Gap;
-use nightdesk_types::limits::GAP_PAGES_MAX;
+use nightdesk_types::limits::{GAP_MARGIN, GAP_PAGES_MAX};
 use nightdesk_types::{StoreError, Timestamp};
 
 use super::Listening;
@@ -29,6 +29,7 @@ impl Listening {
             self.desk.register.store().missed(bot.operator, bot.id, WORDS).await?;
         // Who never heard anything has missed nothing.
         let Some(since) = since else { return Ok(()) };
+        let since = since.checked_sub(GAP_MARGIN).unwrap_or(since);
         for chat in chats {
             if self.drain.is_cancelled() {
                 break;

@@ -72,7 +72,10 @@ pub const SESSIONS_BEGUN_MAX: i32 = 800;
 /// After how many its operator is told.
 pub const SESSIONS_BEGUN_TOLD: i32 = 400;
 
-/// In how many chats it is looked for what fell into a gap, ...
+/// How much sooner than we heard last it is looked for what fell into a gap: clocks differ.
+pub const GAP_MARGIN: Duration = Duration::from_mins(1);
+
+/// In how many chats it is looked for, ...
 pub const GAP_CHATS_MAX: i32 = 200;
 
 /// ... and how many pages of each are read.

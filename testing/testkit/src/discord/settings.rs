@@ -19,6 +19,8 @@ pub struct Settings {
     pub bucket_calls: u32,
     /// How long a window is.
     pub bucket_window: Duration,
+    /// How far its clock is ahead of ours.
+    pub ahead_by: Duration,
 }
 
 impl Default for Settings {
@@ -31,6 +33,7 @@ impl Default for Settings {
             interaction_life: Duration::from_mins(15),
             bucket_calls: 50,
             bucket_window: Duration::from_secs(1),
+            ahead_by: Duration::ZERO,
         }
     }
 }

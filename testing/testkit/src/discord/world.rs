@@ -115,7 +115,8 @@ impl World {
 
     /// The wall's time.
     pub(super) fn wall(&self) -> Timestamp {
-        self.clock.now()
+        let now = self.clock.now();
+        now.checked_add(self.settings.ahead_by).unwrap_or(now)
     }
 
     /// The time as Discord writes it.

@@ -1,6 +1,15 @@
 //! Sessions that end.
 
+use jiff::SignedDuration;
+use nightdesk_types::Clock;
+
 use super::*;
+
+/// Discord's clock is not behind the one that the store lives by.
+async fn stage() -> Stage {
+    let (ours, real) = (FakeClock::default().now(), SystemClock::started().now());
+    stage_ahead_by(ours.duration_since(real).max(SignedDuration::ZERO).unsigned_abs()).await
+}
 
 #[tokio::test]
 async fn what_is_said_while_the_session_is_lost_comes_once_and_the_operator_is_told() {

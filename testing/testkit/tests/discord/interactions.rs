@@ -34,7 +34,7 @@ async fn follow_up(gateway: &mut TestGateway, request: &str) -> Value {
 async fn a_command_is_deferred_and_answered_by_a_follow_up() {
     let (stage, mut gateway) = on_a_hook().await;
     let (_, event) = command(&stage, &mut gateway).await;
-    println!("EVENT {event}");
+    assert_eq!(event["text"], json!("/make tea"));
     let deferred = |fake: &FakeDiscord| fake.interactions()[0].answered == Some(DEFERRED);
     assert!(stage.fake.until(PATIENCE, deferred).await, "{:?}", stage.fake.interactions());
     let token = stage.fake.interactions()[0].token.clone();

@@ -35,7 +35,12 @@ struct Stage {
 
 /// A server with Ann, who has an agent, and Bob, who has none.
 async fn stage() -> Stage {
-    let settings = Settings { identify_every: Duration::ZERO, ..Settings::default() };
+    stage_ahead_by(Duration::ZERO).await
+}
+
+/// The same, where Discord's clock is ahead.
+async fn stage_ahead_by(ahead_by: Duration) -> Stage {
+    let settings = Settings { identify_every: Duration::ZERO, ahead_by, ..Settings::default() };
     let fake = FakeDiscord::start_with(settings).await.expect("a free port");
     fake.bot(TOKEN, BOT, "desk");
     fake.person(ANN, "ann");
