@@ -19,7 +19,7 @@ PHOTO |= {"size": 4711, "filename": "owl.png", "caption": "an owl"}
 async def every_event_type(stage: Stage) -> None:
     """Every kind of message the client knows, in every kind of chat, with everything that may hang
     on it and every odd text: each is acked, what says something reaches the model, nothing breaks
-    the line, and the next message is answered."""
+    the line, and the next message is answered. A press on what nobody asked reaches nobody."""
     line = stage.tap.lines[-1]
     before = set(line.acked())
     words: dict[str, str] = {}
@@ -29,6 +29,7 @@ async def every_event_type(stage: Stage) -> None:
         letter = stage.platform.write(text.replace("WORD", words[name]), chat, source, **more)
         await stage.platform.post_until_taken(*letter)
     await stage.platform.interact("event-interaction")
+    unasked = words.pop("prompt")
 
     # An ack for each, whatever the client makes of it.
     await until(
@@ -36,10 +37,11 @@ async def every_event_type(stage: Stage) -> None:
         lambda: len(set(line.acked()) - before) == len(words),
         ANSWER_SECS,
     )
-    speaking = [words[name] for name, text, _, _ in corpus() if "WORD" in text]
+    speaking = [words[name] for name, text, _, _ in corpus() if "WORD" in text and name in words]
     await arrive(stage.model.asked, speaking, 2 * ANSWER_SECS)
     await stage.talk("after-all-events")
     require(stage.tap.lines[-1] is line, "the gateway dialled anew")
+    require(not stage.model.turns_of(unasked), "a press on what nobody asked reached the agent")
 
 
 def corpus() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
