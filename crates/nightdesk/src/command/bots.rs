@@ -11,7 +11,10 @@ use super::{enter, list, names};
 use crate::config::Config;
 use crate::ui::Answer;
 
+mod discord;
 mod telegram;
+
+pub(crate) use discord::missing_intents;
 
 /// Which bot of which operator.
 #[derive(Debug, clap::Args)]
@@ -81,8 +84,12 @@ pub(super) async fn check(
         "heard_at": hearing.as_ref().and_then(|hearing| hearing.heard_at).map(list::second),
         "said_at": hearing.as_ref().and_then(|hearing| hearing.said_at).map(list::second),
     });
-    if adapter == nightdesk_telegram::NAME {
-        let (says, more) = telegram::checked(config, &bot, &hook).await?;
+    let checked = match adapter.as_str() {
+        nightdesk_telegram::NAME => Some(telegram::checked(config, &bot, &hook).await?),
+        nightdesk_discord::NAME => Some(discord::checked(config, &bot, &hook).await?),
+        _ => None,
+    };
+    if let Some((says, more)) = checked {
         shown["platform_says"] = says;
         wrong.extend(more);
     }

@@ -4,21 +4,25 @@
 use std::io::BufRead as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use nightdesk_register::Register;
-use nightdesk_types::{BotId, TenantScope};
+use anyhow::{Context, bail, ensure};
+use nightdesk_port::{Bot, Deliver, DeliverError};
+use nightdesk_register::{OpenBot, Register};
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Send, TenantScope};
 use nightdesk_vault::Key;
+use serde_json::Map;
 
 use super::names;
 use crate::config::{Config, password};
 use crate::ui::{self, Answer};
 
+mod discord;
 mod telegram;
 
 /// Which bot is connected, and how its updates come.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connect {
-    /// The platform: `telegram`.
+    /// The platform: `discord` or `telegram`.
     platform: String,
     /// Who runs it, by name or id.
     #[arg(long)]
@@ -41,12 +45,51 @@ pub(super) async fn run(
     register: &Register,
     connect: Connect,
 ) -> anyhow::Result<Answer> {
-    if connect.platform != nightdesk_telegram::NAME {
-        bail!("{} is not one that can be connected; `telegram` is", connect.platform);
-    }
     let scope = names::tenant(register, &connect.tenant).await?;
-    let key = key(&connect, telegram::STEPS)?;
-    telegram::connect(config, register, scope, (&connect, key)).await
+    match connect.platform.as_str() {
+        nightdesk_discord::NAME => {
+            ensure!(!connect.webhook, "Discord tells over a socket; leave --webhook out");
+            let key = key(&connect, discord::STEPS)?;
+            discord::connect(config, register, scope, (&connect, key)).await
+        }
+        nightdesk_telegram::NAME => {
+            let key = key(&connect, telegram::STEPS)?;
+            telegram::connect(config, register, scope, (&connect, key)).await
+        }
+        other => bail!("{other} is not one that can be connected; `discord` and `telegram` are"),
+    }
+}
+
+/// A bot is entered once; who comes again wants something else.
+async fn is_new(
+    register: &Register,
+    scope: TenantScope,
+    (platform, handle): (&str, &str),
+) -> anyhow::Result<()> {
+    let open = register.store().open_bots(scope).await?;
+    let same = |bot: &&OpenBot| bot.is_own && bot.platform == platform && bot.handle == handle;
+    let Some(OpenBot { id, handle, .. }) = open.iter().find(same) else { return Ok(()) };
+    bail!(
+        "@{handle} is entered already, as bot {id}; `nightdesk bot check` says how it is, and \
+         `nightdesk bot rotate-key` gives it another token"
+    )
+}
+
+/// What a bot says when it is asked for a test.
+const TEST: &str = "This bot is connected.";
+
+/// Writes to a chat. The bot is connected either way, so what went wrong is told and is no failure.
+async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
+    let op = Op::Send { content: TEST.to_owned(), reply_to: None };
+    let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
+    match platform.deliver(bot, &send).await {
+        Ok(_) => format!("chat {chat} was written to"),
+        Err(DeliverError::Refused { platform_code }) => format!(
+            "chat {chat} was not written to ({platform_code}); has anybody there written to the \
+             bot, or added it?"
+        ),
+        Err(error) => format!("chat {chat} was not written to: {error}"),
+    }
 }
 
 /// The token: from its file, or from who sits there.

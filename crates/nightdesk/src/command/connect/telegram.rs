@@ -1,15 +1,14 @@
 //! Connecting a bot of Telegram's.
 
-use anyhow::{Context, bail};
-use nightdesk_port::{Bot, Deliver, DeliverError};
-use nightdesk_register::{BotDraft, OpenBot, Register};
+use anyhow::Context;
+use nightdesk_port::Bot;
+use nightdesk_register::{BotDraft, Register};
 use nightdesk_telegram::{ConnectError, Standing, Telegram, is_posted_to};
-use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Send, TenantScope};
+use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::Key;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::Connect;
+use super::{Connect, is_new, tested};
 use crate::config::Config;
 use crate::ui::Answer;
 
@@ -18,9 +17,6 @@ pub(super) const STEPS: &str = "\
 1. Talk to @BotFather on Telegram: /newbot, a name, a username. It answers with a token, 123456:ABC…
 2. If agents are to hear everything in groups, tell it /setprivacy, the bot, Disable.
 3. Put the token in here, and press enter:";
-
-/// What the bot says when it is asked for a test.
-const TEST: &str = "This bot is connected.";
 
 pub(super) async fn connect(
     config: &Config,
@@ -31,7 +27,7 @@ pub(super) async fn connect(
     let telegram = config.telegram.adapter()?;
     let standing = telegram.standing(&key).await;
     let standing = standing.map_err(|error| in_words(&error))?;
-    is_new(register, scope, &standing).await?;
+    is_new(register, scope, (nightdesk_telegram::NAME, &standing.username)).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
@@ -47,23 +43,6 @@ pub(super) async fn connect(
         answer["test"] = tested(&telegram, &bot, chat).await.into();
     }
     Ok(Answer::One(answer))
-}
-
-/// A bot is entered once; who comes again wants something else.
-async fn is_new(
-    register: &Register,
-    scope: TenantScope,
-    standing: &Standing,
-) -> anyhow::Result<()> {
-    let open = register.store().open_bots(scope).await?;
-    let same = |bot: &&OpenBot| {
-        bot.is_own && bot.platform == nightdesk_telegram::NAME && bot.handle == standing.username
-    };
-    let Some(OpenBot { id, handle, .. }) = open.iter().find(same) else { return Ok(()) };
-    bail!(
-        "@{handle} is entered already, as bot {id}; `nightdesk bot check` says how it is, and \
-         `nightdesk bot rotate-key` gives it another token"
-    )
 }
 
 fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
@@ -84,20 +63,6 @@ async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Res
         None => telegram.keep_updates(bot).await,
     };
     told.map_err(|error| in_words(&error))
-}
-
-/// Writes to a chat. The bot is connected either way, so what went wrong is told and is no failure.
-async fn tested(telegram: &Telegram, bot: &Bot, chat: &str) -> String {
-    let op = Op::Send { content: TEST.to_owned(), reply_to: None };
-    let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
-    match telegram.deliver(bot, &send).await {
-        Ok(_) => format!("chat {chat} was written to"),
-        Err(DeliverError::Refused { platform_code }) => format!(
-            "chat {chat} was not written to ({platform_code}); has anybody there written to the \
-             bot, or added it?"
-        ),
-        Err(error) => format!("chat {chat} was not written to: {error}"),
-    }
 }
 
 /// Tells Telegram anew where a bot's updates go, with the secret that follows from its key.

@@ -1,0 +1,115 @@
+//! What Discord says of a bot, and what to do about it.
+
+use std::sync::Arc;
+
+use nightdesk_discord::{ConnectError, Standing};
+use nightdesk_port::{Bot, Unlimited};
+use serde_json::{Value, json};
+
+use crate::config::Config;
+
+/// Sessions that should be left of a day's, lest it be deaf soon.
+const SESSIONS_LEFT_MIN: u64 = 200;
+
+/// Asks Discord about a bot whose interactions it may post to this address. Answers what it says, and what is
+/// wrong.
+pub(super) async fn checked(
+    config: &Config,
+    bot: &Bot,
+    hook: &str,
+) -> anyhow::Result<(Value, Vec<String>)> {
+    let Some(key) = &bot.key else {
+        return Ok((
+            Value::Null,
+            vec!["it has no token; `nightdesk bot rotate-key` takes one".to_owned()],
+        ));
+    };
+    // Nothing is begun here.
+    let discord = config.discord.adapter(Arc::new(Unlimited))?;
+    Ok(match discord.standing(key).await {
+        Ok(standing) => (shown(&standing), wrong(&standing, hook)),
+        Err(error) => (Value::Null, vec![in_words(&error)]),
+    })
+}
+
+fn shown(standing: &Standing) -> Value {
+    json!({
+        "username": standing.username, "interactions": standing.interactions_url,
+        "hears_members": standing.hears_members, "hears_text": standing.hears_text,
+        "sessions_left_today": standing.sessions_left,
+    })
+}
+
+fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
+    let mut wrong = missing_intents(standing);
+    if standing.interactions_url.as_deref().is_some_and(|url| url != hook) {
+        wrong.push(format!(
+            "Discord posts its interactions elsewhere; Interactions Endpoint URL, under General \
+             Information, should be {hook}, or empty"
+        ));
+    }
+    if standing.sessions_left < SESSIONS_LEFT_MIN {
+        let left = standing.sessions_left;
+        wrong.push(format!(
+            "it may begin {left} more sessions today; does something else use its token?"
+        ));
+    }
+    wrong
+}
+
+/// What it is not told, and what to do about it.
+pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
+    let told = [
+        (standing.hears_members, "SERVER MEMBERS", "nobody is known to see any channel"),
+        (standing.hears_text, "MESSAGE CONTENT", "it reads only what names it"),
+    ];
+    let missing = told.into_iter().filter(|(is_told, ..)| !is_told);
+    let words = |(_, intent, without): (bool, &str, &str)| {
+        format!("turn on {intent}, under Bot, Privileged Gateway Intents: without it, {without}")
+    };
+    missing.map(words).collect()
+}
+
+fn in_words(error: &ConnectError) -> String {
+    match error {
+        ConnectError::KeyRejected => {
+            "Discord does not take its token; Reset Token, under Bot, shows one that is good, and \
+             `nightdesk bot rotate-key` takes it"
+        }
+        ConnectError::Refused(_) | ConnectError::Unavailable(_) => {
+            "Discord did not answer; can this machine reach discord.api_url, and is it right?"
+        }
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_in_words() {
+        let well = Standing {
+            username: "desk".to_owned(),
+            application_id: "1".to_owned(),
+            public_key: String::new(),
+            hears_members: true,
+            hears_text: true,
+            interactions_url: None,
+            sessions_left: 900,
+        };
+        let at = |url: &str| Standing { interactions_url: Some(url.to_owned()), ..well.clone() };
+        let cases = [
+            ("well", well.clone(), ""),
+            ("posted", at("ours"), ""),
+            ("posted elsewhere", at("theirs"), "elsewhere"),
+            ("no members", Standing { hears_members: false, ..well.clone() }, "SERVER MEMBERS"),
+            ("no text", Standing { hears_text: false, ..well.clone() }, "MESSAGE CONTENT"),
+            ("few sessions", Standing { sessions_left: 3, ..well.clone() }, "3 more sessions"),
+        ];
+        for (name, standing, want) in cases {
+            let said = wrong(&standing, "ours").concat();
+            assert!(said.contains(want) && said.is_empty() == want.is_empty(), "{name}: {said}");
+        }
+    }
+}
