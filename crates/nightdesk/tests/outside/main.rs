@@ -12,6 +12,7 @@ mod nodes;
 mod reach;
 mod readme;
 mod redis;
+mod discord;
 mod telegram;
 mod trace;
 mod waking;
