@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_port::{CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen};
+use nightdesk_port::{After, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen};
 use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
@@ -317,7 +317,11 @@ async fn what_fell_into_a_gap_is_found() {
         stage.fake.say(BOB, GENERAL, text);
     }
     let channel = GENERAL.to_string();
-    let found = stage.discord.backfill(&stage.bot, &channel, &before.to_string()).await.unwrap();
+    let found = stage
+        .discord
+        .backfill(&stage.bot, &channel, After::Cursor(&before.to_string()))
+        .await
+        .unwrap();
     let live = stage.heard().await;
     let keys = |heard: &[Heard]| -> Vec<Value> {
         let drafts = heard.iter().filter_map(|one| one.said.as_ref().ok()?.as_ref());

@@ -133,13 +133,21 @@ fn gateway(world: &World, token: &str) -> Value {
     })
 }
 
+/// Intents that are not everybody's, and the flags of an application that small bots have for them.
+const LIMITED: [(u64, u64); 3] = [(1 << 8, 1 << 13), (1 << 1, 1 << 15), (1 << 15, 1 << 19)];
+
 fn application(world: &World, token: &str, bot: u64) -> Value {
     let user = world.user(bot);
-    let key = world.bots.get(token).map(|bot| bot.key.public_hex());
+    let entered = world.bots.get(token);
+    let key = entered.map(|bot| bot.key.public_hex());
+    let interactions = entered.and_then(|bot| bot.interactions_url.as_deref());
+    let barred = entered.map_or(0, |bot| bot.disallowed_intents);
+    let flags: u64 =
+        LIMITED.iter().filter(|(intent, _)| barred & intent == 0).map(|(_, flag)| flag).sum();
     json!({
         "id": bot.to_string(), "name": user["username"], "icon": null, "description": "",
         "summary": "", "bot_public": true, "bot_require_code_grant": false, "verify_key": key,
-        "flags": 0, "team": null, "owner": user, "bot": user, "rpc_origins": [],
+        "flags": flags, "interactions_endpoint_url": interactions, "team": null, "owner": user, "bot": user, "rpc_origins": [],
         "terms_of_service_url": null, "privacy_policy_url": null,
     })
 }
