@@ -132,7 +132,8 @@ impl Desk {
         let asked = self.commands.send(Command::Ask(wish, answer)).await;
         asked.map_err(|_| SendError::Over)?;
         // A driver that went away took what it was asked with it.
-        answered.await.map_err(|_| SendError::Unknown)?.map_err(SendError::from)
+        let answered = answered.await.map_err(|_| SendError::Unknown)?;
+        Ok(answered?.map(|outcome| *outcome))
     }
 
     fn bot_of(&self, platform: &str) -> Option<String> {

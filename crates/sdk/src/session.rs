@@ -70,7 +70,7 @@ pub(crate) struct Tagged {
 }
 
 /// What came of a wish. An interrupt that was said has nothing to tell.
-pub(crate) type Answer = Result<Option<Outcome>, Unsaid>;
+pub(crate) type Answer = Result<Option<Box<Outcome>>, Unsaid>;
 
 /// Why a wish has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -287,7 +287,7 @@ fn both_sides_talk_from_hello_to_goodbye() {
     both.send(1, "answer");
     assert_eq!(both.delivered, ["answer"]);
     let outcome = Outcome::delivered(Some("m1".to_owned()));
-    assert_eq!(both.answers, [(AskId(1), Ok(Some(outcome)))]);
+    assert_eq!(both.answers, [(AskId(1), Ok(Some(Box::new(outcome))))]);
 
     let (session_key, ticket) = (both.turns[0].session.clone(), both.turns[0].ticket);
     let stop = Wish::Interrupt(Interrupt { session_key, reason: None });

@@ -79,7 +79,7 @@ impl Sends {
     ) {
         if let Some(at) = self.in_flight.iter().position(|sent| sent.request == *request) {
             let sent = self.in_flight.swap_remove(at);
-            effects.push(Effect::Answer(sent.ask, Ok(Some(outcome))));
+            effects.push(Effect::Answer(sent.ask, Ok(Some(Box::new(outcome)))));
         }
     }
 

@@ -44,7 +44,7 @@ fn a_send_is_said_and_its_answer_goes_to_who_asked() {
 
     let outcome = Outcome::delivered(Some("m1".to_owned()));
     let answered = session.step(at(secs(2)), result(&two[0]));
-    assert_eq!(answered, [Effect::Answer(AskId(2), Ok(Some(outcome)))]);
+    assert_eq!(answered, [Effect::Answer(AskId(2), Ok(Some(Box::new(outcome))))]);
     assert_eq!(session.step(at(secs(2)), result(&two[0])), [], "answered once");
     assert_ne!(one, two);
 }
