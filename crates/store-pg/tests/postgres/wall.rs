@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 45] = [
+const DEFINERS: [(&str, &str); 46] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -18,6 +18,7 @@ const DEFINERS: [(&str, &str); 45] = [
     ("door_bot", "nightdesk_doors"),
     ("door_bots_of", "nightdesk_doors"),
     ("door_changed", "nightdesk_doors"),
+    ("door_chats_of", "nightdesk_doors"),
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
