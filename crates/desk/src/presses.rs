@@ -6,7 +6,6 @@ use std::error::Error;
 use std::sync::Arc;
 
 use nightdesk_types::Event;
-use nightdesk_types::event::Content;
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, PRESSES_ANSWERED_MAX};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -25,12 +24,7 @@ impl Default for Presses {
 
 /// The key of an event that is a press.
 pub(crate) fn key_of(event: &Event) -> Option<String> {
-    match event.content() {
-        Content::Message(message) if message.prompt_response.is_some() => {
-            Some(event.key().to_owned())
-        }
-        Content::Message(_) | Content::Passthrough(_) => None,
-    }
+    event.press().map(|_| event.key().to_owned())
 }
 
 /// Has a press answered while the caller goes on, if there is room.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use nightdesk_intake::Verified;
-use nightdesk_types::event::Content;
 use nightdesk_types::send::Op;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
 
@@ -69,8 +68,9 @@ impl Gate {
         admitted: Admitted<Event>,
     ) -> Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)> {
         let event = &admitted.inner;
-        let Some(id) = answered(event.get()) else { return Ok(admitted) };
-        let asker = match self.store.asker(Prompt { bot: event.bot(), id }).await {
+        let Some(press) = event.get().press() else { return Ok(admitted) };
+        let prompt = Prompt { bot: event.bot(), id: &press.prompt_id };
+        let asker = match self.store.asker(prompt).await {
             Ok(asker) => asker,
             Err(error) => return Err((admitted.inner, error.into())),
         };
@@ -154,12 +154,6 @@ impl Gate {
         }
         Ok(AdmittedSend { scope, agent, bot, request, send })
     }
-}
-
-/// The question that an event answers by a button.
-fn answered(event: &Event) -> Option<&str> {
-    let Content::Message(message) = event.content() else { return None };
-    message.prompt_response.as_ref().map(|response| response.prompt_id.as_str())
 }
 
 /// Who wants to send, as proven by its line.

@@ -211,6 +211,14 @@ impl Event {
         &self.0.content
     }
 
+    /// The button that was pressed, if it is a press.
+    pub const fn press(&self) -> Option<&PromptResponse> {
+        match &self.0.content {
+            Content::Message(message) => message.prompt_response.as_ref(),
+            Content::Passthrough(_) => None,
+        }
+    }
+
     /// The same, with what is attached to be had there instead, in its order. What has no such place
     /// is left out.
     #[must_use]

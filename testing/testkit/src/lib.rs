@@ -10,6 +10,8 @@
 pub mod scripted;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 pub mod cases;
+#[cfg(any(feature = "stores", feature = "telegram"))]
+pub mod logs;
 #[cfg(feature = "telegram")]
 pub mod telegram;
 #[cfg(feature = "discord")]

@@ -1,28 +1,12 @@
 //! Tokens, secrets and texts never get into a log.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use nightdesk_testkit::desk::{Browser, PageAccess, TestDesk, TestGateway};
+use nightdesk_testkit::logs::Log;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::enrol::enroll;
 use crate::oauth::{access_token, ask, invited};
-
-/// A log that can be read afterwards.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 #[tokio::test]
 async fn no_token_secret_or_text_is_logged() {
@@ -71,7 +55,7 @@ async fn no_token_secret_or_text_is_logged() {
     let cookie = browser.cookie.rsplit('.').next().unwrap_or_default();
     tracing::info!("the log is read");
 
-    let log = String::from_utf8_lossy(&log.0.lock().expect("whole")).into_owned();
+    let log = log.text();
     assert!(log.contains("the log is read"), "the log is kept");
     assert!(log.contains("enrolled gateway gw-2"), "what happened is told");
     let client_secret = invited.client_secret.with(str::to_owned);

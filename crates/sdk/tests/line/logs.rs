@@ -1,46 +1,14 @@
 //! What is logged.
 
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use nightdesk_sdk::{Agent, Event, SendError, wake};
 use nightdesk_testkit::desk::get;
-use tracing_subscriber::fmt::MakeWriter;
+use nightdesk_testkit::logs::Log;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::wire::{Street, on_another_line};
 
 /// A word that only Ann says.
 const CANARY: &str = "canary-7c21";
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 async fn echo(event: Event) -> Result<(), SendError> {
     if let Event::Message(message) = event {
@@ -53,8 +21,9 @@ async fn echo(event: Event) -> Result<(), SendError> {
 #[tokio::test]
 async fn no_secret_token_or_text_is_logged() {
     let log = Log::default();
+    let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
-    let _guard = subscriber.with_writer(log.clone()).finish().set_default();
+    let _guard = subscriber.with_writer(move || writer.clone()).finish().set_default();
     let mut street = Street::open().await;
     let agent = Agent::connect(street.settings(), echo).expect("good settings");
     agent.handshake().await.expect("a line");

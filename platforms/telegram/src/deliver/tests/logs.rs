@@ -1,32 +1,10 @@
-use std::error::Error;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
 use nightdesk_port::{Receive, SignedRequest};
+use nightdesk_testkit::logs::{Log, chain};
 
 use super::*;
 
 /// It is in the key of the bot, too.
 const CANARY: &str = "canary";
-
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn chain(error: &dyn Error) -> String {
-    let source = error.source().map(chain).unwrap_or_default();
-    format!("{error} {error:?} {source}")
-}
 
 /// Everything a canary could sing in: what was logged, and what errors say.
 async fn sung() -> String {
@@ -67,7 +45,7 @@ fn unread() -> String {
 
 #[tokio::test]
 async fn no_word_and_no_key_is_in_a_log_or_an_error() {
-    let logged = Logged::default();
+    let logged = Log::default();
     let writer = logged.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
@@ -77,7 +55,7 @@ async fn no_word_and_no_key_is_in_a_log_or_an_error() {
 
     let errors = sung().await;
     drop(guard);
-    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    let logs = logged.text();
     assert!(!logs.contains(CANARY), "{logs}");
     assert!(!errors.contains(CANARY), "{errors}");
 }

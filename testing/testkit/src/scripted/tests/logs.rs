@@ -1,32 +1,10 @@
-use std::error::Error;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
 use nightdesk_types::send::Op;
 
 use super::deliver::{answering, delivered_to, send};
 use super::*;
+use crate::logs::{Log, chain};
 
 const CANARY: &str = "canary-7f3a";
-
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn chain(error: &dyn Error) -> String {
-    let source = error.source().map(chain).unwrap_or_default();
-    format!("{error} {error:?} {source}")
-}
 
 /// Everything a canary could sing in: what was logged, and what errors say.
 async fn sung() -> String {
@@ -54,7 +32,7 @@ async fn sung() -> String {
 
 #[tokio::test]
 async fn no_word_of_an_event_or_a_send_is_in_a_log_or_an_error() {
-    let logged = Logged::default();
+    let logged = Log::default();
     let writer = logged.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
@@ -64,7 +42,7 @@ async fn no_word_of_an_event_or_a_send_is_in_a_log_or_an_error() {
 
     let errors = sung().await;
     drop(guard);
-    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    let logs = logged.text();
     assert!(!logs.contains(CANARY), "{logs}");
     assert!(!logs.contains(KEY), "{logs}");
     assert!(!errors.contains(CANARY), "{errors}");
