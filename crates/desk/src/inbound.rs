@@ -16,7 +16,7 @@ use nightdesk_types::{Event, StoreError};
 
 use crate::quarantine::quarantine;
 use crate::sight::Looking;
-use crate::{Account, Desk, capabilities, files, hearing, linking, presses, waking};
+use crate::{Account, Desk, capabilities, context, files, hearing, linking, presses, waking};
 
 mod answer;
 
@@ -115,15 +115,18 @@ async fn place(
             Ok(event) => event,
             Err((event, AdmitError::Refused(refusal))) => {
                 desk.refusals.refused(&event, refusal);
+                desk.overheard.note(account, &event, &[refusal]);
                 return Ok(Placed::Nowhere);
             }
             Err((_, AdmitError::Store(error))) => return Err(error),
         };
-        let referred = files::referred(desk, account, &event).await?;
-        match capabilities::put(desk, referred.as_ref().unwrap_or(&event), mark).await? {
+        let told = files::referred(desk, account, &event).await?;
+        let told = context::amid(desk, &looking, told.as_ref().unwrap_or(&event)).await?.or(told);
+        match capabilities::put(desk, told.as_ref().unwrap_or(&event), mark).await? {
             Put::Stored(stored) => {
                 crash_point("K5");
                 desk.refusals.passed_over(&event);
+                desk.overheard.note(account, event.verified(), event.passed_over());
                 trail::stored(trail::TAKE, &stored, began.elapsed());
                 waking::wake(desk, &event, &stored);
                 ring(desk, &stored).await;

@@ -15,6 +15,7 @@ pub mod sweep;
 pub mod waking;
 mod accounts;
 mod capabilities;
+mod context;
 mod files;
 mod hearing;
 mod limits;
@@ -39,6 +40,7 @@ use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
+pub use context::Overheard;
 pub use explaining::Records;
 pub use files::GiveError;
 pub use hearing::Hearing;
@@ -80,6 +82,8 @@ pub struct Desk {
     pub waking: Waking,
     /// Which bots were talked to lately.
     pub hearing: Hearing,
+    /// What was said where agents are, and to none of them.
+    pub overheard: Overheard,
     /// Buttons that are being let go.
     pub presses: Presses,
     /// Work that goes on when nobody waits for it.

@@ -13,7 +13,7 @@ use nightdesk_gate::Tag;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
-use nightdesk_port::{Capabilities, LengthUnit};
+use nightdesk_port::{Capabilities, Context, LengthUnit};
 use nightdesk_protocol::Bearer;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::accounts::store_error;
-use crate::{outbound, waking};
+use crate::{Account, outbound, waking};
 
 /// The desk as the lines see it.
 #[derive(Clone, Debug)]
@@ -50,8 +50,10 @@ impl Desk for Counter {
             None => None,
         };
         let descriptor = match first {
-            Some(account) => {
-                describe(&hello.platform, &account.platform.capabilities(&account.bot))
+            Some(Account { bot, platform }) => {
+                let descriptor = describe(&hello.platform, &platform.capabilities(&bot));
+                let is_told = platform.context() != Context::Untold;
+                if is_told { descriptor.with(Ability::Context) } else { descriptor }
             }
             None => Descriptor::new(&hello.platform, &hello.platform, MESSAGE_LENGTH_DEFAULT),
         };
@@ -179,8 +181,7 @@ fn describe(platform: &str, can: &Capabilities) -> Descriptor {
         .counted_in(unit)
         .marked_up_as(&can.markdown_dialect)
         .hinting(&can.hint)
-        .taking(can.ops.iter().copied())
-        .with(Ability::Context);
+        .taking(can.ops.iter().copied());
     let edits = can.ops.contains(&"edit");
     let descriptor = if edits { descriptor.with(Ability::Edit) } else { descriptor };
     if can.threads { descriptor.with(Ability::Threads) } else { descriptor }

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::{AdmitError, Admitted, Floor, Gate, Refused};
+use nightdesk_gate::{AdmitError, Admitted, Decision, Facts, Floor, Gate, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{SIGHT_ASKED_MAX, SIGHT_ASKED_WAIT};
-use nightdesk_types::{Event, Sight};
+use nightdesk_types::{Event, Sight, StoreError};
 use tokio::time::timeout;
 
 use crate::Account;
@@ -18,7 +18,7 @@ pub(crate) type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<R
 
 /// One look at who can see a place.
 pub(crate) struct Looking<'a> {
-    account: &'a Account,
+    pub(crate) account: &'a Account,
     place: Source,
     /// Of whom nothing is known there.
     unknown: Mutex<BTreeSet<String>>,
@@ -48,6 +48,16 @@ impl<'a> Looking<'a> {
     pub(crate) async fn admit_again(&self, gate: &Gate, stale: Admitted<Event>) -> Decided {
         let look = |who: &str| self.look(who);
         gate.admit_again(stale, self.floor(&look)).await
+    }
+
+    /// Has it say what it would decide of something else that was written there.
+    pub(crate) async fn explain(
+        &self,
+        gate: &Gate,
+        facts: &Facts<'_>,
+    ) -> Result<Decision, StoreError> {
+        let look = |who: &str| self.look(who);
+        gate.explain(self.account.bot.id, facts, self.floor(&look)).await
     }
 
     fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Sight + Sync)) -> Floor<'f> {

@@ -1,6 +1,7 @@
 //! Admitted: proof that the gate let it through.
 
 use nightdesk_intake::Verified;
+use nightdesk_types::event::ContextLine;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
 use crate::{Refusal, Refused};
@@ -53,6 +54,12 @@ impl Admitted<Event> {
     #[must_use]
     pub fn referring_to(&self, urls: Vec<String>) -> Self {
         Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    }
+
+    /// The same, with what was said before it, and whether that could not be found out.
+    #[must_use]
+    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+        Self { inner: self.inner.amid(context, failed), ..self.clone() }
     }
 
     /// Who else was thought of, and why they do not receive it.

@@ -1,10 +1,10 @@
 //! Verified: proof that a platform said this.
 
 use nightdesk_port::{
-    After, Bot, Capability, Heard, Listen, ListenError, Receive, ReceiveError, Received,
+    Bot, Capability, Heard, Listen, ListenError, Part, Receive, ReceiveError, Received,
     SignedRequest,
 };
-use nightdesk_types::event::Draft;
+use nightdesk_types::event::{ContextLine, Draft};
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
 use nightdesk_types::{BotId, Event, TenantScope};
 
@@ -53,6 +53,12 @@ impl Verified<Event> {
     #[must_use]
     pub fn referring_to(&self, urls: Vec<String>) -> Self {
         Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    }
+
+    /// The same, with what was said before it, and whether that could not be found out.
+    #[must_use]
+    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+        Self { inner: self.inner.amid(context, failed), ..self.clone() }
     }
 }
 
@@ -129,13 +135,13 @@ pub async fn listen(
     Ok(platform.listen(bot, cursor).await?.into_iter().map(|heard| told(bot, heard)).collect())
 }
 
-/// Asks a platform what was said in one channel, because it may have told it in vain.
+/// Asks a platform what was said in one channel, because it may have told it in vain, or told nobody.
 pub async fn backfill(
     platform: &dyn Listen,
     bot: &Bot,
-    (channel, after): (&str, After<'_>),
+    (channel, part): (&str, Part<'_>),
 ) -> Result<Vec<Told>, ListenError> {
-    let heard = platform.backfill(bot, channel, after).await?;
+    let heard = platform.backfill(bot, channel, part).await?;
     Ok(heard.into_iter().map(|heard| told(bot, heard)).collect())
 }
 

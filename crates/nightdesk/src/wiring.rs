@@ -10,8 +10,8 @@ use nightdesk_bus::Ears;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Presses, Readiness, Record, Refusals, Ringer,
-    Sessions, Waking, listening, sweep,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record, Refusals,
+    Ringer, Sessions, Waking, listening, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -247,6 +247,7 @@ fn desk(
         waking: Waking::default(),
         hearing: Hearing::default(),
         presses: Presses::default(),
+        overheard: Overheard::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
     }

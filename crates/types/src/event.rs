@@ -52,6 +52,8 @@ pub struct Message {
     pub media: Vec<Media>,
     /// What was said in the channel before, oldest first.
     pub context: Vec<ContextLine>,
+    /// Whether it could not be found out what was said before.
+    pub context_failed: bool,
     /// The button that was pressed.
     pub prompt_response: Option<PromptResponse>,
     /// Whether it changes an earlier message.
@@ -229,6 +231,17 @@ impl Event {
             for (media, url) in message.media.iter_mut().zip(urls) {
                 media.url = url;
             }
+        }
+        Self(draft)
+    }
+
+    /// The same, with what was said before it, and whether that could not be found out.
+    #[must_use]
+    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+        let mut draft = self.0.clone();
+        if let Content::Message(message) = &mut draft.content {
+            message.context = context;
+            message.context_failed = failed;
         }
         Self(draft)
     }

@@ -35,7 +35,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Budget, Capabilities, Eyes, Listen, Platform};
+use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Listen, Platform};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -117,6 +117,10 @@ impl Platform for Discord {
 
     fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
         Some(self)
+    }
+
+    fn context(&self) -> Context {
+        Context::Asked
     }
 
     fn eyes(&self) -> Option<&dyn Eyes> {

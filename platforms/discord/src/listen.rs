@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_port::{After, Bot, Budget, Heard, Listen, ListenError};
+use nightdesk_port::{Bot, Budget, Heard, Listen, ListenError, Part};
 use nightdesk_types::{BotId, Moment};
 use nightdesk_vault::Key;
 use tokio::task::JoinSet;
@@ -134,9 +134,9 @@ impl Listen for Discord {
         &self,
         bot: &Bot,
         channel: &str,
-        after: After<'_>,
+        part: Part<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
-        self.fetch_after(bot, channel, after).await
+        self.fetch_part(bot, channel, part).await
     }
 
     async fn leave(&self, bot: &Bot) {

@@ -19,7 +19,7 @@ pub use capability::Capability;
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
-pub use listen::{After, Budget, Heard, Listen, ListenError, Posting, Probe, Unlimited};
+pub use listen::{Budget, Heard, Listen, ListenError, Part, Posting, Probe, Unlimited};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
 
 /// A platform as the desk holds it.
@@ -52,6 +52,11 @@ pub trait Platform: Receive + Deliver {
         None
     }
 
+    /// How what was said around a message is known.
+    fn context(&self) -> Context {
+        Context::Untold
+    }
+
     /// Who can see what there; nobody's, where whoever is in a chat sees all of it.
     fn eyes(&self) -> Option<&dyn Eyes> {
         None
@@ -65,4 +70,15 @@ pub enum Entrance {
     Hook,
     /// They write it on a page of ours.
     Page,
+}
+
+/// How what was said around a message is known, to tell it to an agent that was not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// It is not: everybody is told everything, or the platform tells nothing else.
+    Untold,
+    /// The platform is asked for it, by [`Listen::backfill`].
+    Asked,
+    /// It was heard, and is remembered for a while.
+    Overheard,
 }

@@ -24,13 +24,15 @@ pub struct Heard {
     pub is_after_gap: bool,
 }
 
-/// After what something was said.
+/// Which part of what was said in a channel.
 #[derive(Clone, Copy, Debug)]
-pub enum After<'a> {
-    /// After this time.
-    Time(Timestamp),
-    /// After something that was told, by its cursor.
-    Cursor(&'a str),
+pub enum Part<'a> {
+    /// What was said after this time.
+    Since(Timestamp),
+    /// What was said after something that was told, by its cursor.
+    After(&'a str),
+    /// The last so many that were said before a message, by its id.
+    Before(&'a str, usize),
 }
 
 /// Why nothing was heard.
@@ -87,13 +89,14 @@ pub trait Listen: Send + Sync {
     /// To ask with a cursor says that all before it was stored: the platform forgets it.
     async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
 
-    /// What was said in one channel after something, oldest first, a page of it: for what fell into a gap. The
-    /// cursor of each is where to go on in that channel. Nothing, where the platform forgets nothing.
+    /// What was said in one channel, oldest first, a page of it: for what fell into a gap, or was said around
+    /// a message. The cursor of each is where to go on in that channel. Nothing, where the platform does not
+    /// tell twice.
     async fn backfill(
         &self,
         _bot: &Bot,
         _channel: &str,
-        _after: After<'_>,
+        _part: Part<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
         Ok(Vec::new())
     }

@@ -28,7 +28,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Capabilities, Files, Listen, Platform, Probe};
+use nightdesk_port::{Bot, Capabilities, Context, Files, Listen, Platform, Probe};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -77,6 +77,10 @@ impl Platform for Telegram {
 
     fn probe(&self, bot: &Bot) -> Option<&dyn Probe> {
         is_posted_to(bot).then_some(self)
+    }
+
+    fn context(&self) -> Context {
+        Context::Overheard
     }
 
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {

@@ -10,8 +10,8 @@ use nightdesk_api::{Listener, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Presses, Raised, Readiness, Record, Refusals,
-    Ringer, Waking, sweep,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
+    Refusals, Ringer, Waking, sweep,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -136,6 +136,7 @@ impl Parts {
             waking: Waking::default(),
             hearing: Hearing::default(),
             presses: Presses::default(),
+            overheard: Overheard::default(),
             tasks: self.life.work.clone(),
             readiness: Readiness::new(self.clock()),
         }

@@ -15,8 +15,8 @@ use nightdesk_api::Street;
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Presses, Raised, Readiness, Record, Refusals,
-    Ringer, Waking, listening,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
+    Refusals, Ringer, Waking, listening,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -421,6 +421,7 @@ impl Rooms<'_> {
             waking: Waking::default(),
             hearing: Hearing::default(),
             presses: Presses::default(),
+            overheard: Overheard::default(),
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::started())),
         }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use nightdesk_intake::{Told, backfill};
-use nightdesk_port::{After, Listen, ListenError};
+use nightdesk_port::{Listen, ListenError, Part};
 use nightdesk_register::Gap;
 use nightdesk_types::limits::{GAP_MARGIN, GAP_PAGES_MAX};
 use nightdesk_types::{StoreError, Timestamp};
@@ -50,8 +50,8 @@ impl Listening {
     ) -> Result<(), Unfilled> {
         let mut last: Option<String> = None;
         for _ in 0..GAP_PAGES_MAX {
-            let after = last.as_deref().map_or(After::Time(since), After::Cursor);
-            let page = backfill(ear, &account.bot, (chat, after)).await.inspect_err(|error| {
+            let part = last.as_deref().map_or(Part::Since(since), Part::After);
+            let page = backfill(ear, &account.bot, (chat, part)).await.inspect_err(|error| {
                 let error = error as &dyn Error;
                 tracing::warn!(bot.id = %account.bot.id, error, "a chat could not be asked for");
             })?;

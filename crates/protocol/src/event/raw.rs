@@ -30,6 +30,8 @@ pub(crate) struct Raw {
     media: Vec<RawMedia>,
     #[serde(deserialize_with = "tolerant::objects")]
     context: Vec<RawSaid>,
+    #[serde(deserialize_with = "tolerant::truth")]
+    context_error: bool,
     #[serde(deserialize_with = "tolerant::object")]
     prompt_response: Option<RawPressed>,
 }
@@ -109,6 +111,7 @@ impl From<Raw> for Inbound {
             reply_to: reply_to(raw.reply_to_message_id, raw.reply_to),
             media,
             context: raw.context.into_iter().map(ContextLine::from).collect(),
+            context_failed: raw.context_error,
             prompt_response: raw.prompt_response.map(PromptResponse::from),
             is_edit,
             // The desk knew it and needs it no more.

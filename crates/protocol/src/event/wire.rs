@@ -23,6 +23,8 @@ pub(super) struct Event<'a> {
     media: Vec<Attached<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     context: Vec<Said<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    context_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_response: Option<Pressed<'a>>,
 }
@@ -84,6 +86,7 @@ impl<'a> Event<'a> {
             media_urls: message.media.iter().map(|media| media.url.as_str()).collect(),
             media: message.media.iter().map(Attached::of).collect(),
             context: message.context.iter().map(Said::of).collect(),
+            context_error: message.context_failed,
             prompt_response: message.prompt_response.as_ref().map(Pressed::of),
         }
     }

@@ -75,6 +75,7 @@ fn full_message() -> Message {
             user_name: Some("Bob".into()),
             user_id: Some("u2".into()),
         }],
+        context_failed: true,
         prompt_response: Some(PromptResponse {
             prompt_id: "ab.12".to_owned(),
             option_id: "once".to_owned(),

@@ -125,6 +125,7 @@ prop_compose! {
         reply_to in prop::option::of(replies()),
         media in prop::collection::vec(media(), 0..3),
         context in prop::collection::vec(said(), 0..3),
+        context_failed in any::<bool>(),
         prompt_response in prop::option::of(presses()),
         is_edit in any::<bool>(),
     ) -> Message {
@@ -137,6 +138,7 @@ prop_compose! {
             reply_to,
             media,
             context,
+            context_failed,
             prompt_response,
             is_edit,
             mentions_bot,

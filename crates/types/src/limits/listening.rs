@@ -83,3 +83,18 @@ pub const GAP_PAGES_MAX: usize = 10;
 
 /// How long hanging up on a platform may take.
 pub const HANG_UP_WAIT: Duration = Duration::from_secs(2);
+
+/// Lines of what was said around a message that an agent is told, ...
+pub const CONTEXT_LINES_MAX: usize = 20;
+
+/// ... how much of each, ...
+pub const CONTEXT_LINE_BYTES_MAX: usize = 1_024;
+
+/// ... and how long a platform may take to tell them.
+pub const CONTEXT_WAIT: Duration = Duration::from_secs(1);
+
+/// How long what was overheard in a chat is remembered after the last of it, ...
+pub const OVERHEARD_KEPT_FOR: Duration = Duration::from_hours(1);
+
+/// ... and how much of it in all chats.
+pub const OVERHEARD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;

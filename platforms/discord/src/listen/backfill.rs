@@ -1,6 +1,6 @@
-//! Backfill: what was said in a channel while no session was open.
+//! Backfill: what was said in a channel while no session was open, or before a message.
 
-use nightdesk_port::{After, Bot, Heard, ListenError};
+use nightdesk_port::{Bot, Heard, ListenError, Part};
 use nightdesk_types::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use crate::eyes::RoomsOf;
 use crate::words::{Id, event};
 
 /// Messages that are asked for at a time. Discord gives no more.
-const PAGE_MAX: u32 = 100;
+const PAGE_MAX: usize = 100;
 
 #[derive(Deserialize)]
 struct Numbered {
@@ -20,22 +20,19 @@ struct Numbered {
 }
 
 impl Discord {
-    /// What was said in a channel after a message, oldest first, a page of it.
-    pub(super) async fn fetch_after(
+    /// What was said in a channel, oldest first, a page of it.
+    pub(super) async fn fetch_part(
         &self,
         bot: &Bot,
         channel: &str,
-        after: After<'_>,
+        part: Part<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
         let odd = || ListenError::Unavailable("the channel or the message is no id".into());
         let channel = Id::read(channel).ok_or_else(odd)?;
-        let after = match after {
-            After::Time(at) => Id(first_after(at)),
-            After::Cursor(after) => Id::read(after).ok_or_else(odd)?,
-        };
+        let which = which(part).ok_or_else(odd)?;
         // Messages that are fetched do not say of which guild they are.
         self.learn_room(bot, channel).await.map_err(unheard)?;
-        let path = format!("channels/{channel}/messages?after={after}&limit={PAGE_MAX}");
+        let path = format!("channels/{channel}/messages?{which}");
         let told: Vec<Box<RawValue>> =
             self.api.call(bot, Call::get(path)).await.map_err(unheard)?;
         let mut told: Vec<(Id, &str)> = told.iter().filter_map(|one| numbered(one)).collect();
@@ -52,6 +49,18 @@ impl Discord {
             cursor: id.to_string(),
             capability: None,
             is_after_gap: false,
+        }
+    }
+}
+
+fn which(part: Part<'_>) -> Option<String> {
+    let after = |id: Id| format!("after={id}&limit={PAGE_MAX}");
+    match part {
+        Part::Since(at) => Some(after(Id(first_after(at)))),
+        Part::After(cursor) => Id::read(cursor).map(after),
+        Part::Before(message, count) => {
+            let count = count.clamp(1, PAGE_MAX);
+            Id::read(message).map(|id| format!("before={id}&limit={count}"))
         }
     }
 }

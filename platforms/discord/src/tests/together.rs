@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_port::{After, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen};
+use nightdesk_port::{CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen, Part};
 use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
@@ -319,7 +319,7 @@ async fn what_fell_into_a_gap_is_found() {
     let channel = GENERAL.to_string();
     let found = stage
         .discord
-        .backfill(&stage.bot, &channel, After::Cursor(&before.to_string()))
+        .backfill(&stage.bot, &channel, Part::After(&before.to_string()))
         .await
         .unwrap();
     let live = stage.heard().await;

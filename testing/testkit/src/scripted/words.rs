@@ -125,6 +125,7 @@ impl Written {
             reply_to: self.reply_to,
             media: self.media,
             context: self.context,
+            context_failed: false,
             prompt_response: self.prompt_response,
             is_edit: self.is_edit,
             mentions_bot: self.mentions_bot,

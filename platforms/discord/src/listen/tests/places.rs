@@ -111,7 +111,7 @@ async fn what_fell_into_a_gap_is_fetched_oldest_first() {
         })
     };
     stage.stub.answer(200, json!([message(1003), message(1002)]));
-    let found = stage.discord.backfill(&bot(), "500", After::Cursor("1001")).await.unwrap();
+    let found = stage.discord.backfill(&bot(), "500", Part::After("1001")).await.unwrap();
 
     assert_eq!(texts(&found), ["m1002", "m1003"]);
     assert_eq!(found[1].cursor, "1003");
@@ -119,5 +119,5 @@ async fn what_fell_into_a_gap_is_fetched_oldest_first() {
     assert_eq!((draft.key.as_str(), draft.source.scope_id.as_deref()), ("m:1002", Some("70")));
     let asked = "GET /api/v10/channels/500/messages?after=1001&limit=100";
     assert_eq!(stage.stub.last().what, asked);
-    assert!(stage.discord.backfill(&bot(), "../x", After::Cursor("1")).await.is_err());
+    assert!(stage.discord.backfill(&bot(), "../x", Part::After("1")).await.is_err());
 }

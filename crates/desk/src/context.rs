@@ -1,0 +1,228 @@
+//! Context: what was said around a message, for an agent that is told only what is said to it.
+//!
+//! A line is told to an agent if the gate would have let it through, had it been said to the agent: who may not
+//! write to it is not quoted to it either. Where a message goes to several agents, each line may go to all of
+//! them.
+
+use std::sync::Arc;
+
+use moka::Entry;
+use moka::sync::Cache;
+use nightdesk_gate::{Admitted, Decision, Facts, Refusal, Refused};
+use nightdesk_intake::{Verified, backfill};
+use nightdesk_port::{Context, ListenError, Part};
+use nightdesk_types::event::{Content, ContextLine, Message};
+use nightdesk_types::limits::{
+    CONTEXT_LINE_BYTES_MAX, CONTEXT_LINES_MAX, CONTEXT_WAIT, OVERHEARD_BYTES_MAX,
+    OVERHEARD_KEPT_FOR,
+};
+use nightdesk_types::{BotId, Event, StoreError};
+use tokio::time::timeout;
+
+use crate::sight::Looking;
+use crate::{Account, Desk};
+
+/// A chat, or a thread of it.
+type Room = (BotId, String, Option<String>);
+
+/// What was said where agents are and to none of them, of platforms that do not tell it twice. It is only
+/// in memory: who starts anew has heard nothing yet.
+pub struct Overheard(Cache<Room, Arc<Vec<Event>>>);
+
+impl std::fmt::Debug for Overheard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Overheard")
+    }
+}
+
+impl Default for Overheard {
+    fn default() -> Self {
+        let weigh = |_: &Room, said: &Arc<Vec<Event>>| {
+            let bytes: usize = said.iter().map(|event| event.to_json().len()).sum();
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let kept = Cache::builder().weigher(weigh).max_capacity(OVERHEARD_BYTES_MAX);
+        Self(kept.time_to_idle(OVERHEARD_KEPT_FOR).build())
+    }
+}
+
+impl Overheard {
+    /// Remembers what an agent was not told because it was not said to it.
+    pub(crate) fn note(&self, account: &Account, event: &Verified<Event>, refused: &[Refused]) {
+        let is_chatter = refused.iter().any(|one| one.refusal == Refusal::NotAddressed);
+        if !is_chatter || account.platform.context() != Context::Overheard {
+            return;
+        }
+        let Some(line) = shortened(event.get()) else { return };
+        self.0.entry(room(event)).and_upsert_with(|before| {
+            let before = before.map(Entry::into_value).unwrap_or_default();
+            Arc::new(with(&before, line))
+        });
+    }
+
+    fn before(&self, event: &Verified<Event>) -> Vec<Event> {
+        self.0.get(&room(event)).map(|said| said.to_vec()).unwrap_or_default()
+    }
+}
+
+/// The last lines of a room. Who edits says the same anew.
+fn with(before: &[Event], line: Event) -> Vec<Event> {
+    let others = before.iter().filter(|old| id_of(old) != id_of(&line));
+    let mut said: Vec<Event> = others.cloned().collect();
+    said.push(line);
+    said.split_off(said.len().saturating_sub(CONTEXT_LINES_MAX))
+}
+
+fn room(event: &Verified<Event>) -> Room {
+    let source = event.get().source();
+    (event.bot(), source.chat_id.clone(), source.thread_id.clone())
+}
+
+fn id_of(event: &Event) -> Option<&str> {
+    message_of(event).and_then(|message| message.message_id.as_deref())
+}
+
+const fn message_of(event: &Event) -> Option<&Message> {
+    match event.content() {
+        Content::Message(message) => Some(message),
+        Content::Passthrough(_) => None,
+    }
+}
+
+/// What is remembered of an event: who said what, and where.
+fn shortened(event: &Event) -> Option<Event> {
+    let mut draft = event.clone().into_draft();
+    let Content::Message(message) = &mut draft.content else { return None };
+    let cut = message.text.floor_char_boundary(CONTEXT_LINE_BYTES_MAX);
+    message.text.truncate(cut);
+    message.media.clear();
+    Event::normalise(draft).ok()
+}
+
+/// The event with what was said before it, if somebody who is told it was not told that.
+pub(crate) async fn amid(
+    desk: &Desk,
+    looking: &Looking<'_>,
+    event: &Admitted<Event>,
+) -> Result<Option<Admitted<Event>>, StoreError> {
+    let account = looking.account;
+    let said = match account.platform.context() {
+        Context::Untold => return Ok(None),
+        _ if !is_wanted(desk, looking, event).await? => return Ok(None),
+        Context::Overheard => Ok(desk.overheard.before(event.verified())),
+        Context::Asked => asked(account, event.verified()).await,
+    };
+    let failed = said.is_err();
+    let mut lines = Vec::new();
+    for said in said.unwrap_or_default() {
+        let may_be_told = may_be_told(desk, looking, (event, &said)).await?;
+        lines.extend(line_of(&said).filter(|_| may_be_told));
+    }
+    let is_told = failed || !lines.is_empty();
+    Ok(is_told.then(|| event.amid(lines, failed)))
+}
+
+/// Whether one of its agents would not have been told it, had it not been said to it.
+async fn is_wanted(
+    desk: &Desk,
+    looking: &Looking<'_>,
+    event: &Admitted<Event>,
+) -> Result<bool, StoreError> {
+    let said = event.verified().get();
+    let (Some(facts), Some(_)) = (Facts::of(said), message_of(said)) else {
+        return Ok(false);
+    };
+    let unsaid = Facts { is_addressed: false, ..facts };
+    Ok(is_chatter_to_some(event, &looking.explain(&desk.gate, &unsaid).await?))
+}
+
+/// Whether a line may go to all who are told the event, and some of them do not know it.
+async fn may_be_told(
+    desk: &Desk,
+    looking: &Looking<'_>,
+    (event, said): (&Admitted<Event>, &Event),
+) -> Result<bool, StoreError> {
+    let Some(facts) = Facts::of(said) else { return Ok(false) };
+    let decision = looking.explain(&desk.gate, &facts).await?;
+    let is_no_secret = event.recipients().iter().all(|recipient| {
+        let mut verdicts = decision.verdicts.iter();
+        let verdict = verdicts.find(|verdict| verdict.recipient.agent == recipient.agent);
+        verdict.is_some_and(|verdict| matches!(verdict.refusal, None | Some(Refusal::NotAddressed)))
+    });
+    Ok(is_no_secret && is_chatter_to_some(event, &decision))
+}
+
+fn is_chatter_to_some(event: &Admitted<Event>, decision: &Decision) -> bool {
+    let mut chatter =
+        decision.verdicts.iter().filter(|verdict| verdict.refusal == Some(Refusal::NotAddressed));
+    let receives = |agent| event.recipients().iter().any(|recipient| recipient.agent == agent);
+    chatter.any(|verdict| receives(verdict.recipient.agent))
+}
+
+fn line_of(said: &Event) -> Option<ContextLine> {
+    let text = message_of(said)?.text.clone();
+    let source = said.source();
+    let (user_name, user_id) = (source.user_name.clone(), source.user_id.clone());
+    (!text.is_empty()).then_some(ContextLine { text, user_name, user_id })
+}
+
+/// Asks the platform. It is not waited for long: a message is worth more than what was said before it.
+async fn asked(account: &Account, event: &Verified<Event>) -> Result<Vec<Event>, ListenError> {
+    let (Some(ear), Some(message)) = (account.platform.ear(&account.bot), id_of(event.get()))
+    else {
+        return Ok(Vec::new());
+    };
+    let part = Part::Before(message, CONTEXT_LINES_MAX);
+    let asking = backfill(ear, &account.bot, (&event.get().source().chat_id, part));
+    let told = timeout(CONTEXT_WAIT, asking).await;
+    let told = told.map_err(|late| ListenError::Unavailable(late.into()))??;
+    let said = told.into_iter().filter_map(|told| told.said.ok().flatten());
+    Ok(said.filter_map(|said| shortened(said.get())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nightdesk_types::event::{Draft, Source};
+
+    fn said(id: &str, text: &str) -> Event {
+        let message = Message {
+            text: text.to_owned(),
+            message_id: Some(id.to_owned()),
+            ..Message::default()
+        };
+        let source = Source {
+            platform: "telegram".to_owned(),
+            chat_id: "c".to_owned(),
+            ..Source::default()
+        };
+        let content = Content::Message(Box::new(message));
+        Event::normalise(Draft { key: id.to_owned(), source, content }).unwrap()
+    }
+
+    fn texts(room: &[Event]) -> Vec<&str> {
+        room.iter().filter_map(message_of).map(|message| message.text.as_str()).collect()
+    }
+
+    #[test]
+    fn so_many_lines_are_remembered_and_no_more() {
+        let all: Vec<Event> =
+            (0..=CONTEXT_LINES_MAX).map(|at| said(&at.to_string(), "x")).collect();
+        let room = all.into_iter().fold(Vec::new(), |room, event| with(&room, event));
+        assert_eq!(room.len(), CONTEXT_LINES_MAX);
+        assert_eq!(id_of(&room[0]), Some("1"), "the oldest goes");
+    }
+
+    #[test]
+    fn who_edits_says_the_same_anew() {
+        let room = with(&with(&[], said("1", "tea")), said("2", "no"));
+        assert_eq!(texts(&with(&room, said("1", "coffee"))), ["no", "coffee"]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut() {
+        let long = said("1", &"é".repeat(CONTEXT_LINE_BYTES_MAX));
+        let short = shortened(&long).unwrap();
+        assert_eq!(texts(&[short])[0].len(), CONTEXT_LINE_BYTES_MAX);
+    }
+}
