@@ -5,7 +5,7 @@
 
 use nightdesk_egress::SendTurn;
 use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Sender, Tag};
-use nightdesk_inbox::{Bound, Put, SourceMark};
+use nightdesk_inbox::{Accept, Bound, SourceMark};
 use nightdesk_line::Caller;
 use nightdesk_protocol::action::FollowUp;
 use nightdesk_protocol::outcome::Outcome;
@@ -17,16 +17,15 @@ use nightdesk_types::{Event, RequestId, Send, StoreError};
 use crate::Desk;
 use crate::accounts::store_error;
 
-/// Puts an event into inboxes, and with it what was lent for it.
-pub(crate) async fn put(
+/// An event as it is written, and with it what was lent for it.
+pub(crate) async fn accept(
     desk: &Desk,
     event: &Admitted<Event>,
-    mark: Option<&SourceMark>,
-) -> Result<Put, StoreError> {
+    mark: Option<SourceMark>,
+) -> Result<Accept, StoreError> {
     let verified = event.verified();
-    let Some(capability) = verified.capability() else {
-        return desk.inbox.put(event, mark.cloned()).await;
-    };
+    let accept = Accept::of(event, mark);
+    let Some(capability) = verified.capability() else { return Ok(accept) };
     let sessions = session_key::of_any_client(verified.get());
     let at = Where { bot: verified.bot(), chat: &verified.get().source().chat_id };
     let mut bound = Vec::new();
@@ -35,7 +34,7 @@ pub(crate) async fn put(
         let sealed = desk.register.bind(agent, at, &sessions, capability).await;
         bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
     }
-    desk.inbox.put_bearing(event, mark.cloned(), bound).await
+    Ok(accept.bearing(bound))
 }
 
 fn written(sealed: SealedCapability) -> Bound {

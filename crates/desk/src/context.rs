@@ -4,6 +4,7 @@
 //! write to it is not quoted to it either. Where a message goes to several agents, each line may go to all of
 //! them.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use moka::Entry;
@@ -99,27 +100,50 @@ fn shortened(event: &Event) -> Option<Event> {
     Event::normalise(draft).ok()
 }
 
-/// The event with what was said before it, if somebody who is told it was not told that.
-pub(crate) async fn amid(
+/// What was said around an event, whoever may be told.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    said: Vec<Event>,
+    failed: bool,
+}
+
+/// What was said before an event, if somebody who is told it was not told that.
+pub(crate) async fn around(
     desk: &Desk,
     looking: &Looking<'_>,
     event: &Admitted<Event>,
-) -> Result<Option<Admitted<Event>>, StoreError> {
+) -> Result<Around, StoreError> {
     let account = looking.account;
     let said = match account.platform.context() {
-        Context::Untold => return Ok(None),
-        _ if !is_wanted(desk, looking, event).await? => return Ok(None),
+        Context::Untold => return Ok(Around::default()),
+        _ if !is_wanted(desk, looking, event).await? => return Ok(Around::default()),
         Context::Overheard => Ok(desk.overheard.before(event.verified())),
         Context::Asked => asked(account, event.verified()).await,
     };
+    let said = said.inspect_err(|error| {
+        let error = error as &dyn Error;
+        tracing::debug!(bot.id = %account.bot.id, error, "what was said before is not told");
+    });
     let failed = said.is_err();
-    let mut lines = Vec::new();
-    for said in said.unwrap_or_default() {
-        let may_be_told = may_be_told(desk, looking, (event, &said)).await?;
-        lines.extend(line_of(&said).filter(|_| may_be_told));
+    Ok(Around { said: said.unwrap_or_default(), failed })
+}
+
+impl Around {
+    /// The event with what all who are told it may be told of that, if there is any.
+    pub(crate) async fn amid(
+        &self,
+        desk: &Desk,
+        looking: &Looking<'_>,
+        event: &Admitted<Event>,
+    ) -> Result<Option<Admitted<Event>>, StoreError> {
+        let mut lines = Vec::new();
+        for said in &self.said {
+            let may_be_told = may_be_told(desk, looking, (event, said)).await?;
+            lines.extend(line_of(said).filter(|_| may_be_told));
+        }
+        let is_told = self.failed || !lines.is_empty();
+        Ok(is_told.then(|| event.amid(lines, self.failed)))
     }
-    let is_told = failed || !lines.is_empty();
-    Ok(is_told.then(|| event.amid(lines, failed)))
 }
 
 /// Whether one of its agents would not have been told it, had it not been said to it.

@@ -6,22 +6,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Ask};
-use nightdesk_inbox::{Put, SourceMark, Stored, trail};
+use nightdesk_inbox::Put;
 use nightdesk_intake::{Intake, Quarantined, Verified, verify};
 use nightdesk_port::{Entrance, SignedRequest};
-use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use crate::quarantine::quarantine;
-use crate::sight::Looking;
-use crate::{Account, Desk, capabilities, context, files, hearing, linking, presses, waking};
+use crate::{Account, Desk};
 
+mod admission;
 mod answer;
 
+pub(crate) use admission::{Admission, admit};
 pub use answer::{Answer, TakeError};
 
+use admission::{accepts, admitted_again, dealt_with};
 use answer::answered;
 
 /// How often an event is decided anew because what it was decided on has changed.
@@ -60,7 +59,7 @@ async fn put_all(
     for event in events {
         match event {
             Ok(event) => {
-                let placed = put(desk, account, (event, None), began).await?;
+                let placed = put(desk, account, event, began).await?;
                 refused |= placed == Placed::Nowhere;
             }
             Err(unreadable) => quarantine(desk, unreadable, body).await?,
@@ -78,72 +77,51 @@ pub(crate) enum Placed {
     Fenced,
 }
 
-/// Puts a verified event into the inboxes of all who may see it, and notes how far its source was read.
-/// Once it was dealt with, a pressed button is let go, and it is noted that the bot was talked to.
+/// Puts a verified event into the inboxes of all who may see it.
 pub(crate) async fn put(
     desk: &Arc<Desk>,
     account: &Account,
-    (event, mark): (Verified<Event>, Option<&SourceMark>),
+    event: Verified<Event>,
     began: Instant,
 ) -> Result<Placed, StoreError> {
-    let press = presses::key_of(event.get());
-    let placed = place(desk, account, (event, mark), began).await?;
-    if placed != Placed::Fenced {
-        if let Some(key) = press {
-            presses::answer(desk, account, key);
-        }
-        hearing::said(desk, &account.bot).await;
+    match admit(desk, account, (event, None)).await? {
+        Ok(admitted) => place(desk, account, vec![admitted], began).await,
+        Err(placed) => Ok(placed),
     }
-    Ok(placed)
 }
 
-async fn place(
+/// Puts what was admitted into inboxes, in order: one event, or several of one source. From one that cannot be
+/// put on, none is.
+pub(crate) async fn place(
     desk: &Arc<Desk>,
     account: &Account,
-    (event, mark): (Verified<Event>, Option<&SourceMark>),
+    mut admitted: Vec<Admission<'_>>,
     began: Instant,
 ) -> Result<Placed, StoreError> {
-    crash_point("K1");
-    if let Some(ask) = Ask::of(&event) {
-        linking::link(desk, &ask).await?;
-        return Ok(Placed::Stored);
-    }
-    let looking = Looking::at(account, &event);
-    let mut admitted = desk.limits.paced(looking.admit(&desk.gate, event).await);
+    let mut placed = Placed::Nowhere;
     for _ in 0..DECISIONS_MAX {
-        let event = match admitted {
-            Ok(event) => event,
-            Err((event, AdmitError::Refused(refusal))) => {
-                desk.refusals.refused(&event, refusal);
-                desk.overheard.note(account, &event, &[refusal]);
-                return Ok(Placed::Nowhere);
+        let accepts = accepts(desk, account, &admitted).await?;
+        let mut puts = admitted.into_iter().zip(desk.inbox.put_in_order(accepts).await);
+        let mut stale = Vec::new();
+        for (one, put) in puts.by_ref() {
+            match put? {
+                Put::Stored(stored) => one.stored(desk, &stored, began).await,
+                Put::Duplicate => {}
+                Put::Fenced => return Ok(Placed::Fenced),
+                Put::Stale => {
+                    stale.push(one);
+                    break;
+                }
             }
-            Err((_, AdmitError::Store(error))) => return Err(error),
-        };
-        let told = files::referred(desk, account, &event).await?;
-        let told = context::amid(desk, &looking, told.as_ref().unwrap_or(&event)).await?.or(told);
-        match capabilities::put(desk, told.as_ref().unwrap_or(&event), mark).await? {
-            Put::Stored(stored) => {
-                crash_point("K5");
-                desk.refusals.passed_over(&event);
-                desk.overheard.note(account, event.verified(), event.passed_over());
-                trail::stored(trail::TAKE, &stored, began.elapsed());
-                waking::wake(desk, &event, &stored);
-                ring(desk, &stored).await;
-                crash_point("K6");
-                return Ok(Placed::Stored);
-            }
-            Put::Duplicate => return Ok(Placed::Stored),
-            Put::Stale => admitted = looking.admit_again(&desk.gate, event).await,
-            Put::Fenced => return Ok(Placed::Fenced),
+            placed = Placed::Stored;
+            dealt_with(desk, account, one.event()).await;
         }
+        // What is behind one that was decided on something old is put again with it.
+        stale.extend(puts.map(|(one, _)| one));
+        if stale.is_empty() {
+            return Ok(placed);
+        }
+        admitted = admitted_again(desk, account, stale).await?;
     }
     Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
-}
-
-async fn ring(desk: &Desk, stored: &[Stored]) {
-    for Stored { agent, seq, .. } in stored.iter().copied() {
-        // Whether anybody heard is not asked: the store knows who was up.
-        desk.bell.0.ring(Ring::Entry { agent, seq }).await;
-    }
 }

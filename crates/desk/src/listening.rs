@@ -2,9 +2,9 @@
 //!
 //! # Promise
 //!
-//! What was heard is put into inboxes with the cursor after it, one after the other, and the platform is
-//! asked for more only when all of it was dealt with: so a platform that forgets what it was asked
-//! beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later. A bot
+//! What was heard is put into inboxes with the cursor after it, in order and some of it at a time, and the
+//! platform is asked for more only when all of it was dealt with: so a platform that forgets what it was
+//! asked beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later. A bot
 //! that hears nothing for three minutes is deaf, and its operator is told (`hearing.rs`).
 
 use std::collections::HashSet;
@@ -17,6 +17,7 @@ use nightdesk_port::{Bot, Listen, ListenError};
 use nightdesk_types::limits::{
     ASKED_FOR_KEPT_FOR, HANG_UP_WAIT, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
 };
+use nightdesk_types::planted::crash_point;
 use nightdesk_types::{BotId, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -77,7 +78,7 @@ async fn look(listening: &Listening, tasks: &TaskTracker) -> Result<(), StoreErr
     let desk = &listening.desk;
     let adapters = desk.accounts.listening();
     for bot in desk.register.store().listening_bots(&adapters).await? {
-        if !listening.is_heard(bot) && desk.egress.owns(bot).await? && listening.begin(bot) {
+        if !listening.is_heard(bot) && desk.egress.takes(bot).await? && listening.begin(bot) {
             let listening = listening.clone();
             tasks.spawn(async move {
                 listening.hear(bot).await;
@@ -103,6 +104,7 @@ impl Listening {
 
     /// Listens for a bot until it is somebody else's, or the node stops.
     async fn hear(&self, bot: BotId) {
+        crash_point("K16");
         let (mut patience, mut noted) = (Patience::default(), Noted::default());
         while let Err(error) = self.hear_on(bot, &mut patience, &mut noted).await {
             let span = patience.after(&error);

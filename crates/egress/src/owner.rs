@@ -55,6 +55,12 @@ impl Egress {
         Ok(matches!(owned, Owned::Here(_)) && self.owners.lease().is_held())
     }
 
+    /// The same by a look of now: what is remembered of an owner who died would keep its bot deaf for longer.
+    pub async fn takes(&self, bot: BotId) -> Result<bool, StoreError> {
+        self.owners.forget(Resource::Bot(bot));
+        self.owns(bot).await
+    }
+
     /// Makes a send if this node owns its bot, and rings for the owner if not.
     async fn made_here(
         &self,

@@ -45,10 +45,16 @@ pub(crate) trait Batch: Send + Sync + 'static {
 
     /// Whose it is.
     fn share(ask: &Self::Ask) -> Self::Share;
+
+    /// Whether an answer says that its ask was not done, so that nothing behind it in its stream may be.
+    fn holds_back(_answer: &Self::Answer) -> bool {
+        false
+    }
 }
 
 type Reply<B> = oneshot::Sender<Result<<B as Batch>::Answer, StoreError>>;
 type Waiting<B> = (<B as Batch>::Ask, Reply<B>);
+type Answered<B> = oneshot::Receiver<Result<<B as Batch>::Answer, StoreError>>;
 type Waits<B> = Mutex<Queue<<B as Batch>::Share, Waiting<B>>>;
 
 /// The asking end.
@@ -75,19 +81,44 @@ impl<B: Batch> Gather<B> {
         &self,
         ask: B::Ask,
     ) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
-        let (reply, answer) = oneshot::channel();
+        let queued = queued::<B>(&mut lock(&self.queue), ask);
+        self.answer(queued)
+    }
+
+    /// Queues asks, one behind the other. Where one finds no room, none behind it does.
+    pub(crate) fn ask_in_order(
+        &self,
+        asks: Vec<B::Ask>,
+    ) -> Vec<impl Future<Output = Result<B::Answer, StoreError>> + use<B>> {
+        let queued: Vec<_> = {
+            // Nobody makes room meanwhile.
+            let mut queue = lock(&self.queue);
+            asks.into_iter().map(|ask| queued::<B>(&mut queue, ask)).collect()
+        };
+        queued.into_iter().map(|queued| self.answer(queued)).collect()
+    }
+
+    fn answer(
+        &self,
+        queued: Option<Answered<B>>,
+    ) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
         let operation = self.operation;
-        let queued = lock(&self.queue).push(B::share(&ask), (ask, reply)).is_ok();
         // One that is full rings already.
         let is_gone = matches!(self.rung.try_send(()), Err(TrySendError::Closed(())));
         async move {
-            if !queued {
+            let Some(answer) = queued else {
                 return Err(StoreError::unavailable(operation, "too many are waiting"));
-            }
+            };
             let gone = || StoreError::unavailable(operation, "the writer is gone");
             if is_gone { Err(gone()) } else { answer.await.map_err(|_| gone())? }
         }
     }
+}
+
+/// Lets an ask wait, if there is room.
+fn queued<B: Batch>(queue: &mut Queue<B::Share, Waiting<B>>, ask: B::Ask) -> Option<Answered<B>> {
+    let (reply, answer) = oneshot::channel();
+    queue.push(B::share(&ask), (ask, reply)).is_ok().then_some(answer)
 }
 
 fn lock<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -157,9 +188,11 @@ async fn run_together<B: Batch>(
 ) -> HashSet<B::Stream> {
     match batch.run(&asks).await {
         Ok(answers) if answers.len() == asks.len() => {
+            let broken = held_back::<B>(&asks, &answers);
             for (reply, answer) in replies.into_iter().zip(answers) {
                 tell(reply, Ok(answer));
             }
+            return broken;
         }
         Ok(_) => {
             for reply in replies {
@@ -175,6 +208,13 @@ async fn run_together<B: Batch>(
         Err(_) => return run_apart(batch, asks, replies, operation).await,
     }
     HashSet::new()
+}
+
+/// The streams of which nothing more may be done.
+fn held_back<B: Batch>(asks: &[B::Ask], answers: &[B::Answer]) -> HashSet<B::Stream> {
+    let is_held = |(_, answer): &(&B::Ask, &B::Answer)| B::holds_back(answer);
+    let held = asks.iter().zip(answers).filter(is_held);
+    held.filter_map(|(ask, _)| B::stream(ask)).collect()
 }
 
 /// Answers which streams are broken.
@@ -194,7 +234,7 @@ async fn run_apart<B: Batch>(
         let answer = batch.run(std::slice::from_ref(&ask)).await.and_then(|mut answers| {
             answers.pop().ok_or_else(|| StoreError::broken(operation, "an ask got no answer"))
         });
-        if answer.is_err() {
+        if answer.as_ref().map_or(true, B::holds_back) {
             broken_streams.extend(stream);
         }
         tell(reply, answer);

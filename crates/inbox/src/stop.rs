@@ -2,21 +2,20 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use nightdesk_gate::Admitted;
 use nightdesk_types::limits::{SOURCE_REFUSED_WITHIN, WRITERS};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use crate::gather::{Batch, Gather};
 use crate::metrics::Metrics;
 use crate::recent::Recent;
 use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
-use crate::{Accept, Bound, DedupeKey, SourceMark, trail};
+use crate::{Accept, DedupeKey, SourceMark, trail};
 
 /// Holds what was admitted, and gives it to the agent's line.
 pub struct Inbox {
@@ -79,36 +78,40 @@ impl Inbox {
         event: &Admitted<Event>,
         mark: Option<SourceMark>,
     ) -> Result<Put, StoreError> {
-        self.put_accept(Accept::of(event, mark)).await
+        let nothing = || Err(StoreError::broken("put an event", "it got no answer"));
+        self.put_in_order(vec![Accept::of(event, mark)]).await.pop().unwrap_or_else(nothing)
     }
 
-    /// The same for one that bears something lent: both are stored, or none.
-    pub async fn put_bearing(
-        &self,
-        event: &Admitted<Event>,
-        mark: Option<SourceMark>,
-        bound: Vec<Bound>,
-    ) -> Result<Put, StoreError> {
-        self.put_accept(Accept::of(event, mark).bearing(bound)).await
-    }
-
-    async fn put_accept(&self, accept: Accept) -> Result<Put, StoreError> {
+    /// Holds several events of one source, in order. From one that is not held on, none is.
+    pub async fn put_in_order(&self, accepts: Vec<Accept>) -> Vec<Result<Put, StoreError>> {
         let began = Instant::now();
         if is_planted(Bug::AckBeforeCommit) {
-            return Ok(answered_too_early(Arc::clone(&self.store), accept));
+            let early = |accept| Ok(answered_too_early(Arc::clone(&self.store), accept));
+            return accepts.into_iter().map(early).collect();
         }
-        let answer = self.accepts[self.writer_of(&accept)].ask(accept.clone());
-        let put = timeout(SOURCE_REFUSED_WITHIN, answer)
-            .await
-            .unwrap_or_else(|late| Err(StoreError::unavailable("put an event", late)));
+        let Some(first) = accepts.first() else { return Vec::new() };
+        let answers = self.accepts[self.writer_of(first)].ask_in_order(accepts.clone());
+        let until = began + SOURCE_REFUSED_WITHIN;
+        let mut puts = Vec::with_capacity(accepts.len());
+        for (accept, answer) in accepts.iter().zip(answers) {
+            let put = timeout_at(until, answer)
+                .await
+                .unwrap_or_else(|late| Err(StoreError::unavailable("put an event", late)));
+            self.followed(accept, &put, began);
+            puts.push(put);
+        }
+        puts
+    }
+
+    /// Counts what came of an event, and keeps at hand what was stored.
+    fn followed(&self, accept: &Accept, put: &Result<Put, StoreError>, began: Instant) {
         self.metrics.put(put.as_ref().ok(), began.elapsed());
-        if let Ok(Put::Stored(stored)) = &put {
+        if let Ok(Put::Stored(stored)) = put {
             trail::stored(trail::PUT, stored, began.elapsed());
             for stored in stored.iter().filter(|stored| !stored.parked) {
-                self.recent.remember(&accept, stored);
+                self.recent.remember(accept, stored);
             }
         }
-        put
     }
 
     /// By hash of agent; a source with a cursor has one writer for all its events, or a crash
@@ -178,6 +181,10 @@ impl Batch for Accepts {
 
     fn stream(event: &Accept) -> Option<Self::Stream> {
         event.mark.as_ref().map(|mark| (event.bot, mark.source.clone()))
+    }
+
+    fn holds_back(put: &Put) -> bool {
+        *put == Put::Stale
     }
 
     fn share(event: &Accept) -> Share {

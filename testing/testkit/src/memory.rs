@@ -28,6 +28,7 @@ use crate::FakeClock;
 mod agent;
 mod accept;
 mod inbox;
+mod mishap;
 mod aside;
 mod upkeep;
 mod lines;
@@ -50,6 +51,7 @@ use agent::Agent;
 pub struct Memory {
     clock: FakeClock,
     state: Arc<Mutex<State>>,
+    mishap: Arc<mishap::Mishap>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -61,7 +63,7 @@ impl std::fmt::Debug for Memory {
 impl Memory {
     /// An empty store that lives by this clock.
     pub fn new(clock: FakeClock) -> Self {
-        Self { clock, state: Arc::default() }
+        Self { clock, state: Arc::default(), mishap: Arc::default() }
     }
 
     /// The clock it lives by.

@@ -7,12 +7,12 @@ use std::time::Instant;
 use nightdesk_intake::{Told, backfill};
 use nightdesk_port::{Listen, ListenError, Part};
 use nightdesk_register::Gap;
-use nightdesk_types::limits::{GAP_MARGIN, GAP_PAGES_MAX};
+use nightdesk_types::limits::{GAP_MARGIN, GAP_PAGES_MAX, SOURCE_TOGETHER_MAX};
 use nightdesk_types::{StoreError, Timestamp};
 
 use super::Listening;
 use crate::Account;
-use crate::inbound::put;
+use crate::inbound::{admit, place};
 use crate::quarantine::quarantine;
 
 /// What its operator reads.
@@ -56,23 +56,27 @@ impl Listening {
                 tracing::warn!(bot.id = %account.bot.id, error, "a chat could not be asked for");
             })?;
             let Some(end) = page.last().map(|told| told.cursor.clone()) else { break };
-            for told in page {
-                self.keep(account, told).await?;
-            }
+            self.keep(account, page).await?;
             last = Some(end);
         }
         Ok(())
     }
 
-    /// What comes in again is known by its key.
-    async fn keep(&self, account: &Account, told: Told) -> Result<(), StoreError> {
-        match told.said {
-            Ok(Some(event)) => {
-                put(&self.desk, account, (event, None), Instant::now()).await.map(drop)
+    /// Keeps a page, some of it at a time. What comes in again is known by its key.
+    async fn keep(&self, account: &Account, page: Vec<Told>) -> Result<(), StoreError> {
+        let (desk, began) = (&self.desk, Instant::now());
+        let mut admitted = Vec::new();
+        for Told { said, body, .. } in page {
+            match said {
+                Ok(Some(event)) => admitted.extend(admit(desk, account, (event, None)).await?),
+                Ok(None) => {}
+                Err(unreadable) => quarantine(desk, unreadable, &body).await?,
             }
-            Ok(None) => Ok(()),
-            Err(unreadable) => quarantine(&self.desk, unreadable, &told.body).await,
+            if admitted.len() == SOURCE_TOGETHER_MAX {
+                place(desk, account, std::mem::take(&mut admitted), began).await?;
+            }
         }
+        place(desk, account, admitted, began).await.map(drop)
     }
 }
 

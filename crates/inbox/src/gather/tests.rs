@@ -4,6 +4,9 @@ use futures_util::future::join_all;
 
 use super::*;
 
+/// Whose answer holds back what is behind it.
+const HELD: u32 = 5_000;
+
 /// Doubles numbers. Fails whenever it is given `poison`, and writes down what it was given.
 #[derive(Clone, Default)]
 struct Doubler {
@@ -35,6 +38,10 @@ impl Batch for Doubler {
     // Numbers of one decade are a stream.
     fn stream(ask: &u32) -> Option<u32> {
         Some(ask / 10)
+    }
+
+    fn holds_back(answer: &u32) -> bool {
+        *answer == 2 * HELD
     }
 
     // Those of one thousand are somebody's.
@@ -101,6 +108,32 @@ async fn nothing_of_a_stream_is_run_after_a_failure_in_the_batch_before() {
     let failed: Vec<u32> =
         asks.iter().zip(&answers).filter(|(_, a)| a.is_err()).map(|(ask, _)| *ask).collect();
     assert_eq!(failed, [20, 21]);
+}
+
+#[tokio::test]
+async fn nothing_of_a_stream_is_run_after_an_answer_that_holds_it_back() {
+    let doubler = Doubler::default();
+    let others = (HELD + 100..).take(GATHER_MAX - 1);
+    let asks: Vec<u32> =
+        std::iter::once(HELD).chain(others).chain([HELD + 1, HELD + 200]).collect();
+
+    let answers = answers(doubler.clone(), &asks).await;
+    let failed: Vec<u32> =
+        asks.iter().zip(&answers).filter(|(_, a)| a.is_err()).map(|(ask, _)| *ask).collect();
+    assert_eq!(failed, [HELD + 1]);
+}
+
+#[tokio::test]
+async fn of_asks_in_order_none_is_queued_behind_one_that_found_no_room() {
+    let (gather, work) = Gather::new(Doubler::default(), "double");
+    let asks: Vec<u32> = (0..1_000).collect();
+    let asked = gather.ask_in_order(asks);
+    drop(gather);
+
+    let (answers, ()) = tokio::join!(join_all(asked), work);
+    let done = answers.iter().take_while(|answer| answer.is_ok()).count();
+    assert_eq!(done, WRITER_QUEUE_MAX / 2);
+    assert!(answers[done..].iter().all(Result::is_err));
 }
 
 #[tokio::test]

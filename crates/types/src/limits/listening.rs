@@ -6,7 +6,15 @@ use std::time::Duration;
 pub const LISTENING_BOTS_MAX: i32 = 10_000;
 
 /// How often it is looked which of them this node owns.
-pub const LISTENING_LOOK_EVERY: Duration = Duration::from_secs(2);
+pub const LISTENING_LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// After its owner died, somebody else listens for a bot within this.
+pub const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(10);
+
+const _: () = assert!(
+    super::LEASE_LASTS.as_secs() + LISTENING_LOOK_EVERY.as_secs() < TAKEN_OVER_WITHIN.as_secs(),
+    "a lease runs out, somebody looks, and dials",
+);
 
 /// A platform that could not be asked, or a store that could not keep what it said, is tried again after
 /// this long, ...
@@ -17,6 +25,9 @@ pub const LISTEN_AGAIN_MAX: Duration = Duration::from_secs(30);
 
 /// A platform that says nothing is asked again after this long, also if it does not wait by itself.
 pub const LISTEN_EVERY: Duration = Duration::from_millis(500);
+
+/// Events that a platform told and that are put together, in order.
+pub const SOURCE_TOGETHER_MAX: usize = 32;
 
 /// A platform that does not take a bot's key is asked again this often: somebody may give it another.
 pub const LISTEN_KEYLESS_EVERY: Duration = Duration::from_mins(1);
@@ -52,6 +63,11 @@ const _: () = assert!(
     DEAF_AFTER.as_secs() + 2 * (HEARING_LOOK_EVERY.as_secs() + LISTEN_CALL_MAX.as_secs())
         <= DEAF_TOLD_WITHIN.as_secs(),
     "a call is noticed to have failed, and after the wait another one is",
+);
+
+const _: () = assert!(
+    SOURCE_TOGETHER_MAX <= super::WRITER_QUEUE_MAX / 4,
+    "a source finds room at its writer, and leaves some to others",
 );
 
 const _: () = assert!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_port::{Bot, Budget};
+use nightdesk_types::planted::crash_point;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, interval_at, sleep_until, timeout};
@@ -208,6 +209,7 @@ impl Driver {
 
     fn told(&mut self, told: Told) {
         if told.kind == "READY" {
+            crash_point("K17");
             self.first = Some(told.cursor.clone());
         }
         self.held = Some(Arc::new(told));

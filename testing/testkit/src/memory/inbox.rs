@@ -29,6 +29,7 @@ impl State {
 #[async_trait]
 impl Store for Memory {
     async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+        self.mishap.meets(events).await?;
         self.lock().accept(events, self.now())
     }
 

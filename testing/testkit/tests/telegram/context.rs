@@ -15,7 +15,6 @@ async fn in_a_room() -> Stage {
     let relevance = Relevance { require_address: true, ..Relevance::default() };
     let store = stage.desk.register.store();
     store.declare(scope, agent, "telegram", &relevance).await.expect("declare");
-    stage.desk.listen();
     stage
 }
 
@@ -44,6 +43,9 @@ async fn an_agent_is_told_what_was_said_before_in_the_same_topic() {
     stage.bob_says(7, "the door is blue");
     stage.bob_says(8, "the cat is black");
     stage.bob_says(7, "@desk_bot which?");
+    // Told together, it is still not what was said before.
+    stage.bob_says(7, "the door is green");
+    stage.desk.listen();
 
     let event = gateway.hear_frame("inbound").await["event"].clone();
     let source = json!({ "user_name": "Bob", "user_id": BOB.to_string() });

@@ -1,0 +1,48 @@
+//! Mishap: what a test does to accepts.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nightdesk_inbox::Accept;
+use nightdesk_types::StoreError;
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
+
+use super::Memory;
+
+#[derive(Default)]
+pub(super) struct Mishap {
+    fails_on: Mutex<Option<String>>,
+    held: Arc<RwLock<()>>,
+    begun: AtomicUsize,
+}
+
+impl Mishap {
+    pub(super) async fn meets(&self, events: &[Accept]) -> Result<(), StoreError> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        drop(self.held.read().await);
+        let fails_on = self.fails_on.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_met = |event: &Accept| fails_on.as_ref().is_some_and(|chat| event.chat_id() == chat);
+        if events.iter().any(is_met) {
+            return Err(StoreError::unavailable("put an event", "as the test wants it"));
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// Has every accept fail with which something of this chat would be stored. `None`: no more.
+    pub fn fail_on_chat(&self, chat: Option<&str>) {
+        let chat = chat.map(str::to_owned);
+        *self.mishap.fails_on.lock().unwrap_or_else(PoisonError::into_inner) = chat;
+    }
+
+    /// Holds every accept until the guard is dropped.
+    pub async fn hold_accepts(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.mishap.held).write_owned().await
+    }
+
+    /// How many accepts were begun.
+    pub fn accepts_begun(&self) -> usize {
+        self.mishap.begun.load(Ordering::Relaxed)
+    }
+}
