@@ -22,8 +22,8 @@ mod told;
 
 use guild::Guild;
 
-/// Guilds of one bot. Discord lets one socket have no more.
-const GUILDS_MAX: usize = 2_500;
+/// Guilds of one bot that are remembered. Others are asked about.
+const GUILDS_MAX: usize = 10_000;
 
 /// Channels that were asked for and are remembered. When there are more, they are asked for again.
 const ROOMS_MAX: usize = 2_000;

@@ -17,7 +17,7 @@
 //! naming them, of `users`, `roles` and `everyone`; nobody, if it is not there. What is right for the first two,
 //! [`Discord::standing`] says.
 //!
-//! One socket is held for each bot, which Discord lets be in 2,500 servers.
+//! One socket is held for each bot; more, if Discord wants to tell it over several.
 
 mod receive;
 mod listen;
@@ -44,7 +44,7 @@ pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
 use api::Api;
 use eyes::Guilds;
-use listen::{Dialler, Ears};
+use listen::{Dialler, Ears, Hands};
 
 /// The adapter's name, and the platform's.
 pub const NAME: &str = "discord";
@@ -58,8 +58,7 @@ pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 /// The adapter of Discord.
 pub struct Discord {
     api: Arc<Api>,
-    dialler: Arc<Dialler>,
-    budget: Arc<dyn Budget>,
+    hands: Hands,
     ears: Ears,
     guilds: Guilds,
     clock: Arc<dyn Clock>,
@@ -94,10 +93,10 @@ impl Discord {
         clock: Arc<dyn Clock>,
         budget: Arc<dyn Budget>,
     ) -> Result<Self, OpenError> {
+        let dialler = Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Gateway)?);
         Ok(Self {
             api: Arc::new(Api::open(at.api, Arc::clone(&clock))?),
-            dialler: Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Gateway)?),
-            budget,
+            hands: Hands { dialler, budget, turns: Arc::default() },
             ears: Ears::default(),
             guilds: Guilds::default(),
             clock,

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, Budget, Heard, Listen, ListenError, Part};
+use nightdesk_port::{Bot, Heard, Listen, ListenError, Part};
 use nightdesk_types::{BotId, Moment};
 use nightdesk_vault::Key;
 use tokio::task::JoinSet;
@@ -31,14 +31,15 @@ mod driver;
 mod ear;
 mod heard;
 mod socket;
+mod sockets;
 mod talk;
 
 pub(crate) use dial::Dialler;
+pub(crate) use driver::Hands;
 
 use course::Fatal;
-use cursor::Cursor;
-use driver::Driver;
-use ear::{Ear, Silence};
+use cursor::Cursors;
+use ear::Ear;
 
 /// After Discord said that a bot may not listen, it is left alone for this long: each time it is asked counts, and who
 /// asks too often loses the key. Another key is tried at once.
@@ -47,8 +48,10 @@ const FATAL_AGAIN: Duration = Duration::from_mins(15);
 /// The sockets of all bots.
 #[derive(Default)]
 pub(crate) struct Ears {
-    open: Mutex<HashMap<BotId, Arc<Ear>>>,
+    open: Mutex<HashMap<BotId, Vec<Arc<Ear>>>>,
     shut: Mutex<HashMap<BotId, Shut>>,
+    /// Over how many sockets Discord wants to tell bots, where it said so.
+    wanted: Mutex<HashMap<BotId, usize>>,
     /// They end with us.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -61,7 +64,7 @@ struct Shut {
 }
 
 impl Ears {
-    fn open(&self) -> MutexGuard<'_, HashMap<BotId, Arc<Ear>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<BotId, Vec<Arc<Ear>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -70,6 +73,14 @@ impl Ears {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
+    }
+
+    fn wanted(&self, bot: BotId) -> Option<usize> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).get(&bot).copied()
+    }
+
+    fn want(&self, bot: BotId, sockets: usize) {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(bot, sockets);
     }
 
     /// Why a bot may not listen at the moment.
@@ -110,23 +121,14 @@ impl Listen for Discord {
         if let Some(why) = self.ears.shut(bot, self.clock.moment()) {
             return Err(why.into());
         }
-        let cursor = cursor.and_then(Cursor::read);
-        let ear = self.ear(bot, cursor.clone()).await;
-        let stored = ear.stored(cursor.as_ref()).await;
-        self.defer(bot, &stored);
-        match ear.hear().await {
-            Ok(told) => self.heard(bot, &ear, &told).await,
-            Err(silence) => {
-                self.ears.open().remove(&bot.id);
-                match silence {
-                    // Nobody listened for a while, so it hung up. It is dialled again.
-                    Silence::Left => Ok(Vec::new()),
-                    Silence::Fatal(why) => {
-                        self.ears.shut_up(bot, why, self.clock.moment());
-                        Err(why.into())
-                    }
-                }
-            }
+        let cursors = self.cursors(bot, cursor);
+        let ears = self.sockets(bot, &cursors).await;
+        for (ear, cursor) in ears.iter().zip(&cursors.0) {
+            self.defer(bot, &ear.stored(cursor.as_ref()).await);
+        }
+        match sockets::hear(&ears).await {
+            Ok(told) => self.heard(bot, (&ears, cursors), told).await,
+            Err(silence) => self.silent(bot, ears.len(), silence).await,
         }
     }
 
@@ -140,33 +142,18 @@ impl Listen for Discord {
     }
 
     async fn leave(&self, bot: &Bot) {
-        let ear = self.ears.open().remove(&bot.id);
-        if let Some(ear) = ear {
-            ear.leave().await;
-        }
+        self.hang_up(bot).await;
     }
 }
 
 impl Discord {
-    /// The bot's socket, if it goes on after the cursor; else another one.
-    async fn ear(&self, bot: &Bot, cursor: Option<Cursor>) -> Arc<Ear> {
-        let open = self.ears.open().get(&bot.id).cloned();
-        if let Some(ear) = open {
-            if ear.is_of(bot) && ear.goes_on_after(cursor.as_ref()).await {
-                return ear;
-            }
-            ear.leave().await;
+    /// Where to go on. On more sockets than before, everything begins anew.
+    fn cursors(&self, bot: &Bot, stored: Option<&str>) -> Cursors {
+        let stored = Cursors::read(stored);
+        match self.ears.wanted(bot.id) {
+            Some(sockets) if sockets > stored.0.len() => Cursors::new(sockets),
+            Some(_) | None => stored,
         }
-        let (ear, driver) = self.begin(bot, cursor);
-        self.ears.open().insert(bot.id, Arc::clone(&ear));
-        self.ears.spawn(driver.run());
-        ear
-    }
-
-    fn begin(&self, bot: &Bot, cursor: Option<Cursor>) -> (Arc<Ear>, Driver) {
-        let (ear, ends) = Ear::open(bot, cursor.clone());
-        let budget: Arc<dyn Budget> = Arc::clone(&self.budget);
-        (ear, Driver::new(bot.clone(), cursor, ends, (Arc::clone(&self.dialler), budget)))
     }
 }
 

@@ -111,7 +111,7 @@ fn what_changes_counts_at_once() {
     let shut = json!([{ "id": ANN, "type": 1, "allow": "0", "deny": VIEW.to_string() }]);
     let add =
         |id: &str| json!({ "id": "511", "guild_id": "70", "added_members": [{ "user_id": id }] });
-    let cases: [(&str, &str, Value, &str, &str, Sight); 16] = [
+    let cases: [(&str, &str, Value, &str, &str, Sight); 19] = [
         ("a role lost", "GUILD_MEMBER_UPDATE", member(ANN, &[]), "501", ANN, Sight::Blind),
         ("a role gained", "GUILD_MEMBER_UPDATE", member("901", &["71"]), "501", "901", Sight::Sees),
         (
@@ -188,6 +188,9 @@ fn what_changes_counts_at_once() {
             Sight::Sees,
         ),
         ("a new session", "READY", json!({}), "500", ANN, Sight::Unknown),
+        ("one on its socket", "READY", json!({ "shard": [0, 2] }), "500", ANN, Sight::Unknown),
+        ("one on another", "READY", json!({ "shard": [1, 2] }), "500", ANN, Sight::Sees),
+        ("an odd one", "READY", json!({ "shard": [0, 0] }), "500", ANN, Sight::Unknown),
     ];
     for (name, kind, told, at, person, want) in cases {
         let stage = Stage::new();

@@ -51,6 +51,22 @@ pub(super) struct Member {
 }
 
 #[derive(Deserialize)]
+struct Began {
+    #[serde(default = "the_only_one")]
+    shard: (u64, u64),
+}
+
+/// The first socket of one.
+const fn the_only_one() -> (u64, u64) {
+    (0, 1)
+}
+
+/// Whether a guild is told of on a socket.
+fn is_on((at, of): (u64, u64), guild: Id) -> bool {
+    (guild.0 >> 22).checked_rem(of).is_none_or(|on| on == at)
+}
+
+#[derive(Deserialize)]
 struct OfGuild {
     guild_id: Option<Id>,
 }
@@ -141,9 +157,10 @@ fn is_of_channel(kind: &str) -> bool {
 
 fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
     match kind {
-        // A new session: all guilds are told anew.
+        // A new session: all guilds of its socket are told anew.
         "READY" => {
-            known.guilds.clear();
+            let Began { shard } = read(told)?;
+            known.guilds.retain(|guild, _| !is_on(shard, *guild));
             known.rooms.clear();
         }
         "GUILD_CREATE" => put(known, read(told)?),

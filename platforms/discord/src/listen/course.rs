@@ -20,14 +20,18 @@ const AGAIN_MAX: Duration = Duration::from_secs(30);
 const ANEW_MIN: Duration = Duration::from_secs(1);
 
 /// Between two new sessions of a bot, Discord wants so much time.
-const IDENTIFY_EVERY: Duration = Duration::from_secs(5);
+pub(super) const IDENTIFY_EVERY: Duration = Duration::from_secs(5);
 
 /// Why a bot may not listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fatal {
     KeyRejected,
+    /// It is in too many servers for as many sockets as it has.
+    TooFewSockets,
     Barred(&'static str),
 }
+
+const TOO_MANY_SERVERS: &str = "it is in too many servers";
 
 /// What is said when the day's new sessions are used up.
 pub(super) const SPENT: Fatal =
@@ -37,6 +41,7 @@ impl From<Fatal> for ListenError {
     fn from(fatal: Fatal) -> Self {
         match fatal {
             Fatal::KeyRejected => Self::KeyRejected,
+            Fatal::TooFewSockets => Self::Barred { reason: TOO_MANY_SERVERS },
             Fatal::Barred(reason) => Self::Barred { reason },
         }
     }
@@ -67,10 +72,11 @@ enum Begun {
 }
 
 impl Course {
-    pub(super) const fn new(main: String, session: Option<Cursor>) -> Self {
+    /// A course that goes on with a session, or begins one, perhaps where there were others.
+    pub(super) const fn new(main: String, session: Option<Cursor>, is_after_others: bool) -> Self {
         Self {
             main,
-            is_after_another: session.is_some(),
+            is_after_another: session.is_some() || is_after_others,
             session,
             lost_after: None,
             is_url_dead: false,
@@ -107,6 +113,11 @@ impl Course {
             (None, Begun::Talks) => again.max(ANEW_MIN),
             (None, Begun::Nothing) | (Some(_), _) => again,
         }
+    }
+
+    /// Whether the next talk begins a session.
+    pub(super) const fn begins_anew(&self) -> bool {
+        self.session.is_none()
     }
 
     /// A new session was asked for.
@@ -186,7 +197,7 @@ impl Course {
 const fn fatal(code: u16) -> Option<Fatal> {
     Some(match code {
         4004 => Fatal::KeyRejected,
-        4010 | 4011 => Fatal::Barred("it is in too many servers for one socket"),
+        4010 | 4011 => Fatal::TooFewSockets,
         4012 => Fatal::Barred("Discord does not speak this version any more"),
         4013 => Fatal::Barred("Discord does not know what it wants to be told"),
         4014 => Fatal::Barred(

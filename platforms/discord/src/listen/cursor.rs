@@ -1,4 +1,4 @@
-//! Cursor: a session with Discord, and how far it was heard.
+//! Cursor: sessions with Discord, and how far each was heard.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,17 +14,60 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    pub(super) fn write(&self) -> String {
-        // Texts and a number can always be written.
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     /// Whether it stands at this one, or after it in the same session.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.session == other.session && self.seq >= other.seq
+    }
+}
+
+/// Where to go on on each of a bot's sockets. It has one, unless it is in very many servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cursors(pub(super) Vec<Option<Cursor>>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    One(Cursor),
+    Several { sockets: Vec<Option<Cursor>> },
+}
+
+impl Cursors {
+    /// From the beginning, on so many sockets.
+    pub(super) fn new(sockets: usize) -> Self {
+        Self(vec![None; sockets])
+    }
+
+    pub(super) fn read(text: Option<&str>) -> Self {
+        match text.and_then(|text| serde_json::from_str(text).ok()) {
+            Some(Written::One(cursor)) => Self(vec![Some(cursor)]),
+            Some(Written::Several { sockets }) if !sockets.is_empty() => Self(sockets),
+            Some(Written::Several { .. }) | None => Self::new(1),
+        }
+    }
+
+    pub(super) fn write(&self) -> String {
+        let written = match self.0.as_slice() {
+            [Some(one)] => Written::One(one.clone()),
+            sockets => Written::Several { sockets: sockets.to_vec() },
+        };
+        // Texts and numbers can always be written.
+        serde_json::to_string(&written).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let one = Cursor { session: "s".to_owned(), url: "ws://x".to_owned(), seq: 7 };
+        for cursors in [vec![Some(one.clone())], vec![None, Some(one), None], vec![None]] {
+            let cursors = Cursors(cursors);
+            assert_eq!(Cursors::read(Some(&cursors.write())), cursors);
+        }
+        for nothing in [None, Some(""), Some("{}"), Some(r#"{"sockets":[]}"#)] {
+            assert_eq!(Cursors::read(nothing), Cursors::new(1), "{nothing:?}");
+        }
     }
 }

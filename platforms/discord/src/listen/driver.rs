@@ -14,6 +14,7 @@ use super::cursor::Cursor;
 use super::dial::Dialler;
 use super::ear::Ends;
 use super::socket::{Came, Socket};
+use super::sockets::Turns;
 use super::talk::{Effect, Ended, Talk, Told};
 
 /// How often it is looked whether anybody listens.
@@ -25,13 +26,28 @@ const BUDGET_WAIT: Duration = Duration::from_secs(10);
 /// What we want to be told: guilds and their members, which decide who sees what, and messages with their text.
 const INTENTS: u64 = 1 | 1 << 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
+/// What all drivers use.
+#[derive(Clone)]
+pub(crate) struct Hands {
+    pub(crate) dialler: Arc<Dialler>,
+    pub(crate) budget: Arc<dyn Budget>,
+    pub(crate) turns: Arc<Turns>,
+}
+
+/// One of a bot's sockets, and of how many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shard {
+    pub(super) at: usize,
+    pub(super) of: usize,
+}
+
 /// The hands of a bot's talks.
 pub(super) struct Driver {
     bot: Bot,
+    shard: Shard,
     course: Course,
     ends: Ends,
-    dialler: Arc<Dialler>,
-    budget: Arc<dyn Budget>,
+    hands: Hands,
     /// What waits for its place in the ear. It outlives its socket: it will not be told again.
     held: Option<Arc<Told>>,
     /// The first event of the session, if it began here.
@@ -57,23 +73,22 @@ struct Line {
 
 impl Driver {
     pub(super) fn new(
-        bot: Bot,
-        cursor: Option<Cursor>,
+        (bot, shard): (Bot, Shard),
+        course: Course,
         ends: Ends,
-        (dialler, budget): (Arc<Dialler>, Arc<dyn Budget>),
+        hands: Hands,
     ) -> Self {
-        let course = Course::new(dialler.main().to_owned(), cursor);
-        Self { bot, course, ends, dialler, budget, held: None, first: None }
+        Self { bot, shard, course, ends, hands, held: None, first: None }
     }
 
     /// Talks, until nobody listens or nothing may be heard.
     pub(super) async fn run(mut self) {
         loop {
-            if self.is_left_within(self.course.wait()).await || !self.has_place().await {
+            if self.is_left_within(self.wait()).await || !self.has_place().await {
                 return;
             }
             let mut talk = self.course.talk();
-            let over = match self.dialler.dial(self.course.url()).await {
+            let over = match self.hands.dialler.dial(self.course.url()).await {
                 Ok(socket) => self.hold(&mut talk, socket).await,
                 Err(_) => Over::Ended(Ended::NotReached),
             };
@@ -87,6 +102,12 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// How long it is waited before the next talk. The sockets of a bot begin one after the other.
+    fn wait(&self) -> Duration {
+        let wait = self.course.wait();
+        if self.course.begins_anew() { wait.max(self.hands.turns.next(self.bot.id)) } else { wait }
     }
 
     fn give_up(&self, fatal: Fatal) {
@@ -189,7 +210,7 @@ impl Driver {
                 self.shown(6, json!({ "session_id": session.session, "seq": seq }))
             }
             Effect::Identify => {
-                match timeout(BUDGET_WAIT, self.budget.spend(&self.bot)).await {
+                match timeout(BUDGET_WAIT, self.hands.budget.spend(&self.bot)).await {
                     Ok(Ok(true)) => {}
                     Ok(Ok(false)) => return Some(Over::Spent),
                     // Whether any is left is not known. It may be later.
@@ -198,7 +219,7 @@ impl Driver {
                 self.course.identified();
                 self.shown(2, json!({
                     "intents": INTENTS,
-                    "shard": [0, 1],
+                    "shard": [self.shard.at, self.shard.of],
                     "properties": { "os": "linux", "browser": "nightdesk", "device": "nightdesk" },
                 }))
             }

@@ -150,22 +150,28 @@ impl Ear {
         pile.unstored.drain(..last.map_or(0, |last| last + 1)).collect()
     }
 
-    /// What was told and is not stored. If that is nothing, it waits a while for something to come.
-    pub(super) async fn hear(&self) -> Result<Vec<Arc<Told>>, Silence> {
+    /// Waits a while until something was told that is not stored.
+    pub(super) async fn hear(&self) -> Result<(), Silence> {
         let _attending = Attending::to(&self.shared);
         let mut pile = self.pile.lock().await;
         if pile.unstored.is_empty() {
             match timeout(POLL_FOR, pile.rx.recv()).await {
                 Ok(Some(told)) => pile.unstored.push_back(told),
                 Ok(None) => return Err(self.silence()),
-                Err(_) => return Ok(Vec::new()),
+                Err(_) => {}
             }
         }
+        Ok(())
+    }
+
+    /// What was told and is not stored.
+    pub(super) async fn unstored(&self) -> Vec<Arc<Told>> {
+        let mut pile = self.pile.lock().await;
         while pile.unstored.len() < BATCH_MAX {
             let Ok(told) = pile.rx.try_recv() else { break };
             pile.unstored.push_back(told);
         }
-        Ok(pile.unstored.iter().cloned().collect())
+        pile.unstored.iter().cloned().collect()
     }
 
     fn silence(&self) -> Silence {

@@ -7,6 +7,7 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::cursor::Cursors;
 use super::ear::Ear;
 use super::talk::Told;
 use crate::Discord;
@@ -27,14 +28,17 @@ impl Discord {
     pub(super) async fn heard(
         &self,
         bot: &Bot,
-        ear: &Ear,
-        told: &[Arc<Told>],
+        (ears, mut cursors): (&[Arc<Ear>], Cursors),
+        told: Vec<(usize, Arc<Told>)>,
     ) -> Result<Vec<Heard>, ListenError> {
         let mut heard = Vec::with_capacity(told.len());
-        for told in told {
+        for (at, told) in told {
             self.guilds.take(bot.id, &told.kind, told.data.as_bytes());
-            match self.place(bot, ear, told).await {
-                Ok(()) => heard.push(self.said(bot, told)),
+            match self.place(bot, &ears[at], &told).await {
+                Ok(()) => {
+                    cursors.0[at] = Some(told.cursor.clone());
+                    heard.push(self.said(bot, (&told, cursors.write())));
+                }
                 // What came before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
                 Err(error) => return Err(error),
@@ -43,7 +47,7 @@ impl Discord {
         Ok(heard)
     }
 
-    fn said(&self, bot: &Bot, told: &Told) -> Heard {
+    fn said(&self, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
         let rooms = RoomsOf(&self.guilds, bot.id);
         let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
         let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
@@ -52,8 +56,7 @@ impl Discord {
             Ok(None) => (Ok(None), None),
             Err(error) => (Err(error), None),
         };
-        let (cursor, is_after_gap) = (told.cursor.write(), told.is_after_gap);
-        Heard { said, body, cursor, capability, is_after_gap }
+        Heard { said, body, cursor, capability, is_after_gap: told.is_after_gap }
     }
 
     /// Learns where a message was written, if that is not known: what is said in a thread has another place than

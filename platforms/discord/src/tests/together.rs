@@ -13,6 +13,7 @@ use super::*;
 use crate::Addresses;
 
 mod faults;
+mod sockets;
 
 const BOT: u64 = 4242;
 const ANN: u64 = 900;

@@ -20,6 +20,11 @@ impl FakeDiscord {
         self.change_bot(token, |bot| bot.starts.max_concurrency = buckets);
     }
 
+    /// A bot is in so many guilds that it must be told over so many sockets at least.
+    pub fn shards(&self, token: &str, shards: u64) {
+        self.change_bot(token, |bot| bot.shards = shards);
+    }
+
     /// These intents a bot may not ask for: it is closed with 4014.
     pub fn disallow_intents(&self, token: &str, intents: u64) {
         self.change_bot(token, |bot| bot.disallowed_intents = intents);

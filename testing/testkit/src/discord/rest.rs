@@ -121,11 +121,12 @@ fn gateway_url(world: &World) -> String {
 }
 
 fn gateway(world: &World, token: &str) -> Value {
-    let starts = world.bots.get(token).map(|bot| bot.starts);
+    let bot = world.bots.get(token);
+    let (shards, starts) = (bot.map_or(1, |bot| bot.shards), bot.map(|bot| bot.starts));
     let (remaining, max_concurrency) =
         starts.map_or((0, 1), |starts| (starts.remaining, starts.max_concurrency));
     json!({
-        "url": gateway_url(world), "shards": 1,
+        "url": gateway_url(world), "shards": shards,
         "session_start_limit": {
             "total": SESSION_STARTS_MAX, "remaining": remaining, "reset_after": 14_400_000,
             "max_concurrency": max_concurrency,

@@ -8,7 +8,7 @@ fn at(seq: u64) -> Cursor {
 
 /// A course with a session that stands at number 5.
 fn course() -> Course {
-    Course::new(MAIN.to_owned(), Some(at(5)))
+    Course::new(MAIN.to_owned(), Some(at(5)), false)
 }
 
 /// A talk that was taken in.
@@ -73,7 +73,10 @@ fn some_codes_are_the_end() {
         course.ended(&talk, Ended::Closed(Some(code)))
     };
     assert_eq!(fatal(4004), Some(Fatal::KeyRejected));
-    for code in [4010, 4011, 4012, 4013, 4014] {
+    for code in [4010, 4011] {
+        assert_eq!(fatal(code), Some(Fatal::TooFewSockets), "{code}");
+    }
+    for code in [4012, 4013, 4014] {
         assert!(matches!(fatal(code), Some(Fatal::Barred(_))), "{code}");
     }
     let Some(Fatal::Barred(why)) = fatal(4014) else { panic!() };
@@ -131,7 +134,7 @@ fn it_waits_longer_the_less_it_works_and_no_longer_when_it_does() {
 
 #[test]
 fn new_sessions_are_not_begun_one_right_after_the_other() {
-    let mut course = Course::new(MAIN.to_owned(), None);
+    let mut course = Course::new(MAIN.to_owned(), None, false);
     course.identified();
     let talk = live(&course);
     course.ended(&talk, Ended::Invalid { is_resumable: false });
@@ -146,7 +149,7 @@ fn new_sessions_are_not_begun_one_right_after_the_other() {
 fn an_address_that_is_less_safe_is_not_dialled() {
     for url in ["ws://resume", "http://resume", "resume", ""] {
         let session = Cursor { url: url.to_owned(), ..at(5) };
-        assert_eq!(Course::new(MAIN.to_owned(), Some(session)).url(), MAIN, "{url}");
+        assert_eq!(Course::new(MAIN.to_owned(), Some(session), false).url(), MAIN, "{url}");
     }
 }
 

@@ -11,6 +11,7 @@ use crate::discord::world::{SESSION_STARTS_MAX, World, number, things};
 pub(super) const BAD_TOKEN: u16 = 4004;
 const ALREADY: u16 = 4005;
 const BAD_SHARD: u16 = 4010;
+const TOO_FEW_SHARDS: u16 = 4011;
 const BAD_INTENTS: u16 = 4013;
 const DISALLOWED_INTENTS: u16 = 4014;
 
@@ -50,6 +51,7 @@ impl World {
         bot.starts.remaining -= 1;
         let checks = [
             (asked.shard.0 >= asked.shard.1, BAD_SHARD),
+            (asked.shard.1 < bot.shards, TOO_FEW_SHARDS),
             (!has_intents, BAD_INTENTS),
             (asked.intents & bot.disallowed_intents != 0, DISALLOWED_INTENTS),
         ];

@@ -8,6 +8,8 @@ use crate::discord::sign::SigningKey;
 pub(in crate::discord) struct Bot {
     pub(in crate::discord) id: u64,
     pub(in crate::discord) starts: SessionStarts,
+    /// Over how many sockets it must be told at least.
+    pub(in crate::discord) shards: u64,
     pub(in crate::discord) key: SigningKey,
     /// Where interactions are posted; over the gateway if there is no such place.
     pub(in crate::discord) interactions_url: Option<String>,
@@ -29,7 +31,8 @@ impl World {
     pub(in crate::discord) fn add_bot(&mut self, token: &str, id: u64, name: &str) {
         let starts = SessionStarts { remaining: SESSION_STARTS_MAX, max_concurrency: 1 };
         let key = SigningKey::of(id);
-        let bot = Bot { id, starts, key, interactions_url: None, disallowed_intents: 0 };
+        let (interactions_url, disallowed_intents) = (None, 0);
+        let bot = Bot { id, starts, shards: 1, key, interactions_url, disallowed_intents };
         self.bots.insert(token.to_owned(), bot);
         self.users.insert(id, things::user(id, name, true));
     }
