@@ -71,7 +71,13 @@ impl Deliver for Telegram {
         }
     }
 
-    async fn upload(&self, bot: &Bot, send: &Send, file: &File) -> Result<Receipt, DeliverError> {
+    async fn upload(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        file: &File,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
         let Op::SendMedia { media_kind, content, reply_to, filename, .. } = &send.op else {
             return Err(DeliverError::Unsupported);
         };

@@ -62,7 +62,7 @@ async fn stage() -> Stage {
 /// One of several nodes.
 fn node(fake: &FakeDiscord) -> Discord {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway };
+    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
     Discord::open(at, Arc::new(FakeClock::default()), Arc::new(Unlimited)).unwrap()
 }
 

@@ -14,6 +14,7 @@ use nightdesk_types::SystemClock;
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
+mod files;
 mod gaps;
 mod interactions;
 
@@ -57,7 +58,7 @@ async fn stage_ahead_by(ahead_by: Duration) -> Stage {
 
 async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, String) {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway };
+    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
     let budget = Arc::new(Sessions(Arc::new(Memory::new(FakeClock::default()))));
     let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
     let platform = Arc::new(discord.expect("addresses"));
