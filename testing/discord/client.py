@@ -445,8 +445,7 @@ def main(names):
     checks = [check for check in CHECKS if not names or check.__name__ in names]
     passed = sum(passes(check) for check in checks)
     stream = discord.utils._ActiveDecompressionContext.COMPRESSION_TYPE
-    print(f"discord.py: version={discord.__version__} stream={stream} checks={len(checks)} passed={passed}")
-    print(f"discord-others: passed={passed} failed={len(checks) - passed}")
+    print(f"discord-others: client={discord.__version__} stream={stream} client_checks={passed}/{len(checks)}")
     return 0 if checks and passed == len(checks) else 1
 
 

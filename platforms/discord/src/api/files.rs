@@ -46,7 +46,8 @@ impl Api {
 
     /// Where the picture of a sticker lies.
     pub(crate) fn sticker(&self, name: &str) -> String {
-        let base = if name.ends_with(".gif") { MOVING_URL } else { self.cdn.as_str() };
+        let ending = name.rsplit('.').next();
+        let base = if ending == Some("gif") { MOVING_URL } else { self.cdn.as_str() };
         format!("{}/stickers/{name}", base.trim_end_matches('/'))
     }
 }

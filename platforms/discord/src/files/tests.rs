@@ -108,7 +108,10 @@ async fn a_file_is_given_once_and_calls_nobody() {
     let [said] = &fake.messages(GENERAL)[..] else { panic!("one message") };
     assert_eq!(said["attachments"][0]["filename"], json!("plan.txt"));
     assert_eq!(said["attachments"][0]["content_type"], json!("text/plain"));
-    assert_eq!((&said["attachments"][0]["size"], &said["mention_everyone"]), (&json!(9), &json!(false)));
+    assert_eq!(
+        (&said["attachments"][0]["size"], &said["mention_everyone"]),
+        (&json!(9), &json!(false))
+    );
 }
 
 #[tokio::test]

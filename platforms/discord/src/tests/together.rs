@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_port::{After, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen};
+use nightdesk_port::{After, Budget, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen};
 use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
@@ -13,6 +13,7 @@ use super::*;
 use crate::Addresses;
 
 mod faults;
+mod ops;
 
 const BOT: u64 = 4242;
 const ANN: u64 = 900;
@@ -61,9 +62,13 @@ async fn stage() -> Stage {
 
 /// One of several nodes.
 fn node(fake: &FakeDiscord) -> Discord {
+    node_with(fake, Arc::new(Unlimited))
+}
+
+fn node_with(fake: &FakeDiscord, budget: Arc<dyn Budget>) -> Discord {
     let (api, gateway) = (fake.url(), fake.gateway_url());
     let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
-    Discord::open(at, Arc::new(FakeClock::default()), Arc::new(Unlimited)).unwrap()
+    Discord::open(at, Arc::new(FakeClock::default()), budget).unwrap()
 }
 
 impl Stage {

@@ -163,7 +163,7 @@ async fn a_file_is_given_along() {
         let file = File { bytes: "meow".into(), mime, filename: filename.clone() };
         for (kind, method, field) in KINDS {
             let send = to(ANN, file_of(kind, "https://desk/relay/media/1", "*see*"));
-            let receipt = telegram_at(&fake.url()).upload(&bot(), &send, &file).await;
+            let receipt = telegram_at(&fake.url()).upload(&bot(), &send, &file, "s1").await;
             assert!(receipt.unwrap().message_id.is_some(), "{kind}");
             let call = last(&fake);
             assert_eq!(call.method, method);
