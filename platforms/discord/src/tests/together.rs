@@ -304,7 +304,10 @@ async fn what_an_agent_does_is_done() {
     stage.discord.deliver(&stage.bot, &send).await.unwrap();
     assert_eq!(stage.fake.messages(thread.parse().unwrap()).last().unwrap()["content"], "in here");
     let rename = Op::ThreadRename { message_id: thread.clone(), thread_name: "done".to_owned() };
-    stage.deliver(GENERAL, rename).await.unwrap();
+    let metadata = json!({ "only_if_connector_created": true, "only_if_current_name": "plans" });
+    let metadata = metadata.as_object().unwrap().clone();
+    let rename = Send { metadata, ..to(GENERAL, rename) };
+    stage.discord.deliver(&stage.bot, &rename).await.unwrap();
     let info = stage.deliver(thread.parse().unwrap(), Op::GetChatInfo).await.unwrap().chat.unwrap();
     assert_eq!((info.name.as_str(), info.kind.as_str()), ("done", "thread"));
     stage.deliver(GENERAL, Op::Delete { message_id: made.clone() }).await.unwrap();

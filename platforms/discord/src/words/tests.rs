@@ -76,6 +76,7 @@ impl Rooms for Known {
             kind,
             guild_id: Some(Id(70)),
             parent_id: parent.map(Id),
+            owner_id: None,
             name: Some(name.to_owned()),
             topic: None,
         };

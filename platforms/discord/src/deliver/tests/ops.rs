@@ -194,6 +194,39 @@ async fn only_a_thread_of_the_chat_is_renamed() {
 }
 
 #[tokio::test]
+async fn a_thread_is_renamed_under_its_conditions() {
+    let stub = Stub::open().await;
+    let discord = discord_at(&stub.url);
+    let cases = [
+        (json!({ "only_if_connector_created": true }), "4242", "old", Ok(())),
+        (
+            json!({ "only_if_connector_created": true }),
+            "900",
+            "old",
+            Err("thread_of_somebody_else"),
+        ),
+        (json!({ "only_if_current_name": "old" }), "900", "old", Ok(())),
+        (json!({ "only_if_current_name": "old" }), "4242", "mine", Err("thread_has_another_name")),
+        (json!({}), "900", "mine", Ok(())),
+    ];
+    for (metadata, owner, name, want) in cases {
+        let room = json!({
+            "id": "510", "type": 11, "parent_id": "500", "owner_id": owner, "name": name,
+        });
+        stub.answer(200, room);
+        let op = Op::ThreadRename { message_id: message("510"), thread_name: "new".to_owned() };
+        let metadata = metadata.as_object().unwrap().clone();
+        let renamed = discord.deliver(&bot(), &Send { metadata, ..to(CHANNEL, op) }).await;
+        let is_asked = stub.last().what.starts_with("PATCH");
+        assert_eq!(is_asked, want.is_ok(), "{owner} {name}");
+        match want {
+            Ok(()) => assert!(renamed.is_ok(), "{renamed:?}"),
+            Err(why) => assert_eq!(code(renamed), why),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_chat_is_what_discord_says_it_is() {
     let stub = Stub::open().await;
     let discord = discord_at(&stub.url);
