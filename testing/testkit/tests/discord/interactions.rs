@@ -64,6 +64,21 @@ async fn what_comes_too_late_for_an_interaction_is_said_as_an_ordinary_message()
 }
 
 #[tokio::test]
+async fn what_comes_hours_too_late_is_said_where_it_was_asked_for_a_day() {
+    let (stage, mut gateway) = on_a_hook().await;
+    let (interaction, _) = command(&stage, &mut gateway).await;
+    stage.fake.end_interaction(interaction);
+    for (hours, is_said) in [(23, true), (2, false)] {
+        stage.desk.wakes_after(Duration::from_hours(hours)).await;
+        let result = follow_up(&mut gateway, &format!("after {hours}")).await;
+        assert_eq!(result["success"], is_said, "{hours}: {result}");
+    }
+    let said = stage.fake.messages(GENERAL);
+    let said = said.iter().filter(|said| said["content"] == json!("here you are"));
+    assert_eq!(said.count(), 1);
+}
+
+#[tokio::test]
 async fn who_reaches_nobody_is_told_so_at_once() {
     let (stage, _gateway) = on_a_hook().await;
     stage.fake.command(BOT, BOB, GENERAL, ("make", &json!([])));
