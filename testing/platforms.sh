@@ -11,6 +11,7 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$repo"
 
 platforms=(
+    "discord testing/discord/client.sh"
     "telegram testing/telegram/others.sh"
 )
 

@@ -926,7 +926,8 @@ begin
           and not exists (
               select from bot_keys b where b.tenant_id = r.tenant_id and b.key_id = r.key_id)
           and not exists (
-              select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id)
+              select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id
+                and octet_length(c.sealed) > 0)
         limit rows_max
         for update skip locked
     );
@@ -943,24 +944,33 @@ CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigi
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    keys bigint;
+    step bigint;
     gone bigint;
 begin
-    delete from capabilities c
+    update capabilities c set sealed = ''
     where (c.tenant_id, c.agent_id, c.session_sha256, c.kind) in (
         select e.tenant_id, e.agent_id, e.session_sha256, e.kind from capabilities e
-        where e.expires_at <= now() order by e.expires_at limit rows_max
+        where e.expires_at <= now() and octet_length(e.sealed) > 0
+        order by e.expires_at limit rows_max
         for update skip locked
     );
     get diagnostics gone = row_count;
+    delete from capabilities c
+    where (c.tenant_id, c.agent_id, c.session_sha256, c.kind) in (
+        select e.tenant_id, e.agent_id, e.session_sha256, e.kind from capabilities e
+        where e.expires_at <= now() - interval '1 day' order by e.expires_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics step = row_count;
+    gone := gone + step;
     delete from bot_keys k
     where (k.tenant_id, k.bot_id, k.bot_key_id) in (
         select e.tenant_id, e.bot_id, e.bot_key_id from bot_keys e
         where e.expires_at <= now() order by e.expires_at limit rows_max
         for update skip locked
     );
-    get diagnostics keys = row_count;
-    return gone + keys + forget_data_keys(kept, rows_max);
+    get diagnostics step = row_count;
+    return gone + step + forget_data_keys(kept, rows_max);
 end
 $$;
 
@@ -3445,6 +3455,8 @@ CREATE INDEX bots_by_adapter ON public.bots USING btree (adapter, tenant_id, bot
 CREATE INDEX bots_shared ON public.bots USING btree (created_at) WHERE shared;
 
 CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_at);
+
+CREATE INDEX capabilities_to_wipe ON public.capabilities USING btree (expires_at) WHERE (octet_length(sealed) > 0);
 
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 

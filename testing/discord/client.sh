@@ -27,7 +27,7 @@ mkdir -p "$cache"
     [ -e "$venv/complete" ] || install_client
 ) 9>"$venv.lock"
 
-export FAKE_DISCORD_BIN=${FAKE_DISCORD_BIN:-$repo/target/debug/examples/fake-discord}
+export FAKE_DISCORD_BIN=${FAKE_DISCORD_BIN:-${CARGO_TARGET_DIR:-$repo/target}/debug/examples/fake-discord}
 export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 if [ $# -eq 0 ]; then
     PYTHONPATH=$venv/zstd "$venv/bin/python" "$here/client.py" hears_guilds_and_people resumes_a_cut_socket

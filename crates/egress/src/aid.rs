@@ -73,7 +73,7 @@ impl Call<'_> {
         let Account { bot, platform, .. } = account;
         match self.aid {
             Aid::Nothing => platform.deliver_as(bot, self.send, self.name).await,
-            Aid::File(file) => platform.upload(bot, self.send, file).await,
+            Aid::File(file) => platform.upload(bot, self.send, file, self.name).await,
             Aid::Ended => self.make_plainly(account).await,
             Aid::Lent(lent) => match platform.follow_up(bot, self.send, lent).await {
                 Err(DeliverError::Refused { platform_code })

@@ -239,28 +239,32 @@ impl Default for MediaSection {
 /// Where Discord is. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_field_names, reason = "in the file they stand alone")]
 pub(crate) struct DiscordSection {
     /// What is asked of it.
     pub(crate) api_url: String,
     /// What it tells.
     pub(crate) gateway_url: String,
+    /// What people attach there.
+    pub(crate) cdn_url: String,
 }
 
 impl Default for DiscordSection {
     fn default() -> Self {
-        let Addresses { api, gateway } = Addresses::default();
-        Self { api_url: api.to_owned(), gateway_url: gateway.to_owned() }
+        let Addresses { api, gateway, cdn } = Addresses::default();
+        let [api_url, gateway_url, cdn_url] = [api, gateway, cdn].map(str::to_owned);
+        Self { api_url, gateway_url, cdn_url }
     }
 }
 
 impl DiscordSection {
     /// Its adapter, which begins no more sessions than the budget has.
     pub(crate) fn adapter(&self, budget: Arc<dyn Budget>) -> anyhow::Result<Discord> {
-        let at = Addresses { api: &self.api_url, gateway: &self.gateway_url };
+        let Self { api_url: api, gateway_url: gateway, cdn_url: cdn } = self;
+        let at = Addresses { api, gateway, cdn };
         let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
         discord.with_context(|| {
-            let Self { api_url, gateway_url } = self;
-            format!("discord.api_url is {api_url} and discord.gateway_url is {gateway_url}")
+            format!("discord.api_url is {api}, gateway_url is {gateway} and cdn_url is {cdn}")
         })
     }
 }

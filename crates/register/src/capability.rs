@@ -96,6 +96,10 @@ pub trait Lending: Send + Sync {
     /// The capability that is bound for this very session and has not ended.
     async fn capability(&self, lessee: &Lessee<'_>)
     -> Result<Option<StoredCapability>, StoreError>;
+
+    /// Where the capability acts that is bound for this very session, or acted until it ended, for
+    /// [`CAPABILITY_PLACE_KEPT_FOR`](nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR).
+    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError>;
 }
 
 impl Register {
@@ -119,13 +123,12 @@ impl Register {
         Ok(sessions.iter().map(seal).collect())
     }
 
-    /// Where the capability acts that is bound for a session, if there is one.
+    /// Where the capability acts that is bound for a session, or acted until lately, if there is one.
     pub async fn bound(
         &self,
         lessee: &Lessee<'_>,
     ) -> Result<Option<(BotId, String)>, RegisterError> {
-        let stored = self.store().capability(lessee).await?;
-        Ok(stored.map(|stored| (stored.bot, stored.chat)))
+        Ok(self.store().place(lessee).await?)
     }
 
     /// The capability that is bound for a session and acts there, if there is one.

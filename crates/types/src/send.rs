@@ -16,6 +16,32 @@ pub struct Send {
     pub metadata: Map<String, Value>,
 }
 
+/// Under which conditions a thread is renamed, so that nobody's own name for it is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conditions<'a> {
+    /// Only if our bot opened it.
+    pub is_ours: bool,
+    /// Only if it is still called this.
+    pub current_name: Option<&'a str>,
+}
+
+impl Conditions<'_> {
+    /// Whether it is renamed whatever it is.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Send {
+    /// The conditions of a [`Op::ThreadRename`].
+    pub fn conditions(&self) -> Conditions<'_> {
+        Conditions {
+            is_ours: self.metadata.get("only_if_connector_created") == Some(&Value::Bool(true)),
+            current_name: self.metadata.get("only_if_current_name").and_then(Value::as_str),
+        }
+    }
+}
+
 /// What can be done in a chat. A platform says which of these it can.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]

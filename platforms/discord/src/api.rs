@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
-use nightdesk_port::Bot;
+use nightdesk_port::{Bot, File};
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
@@ -19,9 +19,11 @@ use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+mod files;
 mod holds;
 mod refusal;
 
+pub(crate) use files::UNNAMED;
 pub(crate) use refusal::{Refusal, UNKNOWN_MESSAGE};
 
 use holds::Holds;
@@ -76,11 +78,13 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
+    /// What is given along.
+    pub(crate) file: Option<File>,
 }
 
 impl Call {
     pub(crate) const fn new(method: Method, path: String) -> Self {
-        Self { method, path, body: None }
+        Self { method, path, body: None, file: None }
     }
 
     pub(crate) fn get(path: String) -> Self {
@@ -89,6 +93,10 @@ impl Call {
 
     pub(crate) fn with(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
+    }
+
+    pub(crate) fn giving(self, file: File) -> Self {
+        Self { file: Some(file), ..self }
     }
 }
 
@@ -127,25 +135,23 @@ impl Caller<'_> {
 pub(crate) struct Api {
     client: Client,
     base: Url,
+    /// Where files lie.
+    cdn: Url,
     holds: Holds,
     clock: Arc<dyn Clock>,
 }
 
 impl Api {
     /// Opens the one client that makes all calls.
-    pub(crate) fn open(base: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        let base = Url::parse(base).map_err(|_| OpenError::Address)?;
-        let is_plain = base.query().is_none() && base.fragment().is_none();
-        if !matches!(base.scheme(), "https" | "http") || !is_plain {
-            return Err(OpenError::Address);
-        }
+    pub(crate) fn open(base: &str, cdn: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        let (base, cdn) = (address(base)?, address(cdn)?);
         let client = Client::builder()
             .connect_timeout(CONNECT_WAIT)
             .redirect(redirect::Policy::none())
             .no_proxy()
             .build()
             .map_err(OpenError::Client)?;
-        Ok(Self { client, base, holds: Holds::default(), clock })
+        Ok(Self { client, base, cdn, holds: Holds::default(), clock })
     }
 
     /// Makes one call as the bot.
@@ -192,10 +198,11 @@ impl Api {
         let url = url.map_err(|_| CallError::NotSent("the address is none".into()))?;
         let request = self.client.request(call.method.clone(), url).timeout(ANSWER_WAIT);
         let request = request.header(USER_AGENT, CALLER);
-        Ok(match &call.body {
-            Some(body) => request.json(body),
-            None if call.method == Method::GET => request,
-            None => request.header(CONTENT_LENGTH, 0),
+        Ok(match (&call.body, &call.file) {
+            (Some(body), Some(file)) => files::giving(request, body, file.clone()),
+            (Some(body), None) => request.json(body),
+            (None, _) if call.method == Method::GET => request,
+            (None, _) => request.header(CONTENT_LENGTH, 0),
         })
     }
 
@@ -215,6 +222,15 @@ impl Api {
         self.holds.note(caller.bot, call, (&headers, refusal.as_ref()), self.clock.moment());
         refusal.map_or(Ok(body), |refusal| Err(CallError::Refused(refusal)))
     }
+}
+
+/// An address to which a path can be added.
+fn address(text: &str) -> Result<Url, OpenError> {
+    let is_plain = |url: &Url| {
+        let is_bare = url.query().is_none() && url.fragment().is_none();
+        is_bare && matches!(url.scheme(), "https" | "http")
+    };
+    Url::parse(text).ok().filter(is_plain).ok_or(OpenError::Address)
 }
 
 /// Nothing was done only if there was no connection to do it on.

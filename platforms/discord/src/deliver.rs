@@ -1,7 +1,7 @@
 //! Deliver: what an agent says or does, as one call to Discord.
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, CAPABILITY_GONE, Deliver, DeliverError, Receipt};
+use nightdesk_port::{Bot, CAPABILITY_GONE, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use nightdesk_vault::Key;
@@ -31,6 +31,19 @@ impl Deliver for Discord {
         name: &str,
     ) -> Result<Receipt, DeliverError> {
         self.do_once(bot, send, Some(name)).await
+    }
+
+    async fn upload(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        file: &File,
+        name: &str,
+    ) -> Result<Receipt, DeliverError> {
+        let (asked, file) = Asked::giving(bot, &send.op, file)?;
+        let path = format!("channels/{}/messages", self.channel(bot, send).await?);
+        let call = Call::new(Method::POST, path).with(asked.named(Some(name)).into_json());
+        self.api.call(bot, call.giving(file)).await.map(Made::receipt).map_err(failed)
     }
 
     /// Answers an interaction. Without the bot's key: whoever has the token may.
@@ -184,6 +197,7 @@ fn said_no(refusal: &Refusal) -> DeliverError {
             DeliverError::RateLimited { retry_after: refusal.retry_after }
         }
         StatusCode::UNAUTHORIZED => DeliverError::KeyRejected,
+        StatusCode::PAYLOAD_TOO_LARGE => refused("file_too_large"),
         status if status.is_client_error() => refused(&refusal.word()),
         status => DeliverError::Ambiguous(format!("Discord answered {status}").into()),
     }

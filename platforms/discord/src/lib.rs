@@ -24,6 +24,7 @@ mod listen;
 mod words;
 mod eyes;
 mod deliver;
+mod files;
 mod connect;
 mod api;
 mod me;
@@ -35,7 +36,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Listen, Platform};
+use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Files, Listen, Platform};
 use nightdesk_types::Clock;
 
 pub use api::OpenError;
@@ -51,6 +52,9 @@ pub const NAME: &str = "discord";
 
 /// Where Discord is.
 pub const API_URL: &str = "https://discord.com";
+
+/// Where the files lie that people attach.
+pub const CDN_URL: &str = "https://cdn.discordapp.com";
 
 /// Where it tells what is said.
 pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
@@ -78,11 +82,13 @@ pub struct Addresses<'a> {
     pub api: &'a str,
     /// What it tells: [`GATEWAY_URL`], or what stands in for it.
     pub gateway: &'a str,
+    /// What people attach: [`CDN_URL`], or what stands in for it.
+    pub cdn: &'a str,
 }
 
 impl Default for Addresses<'_> {
     fn default() -> Self {
-        Self { api: API_URL, gateway: GATEWAY_URL }
+        Self { api: API_URL, gateway: GATEWAY_URL, cdn: CDN_URL }
     }
 }
 
@@ -95,7 +101,7 @@ impl Discord {
     ) -> Result<Self, OpenError> {
         let dialler = Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Gateway)?);
         Ok(Self {
-            api: Arc::new(Api::open(at.api, Arc::clone(&clock))?),
+            api: Arc::new(Api::open(at.api, at.cdn, Arc::clone(&clock))?),
             hands: Hands { dialler, budget, turns: Arc::default() },
             ears: Ears::default(),
             guilds: Guilds::default(),
@@ -120,6 +126,10 @@ impl Platform for Discord {
 
     fn context(&self) -> Context {
         Context::Asked
+    }
+
+    fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
+        Some(self)
     }
 
     fn eyes(&self) -> Option<&dyn Eyes> {

@@ -42,6 +42,6 @@ pub(crate) fn discord_at(url: &str) -> Discord {
 }
 
 pub(crate) fn open(api: &str, clock: Arc<dyn Clock>) -> Result<Discord, crate::OpenError> {
-    let at = crate::Addresses { api, gateway: "ws://127.0.0.1:1" };
+    let at = crate::Addresses { api, gateway: "ws://127.0.0.1:1", cdn: api };
     Discord::open(at, clock, Arc::new(Unlimited))
 }

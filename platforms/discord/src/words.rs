@@ -1,6 +1,7 @@
 //! Words: what Discord tells, in ours.
 
 mod command;
+mod file;
 mod id;
 mod message;
 mod press;
@@ -14,6 +15,7 @@ use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source}
 use serde::Deserialize;
 
 pub(crate) use command::is_token;
+pub(crate) use file::FileRef;
 pub(crate) use id::Id;
 pub(crate) use message::{BUTTON, COMMAND, Interaction, Message};
 pub(crate) use press::word as button_word;

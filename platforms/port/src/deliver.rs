@@ -99,8 +99,14 @@ pub trait Deliver: std::marker::Send + Sync {
         Err(DeliverError::Unsupported)
     }
 
-    /// Makes one call, and gives the file with it that it speaks of.
-    async fn upload(&self, _: &Bot, _: &Send, _: &File) -> Result<Receipt, DeliverError> {
+    /// Makes one call by a name, and gives the file with it that it speaks of.
+    async fn upload(
+        &self,
+        _bot: &Bot,
+        _send: &Send,
+        _file: &File,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
         Err(DeliverError::Unsupported)
     }
 }

@@ -9,7 +9,7 @@ use nightdesk_port::{Capabilities, LengthUnit, Pace};
 const MESSAGE_UTF16_MAX: u32 = 4_096;
 
 /// The ops there are calls for.
-const OPS: [&str; 9] = [
+const OPS: [&str; 10] = [
     "send",
     "edit",
     "typing",
@@ -18,6 +18,7 @@ const OPS: [&str; 9] = [
     "prompt",
     "react",
     "thread_create",
+    "thread_rename",
     "get_chat_info",
 ];
 

@@ -62,16 +62,28 @@ impl Deliver for Telegram {
                 self.done(bot, "sendChatAction", asked.with("action", "typing")).await
             }
             Op::ThreadCreate { thread_name } => self.open_topic(bot, asked, thread_name).await,
+            Op::ThreadRename { message_id, thread_name } => {
+                // Telegram tells nobody who opened a topic, nor what it is called.
+                if !send.conditions().is_none() {
+                    return Err(refused("condition_not_known"));
+                }
+                self.rename_topic(bot, asked, (message_id, thread_name)).await
+            }
             Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
             Op::Draft { .. }
             | Op::TaskCard { .. }
             | Op::TaskCardStop { .. }
-            | Op::ThreadRename { .. }
             | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
         }
     }
 
-    async fn upload(&self, bot: &Bot, send: &Send, file: &File) -> Result<Receipt, DeliverError> {
+    async fn upload(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        file: &File,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
         let Op::SendMedia { media_kind, content, reply_to, filename, .. } = &send.op else {
             return Err(DeliverError::Unsupported);
         };
@@ -175,6 +187,21 @@ impl Telegram {
             self.api.call(bot.key.as_ref(), "createForumTopic", &asked).await.map_err(failed)?;
         let thread_id = Some(topic.message_thread_id.to_string());
         Ok(Receipt { thread_id, ..Receipt::default() })
+    }
+
+    async fn rename_topic(
+        &self,
+        bot: &Bot,
+        asked: Asked,
+        (topic, name): (&str, &str),
+    ) -> Result<Receipt, DeliverError> {
+        let topic: i64 = topic.parse().map_err(|_| refused("thread_not_found"))?;
+        let asked = asked.with("message_thread_id", topic).with("name", asked::topic_name(name)?);
+        match self.api.call(bot.key.as_ref(), "editForumTopic", &asked.into_json()).await {
+            // It is called that already.
+            Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(Receipt::default()),
+            renamed => renamed.map(|_: Value| Receipt::default()).map_err(failed),
+        }
     }
 
     async fn chat_info(&self, bot: &Bot, asked: Asked, id: &str) -> Result<Receipt, DeliverError> {

@@ -130,7 +130,7 @@ struct State {
     /// What was done, oldest first.
     deeds: BTreeMap<TenantScope, Vec<Deed>>,
     /// By agent, digest of the session's name, and kind.
-    capabilities: BTreeMap<(AgentKey, [u8; 32], String), register::CapabilityRow>,
+    capabilities: BTreeMap<register::CapabilityKey, register::CapabilityRow>,
     /// By tenant, issuer and name.
     sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,

@@ -79,7 +79,13 @@ impl Deliver for Scripted {
         call::make(&self.client, url, (bot, send), aid).await
     }
 
-    async fn upload(&self, bot: &Bot, send: &Send, file: &File) -> Result<Receipt, DeliverError> {
+    async fn upload(
+        &self,
+        bot: &Bot,
+        send: &Send,
+        file: &File,
+        _name: &str,
+    ) -> Result<Receipt, DeliverError> {
         let url = settings::deliver_url(bot).ok_or(DeliverError::Unsupported)?;
         let aid = Aid { capability: None, file: Some(file) };
         call::make(&self.client, url, (bot, send), aid).await

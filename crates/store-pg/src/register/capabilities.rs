@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::{Lending, Lessee, StoredCapability};
+use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError};
 use nightdesk_vault::WrappedKey;
@@ -42,6 +43,33 @@ impl Lending for Pg {
                     key: DataKeyId::new(row.key_id),
                     wrapped: WrappedKey(row.wrapped),
                 }))
+            })
+        })
+        .await
+    }
+
+    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
+        let Lessee { scope, agent, session, kind } = *lessee;
+        let kind = kind.to_owned();
+        self.scoped("find where a capability acts", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    "select c.bot_id, c.chat_id from capabilities c
+                     where c.tenant_id = $1 and (c.agent_id = $2 or $5) and c.session_sha256 = $3
+                       and c.kind = $4
+                       and c.expires_at > clock_timestamp() - make_interval(secs => $6)
+                     order by c.bound_at desc
+                     limit 1",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    session.bytes().as_slice(),
+                    kind,
+                    is_planted(Bug::CapabilityByTenant),
+                    CAPABILITY_PLACE_KEPT_FOR.as_secs_f64()
+                )
+                .fetch_optional(connection)
+                .await?;
+                Ok(row.map(|row| (BotId::from_uuid(row.bot_id), row.chat_id)))
             })
         })
         .await

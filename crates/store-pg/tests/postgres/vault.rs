@@ -226,6 +226,13 @@ impl Lent {
         self.postgres.store.accept(&[accept.bearing(bound)]).await.expect("put");
     }
 
+    async fn place(&self, person: usize, session: &str) -> Option<(BotId, String)> {
+        let person = &self.cast.people[person];
+        let session = SessionDigest::of(session);
+        let lessee = Lessee { scope: person.scope, agent: person.agent, session, kind: KIND };
+        self.register.bound(&lessee).await.expect("ask")
+    }
+
     async fn of(&self, person: usize, session: &str, kind: &str) -> Option<Option<String>> {
         let person = &self.cast.people[person];
         let session = SessionDigest::of(session);
@@ -292,6 +299,19 @@ async fn a_capability_ends_and_is_gone() {
 
     assert_eq!(lent.of(0, "s1", KIND).await, Some(None));
     assert_eq!(count(&mut admin, "capabilities").await, 1);
+    assert!(lent.place(0, "s1").await.is_some(), "where it acted is known");
+    lent.postgres.store.forget_ended().await.expect("forget");
+    let wiped = "capabilities where sealed = ''";
+    assert_eq!(count(&mut admin, wiped).await, 1, "and nothing else of it");
+    assert!(lent.place(0, "s1").await.is_some(), "a day longer");
+    assert_eq!(
+        (lent.place(1, "s1").await, lent.place(0, "s2").await),
+        (None, None),
+        "by nobody else"
+    );
+
+    run(&mut admin, "update capabilities set expires_at = now() - interval '1 day'").await;
+    assert_eq!(lent.place(0, "s1").await, None);
     lent.postgres.store.forget_ended().await.expect("forget");
     assert_eq!(count(&mut admin, "capabilities").await, 0);
 }

@@ -30,6 +30,10 @@ pub const BOT_KEY_READ_WITHIN: Duration = Duration::from_mins(1);
 /// How long a capability is good, whatever its platform says.
 pub const CAPABILITY_GOOD_FOR_MAX: Duration = Duration::from_mins(15);
 
+/// For how long after its end it is known where a capability acted: what comes too late for it is said there
+/// as an ordinary message. The store's sweep forgets it then.
+pub const CAPABILITY_PLACE_KEPT_FOR: Duration = Duration::from_hours(24);
+
 /// How soon after its end a capability is gone from the store.
 pub const CAPABILITY_GONE_WITHIN: Duration = Duration::from_mins(1);
 

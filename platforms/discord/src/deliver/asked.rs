@@ -1,12 +1,13 @@
 //! Asked: what is asked of Discord, as it wants to be asked.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use nightdesk_port::{Bot, DeliverError};
+use nightdesk_port::{Bot, DeliverError, File};
 use nightdesk_types::send::{Op, PromptOption};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::refused;
+use crate::api::UNNAMED;
 use crate::capabilities::MESSAGE_CHARS_MAX;
 use crate::words::{Id, button_word};
 
@@ -41,10 +42,15 @@ pub(super) struct Asked(Map<String, Value>);
 impl Asked {
     /// Says something. It calls nobody, unless the bot's operator granted that.
     pub(super) fn saying(bot: &Bot, content: &str) -> Result<Self, DeliverError> {
-        let text = content.replace('\0', "");
-        if text.trim().is_empty() {
+        if content.replace('\0', "").trim().is_empty() {
             return Err(refused("empty"));
         }
+        Self::showing(bot, content)
+    }
+
+    /// The same, where something besides a text is shown.
+    fn showing(bot: &Bot, content: &str) -> Result<Self, DeliverError> {
+        let text = content.replace('\0', "");
         if u32::try_from(text.chars().count()).is_ok_and(|chars| chars <= MESSAGE_CHARS_MAX) {
             let mentions = json!({ "parse": granted(bot), "replied_user": false });
             return Ok(Self(Map::new()).with("content", text).with("allowed_mentions", mentions));
@@ -76,6 +82,17 @@ impl Asked {
             | Op::FollowUp { .. } => return Ok(None),
         };
         Ok(Some(asked.replying(reply_to.as_deref())))
+    }
+
+    /// A file, with what is said of it.
+    pub(super) fn giving(bot: &Bot, op: &Op, file: &File) -> Result<(Self, File), DeliverError> {
+        let Op::SendMedia { content, reply_to, filename, .. } = op else {
+            return Err(DeliverError::Unsupported);
+        };
+        let filename = filename.clone().or_else(|| file.filename.clone());
+        let named = json!([{ "id": 0, "filename": filename.as_deref().unwrap_or(UNNAMED) }]);
+        let asked = Self::showing(bot, content)?.with("attachments", named);
+        Ok((asked.replying(reply_to.as_deref()), File { filename, ..file.clone() }))
     }
 
     /// The same, with one more.
@@ -146,7 +163,7 @@ fn style(named: Option<&str>) -> u8 {
     }
 }
 
-/// A file as a message: Discord shows what an address leads to. To upload it, its bytes would have to be here.
+/// A file that lies elsewhere: Discord shows what an address leads to.
 fn media(caption: &str, url: &str) -> Result<String, DeliverError> {
     if !url.starts_with("https://") || url.contains(char::is_whitespace) {
         return Err(refused("file_not_taken"));

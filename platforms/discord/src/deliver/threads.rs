@@ -2,14 +2,16 @@
 
 use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
 use nightdesk_types::Send;
+use nightdesk_types::send::Conditions;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::asked::{PUBLIC_THREAD, id, number, thread_name};
+use super::asked::{Asked, PUBLIC_THREAD, id, number, thread_name};
 use super::{Made, failed, refused};
 use crate::Discord;
 use crate::api::Call;
+use crate::me::Me;
 use crate::words::{Id, Room};
 
 /// Somebody in a conversation with the bot.
@@ -44,14 +46,16 @@ impl Discord {
 
     /// A thread of a channel.
     async fn thread_of(&self, bot: &Bot, chat: Id, thread: Id) -> Result<Room, DeliverError> {
-        let room = if let Some(room) = self.guilds.room(bot.id, thread) {
-            room
-        } else {
-            let call = Call::get(format!("channels/{thread}"));
-            self.api.call::<Room>(bot, call).await.map_err(failed)?
+        let room = match self.guilds.room(bot.id, thread) {
+            Some(room) => room,
+            None => self.room_now(bot, thread).await?,
         };
-        let is_there = room.is_thread() && (room.parent_id == Some(chat) || thread == chat);
-        if is_there { Ok(room) } else { Err(no_thread()) }
+        thread_in(chat, room)
+    }
+
+    /// A channel as it is now.
+    async fn room_now(&self, bot: &Bot, id: Id) -> Result<Room, DeliverError> {
+        self.api.call(bot, Call::get(format!("channels/{id}"))).await.map_err(failed)
     }
 
     pub(super) async fn open_thread(
@@ -61,13 +65,22 @@ impl Discord {
         name: &str,
     ) -> Result<Receipt, DeliverError> {
         let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
-        let asked = json!({ "name": thread_name(name)?, "type": PUBLIC_THREAD });
+        let name = thread_name(name)?;
+        // In a forum every thread begins with a message.
+        let is_forum = self.guilds.room(bot.id, chat).is_some_and(|room| room.is_forum());
+        let asked = if is_forum {
+            let first = Asked::saying(bot, &name)?.into_json();
+            json!({ "name": name, "message": first })
+        } else {
+            json!({ "name": name, "type": PUBLIC_THREAD })
+        };
         let call = Call::new(Method::POST, format!("channels/{chat}/threads")).with(asked);
         let made: Made = self.api.call(bot, call).await.map_err(failed)?;
         Ok(Receipt { thread_id: Some(made.id.to_string()), ..Receipt::default() })
     }
 
-    /// Renames a thread. By the same call a channel could be renamed, so what it is is looked at first.
+    /// Renames a thread. By the same call a channel could be renamed, so what it is is looked at first; and who
+    /// opened it and what it is called, right before, where the agent asks for that.
     pub(super) async fn rename_thread(
         &self,
         bot: &Bot,
@@ -76,7 +89,12 @@ impl Discord {
     ) -> Result<Receipt, DeliverError> {
         let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
         let thread = id(thread).ok_or_else(no_thread)?;
-        let room = self.thread_of(bot, chat, thread).await?;
+        let room = if send.conditions().is_none() {
+            self.thread_of(bot, chat, thread).await?
+        } else {
+            thread_in(chat, self.room_now(bot, thread).await?)?
+        };
+        check(send.conditions(), &room, Me::of(bot))?;
         let asked = json!({ "name": thread_name(name)? });
         let path = format!("channels/{}", room.id);
         self.done(bot, Call::new(Method::PATCH, path).with(asked)).await
@@ -98,6 +116,23 @@ impl Discord {
         let chat = Some(ChatInfo { name, kind: kind.to_owned() });
         Ok(Receipt { chat, ..Receipt::default() })
     }
+}
+
+/// A channel, if it is a thread of this chat.
+fn thread_in(chat: Id, room: Room) -> Result<Room, DeliverError> {
+    let is_there = room.is_thread() && (room.parent_id == Some(chat) || room.id == chat);
+    if is_there { Ok(room) } else { Err(no_thread()) }
+}
+
+/// What speaks against renaming a thread.
+fn check(asked: Conditions<'_>, room: &Room, me: Me) -> Result<(), DeliverError> {
+    if asked.is_ours && !room.owner_id.is_some_and(|owner| me.is(owner)) {
+        return Err(refused("thread_of_somebody_else"));
+    }
+    if asked.current_name.is_some_and(|name| room.name.as_deref() != Some(name)) {
+        return Err(refused("thread_has_another_name"));
+    }
+    Ok(())
 }
 
 fn no_thread() -> DeliverError {

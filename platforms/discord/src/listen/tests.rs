@@ -48,7 +48,7 @@ pub(super) async fn stage() -> Stage {
 
 /// One of several nodes.
 fn node(gateway: &Gateway, stub: &Stub, clock: &FakeClock, purse: &Arc<Purse>) -> Discord {
-    let at = Addresses { api: &stub.url, gateway: &gateway.url };
+    let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
     let budget: Arc<dyn Budget> = Arc::<Purse>::clone(purse);
     Discord::open(at, Arc::new(clock.clone()), budget).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_port::{CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen, Part};
+use nightdesk_port::{Budget, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen, Part};
 use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
@@ -13,6 +13,7 @@ use super::*;
 use crate::Addresses;
 
 mod faults;
+mod ops;
 mod sockets;
 
 const BOT: u64 = 4242;
@@ -62,9 +63,13 @@ async fn stage() -> Stage {
 
 /// One of several nodes.
 fn node(fake: &FakeDiscord) -> Discord {
+    node_with(fake, Arc::new(Unlimited))
+}
+
+fn node_with(fake: &FakeDiscord, budget: Arc<dyn Budget>) -> Discord {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway };
-    Discord::open(at, Arc::new(FakeClock::default()), Arc::new(Unlimited)).unwrap()
+    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
+    Discord::open(at, Arc::new(FakeClock::default()), budget).unwrap()
 }
 
 impl Stage {
@@ -300,7 +305,10 @@ async fn what_an_agent_does_is_done() {
     stage.discord.deliver(&stage.bot, &send).await.unwrap();
     assert_eq!(stage.fake.messages(thread.parse().unwrap()).last().unwrap()["content"], "in here");
     let rename = Op::ThreadRename { message_id: thread.clone(), thread_name: "done".to_owned() };
-    stage.deliver(GENERAL, rename).await.unwrap();
+    let metadata = json!({ "only_if_connector_created": true, "only_if_current_name": "plans" });
+    let metadata = metadata.as_object().unwrap().clone();
+    let rename = Send { metadata, ..to(GENERAL, rename) };
+    stage.discord.deliver(&stage.bot, &rename).await.unwrap();
     let info = stage.deliver(thread.parse().unwrap(), Op::GetChatInfo).await.unwrap().chat.unwrap();
     assert_eq!((info.name.as_str(), info.kind.as_str()), ("done", "thread"));
     stage.deliver(GENERAL, Op::Delete { message_id: made.clone() }).await.unwrap();

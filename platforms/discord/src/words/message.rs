@@ -59,6 +59,12 @@ impl Message {
         SAID.contains(&self.kind)
     }
 
+    /// Its files, and those of what it passes on.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Attachment> {
+        let passed = self.message_snapshots.first().map(|snapshot| &snapshot.message);
+        self.attachments.iter().chain(passed.into_iter().flat_map(|passed| &passed.attachments))
+    }
+
     pub(super) const fn is_reply(&self) -> bool {
         self.kind == REPLY
     }
@@ -85,6 +91,9 @@ pub(crate) struct Member {
 /// A file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Attachment {
+    /// One without is not found again.
+    #[serde(default)]
+    pub(crate) id: Id,
     pub(crate) url: String,
     pub(crate) filename: Option<String>,
     pub(crate) content_type: Option<String>,

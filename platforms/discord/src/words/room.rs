@@ -18,6 +18,8 @@ pub(crate) struct Room {
     pub(crate) kind: u8,
     pub(crate) guild_id: Option<Id>,
     pub(crate) parent_id: Option<Id>,
+    /// Who opened it, if it is a thread.
+    pub(crate) owner_id: Option<Id>,
     pub(crate) name: Option<String>,
     pub(crate) topic: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use nightdesk_types::event::{Media, MessageKind};
 
+use super::FileRef;
 use super::message::{Attachment, Message, Poll, Sticker};
 
 /// Files of one message. Discord has no more.
@@ -12,9 +13,6 @@ const ANSWERS_MAX: usize = 10;
 
 /// The flag of a message that was spoken.
 const VOICE: u64 = 1 << 13;
-
-/// Where the pictures of stickers are.
-const STICKERS: &str = "https://media.discordapp.net/stickers";
 
 /// The format of stickers that are drawn by a program.
 const DRAWN: u8 = 3;
@@ -33,11 +31,8 @@ pub(super) struct Shown {
 /// What a message shows besides its text. Of what is passed on, the text stands in place of its own.
 pub(super) fn shown(message: &Message) -> Shown {
     let passed = message.message_snapshots.first().map(|snapshot| &snapshot.message);
-    let own = message.attachments.iter();
-    let files = own.chain(passed.into_iter().flat_map(|passed| &passed.attachments));
-    let is_voice = message.flags & VOICE != 0;
     let mut media: Vec<Media> =
-        files.take(FILES_MAX).map(|file| attached(file, is_voice)).collect();
+        message.files().take(FILES_MAX).map(|file| attached(message, file)).collect();
     let words = passed.map(|passed| passed.content.trim().to_owned()).unwrap_or_default();
     if let Some(sticker) = message.sticker_items.first().filter(|_| media.is_empty()) {
         media.push(picture(sticker));
@@ -48,7 +43,10 @@ pub(super) fn shown(message: &Message) -> Shown {
     Shown { kind, media, words: if words.is_empty() { poll() } else { words } }
 }
 
-fn attached(file: &Attachment, is_voice: bool) -> Media {
+fn attached(message: &Message, file: &Attachment) -> Media {
+    let is_voice = message.flags & VOICE != 0;
+    let (channel, id) = (message.channel_id, message.id);
+    let reference = FileRef::Attached { channel, message: id, file: file.id };
     let mime = file.content_type.clone();
     let class = mime.as_deref().and_then(|mime| mime.split('/').next()).unwrap_or_default();
     let kind = match class {
@@ -57,7 +55,7 @@ fn attached(file: &Attachment, is_voice: bool) -> Media {
         _ => "document",
     };
     Media {
-        url: file.url.clone(),
+        url: reference.write(),
         kind: Some(kind.to_owned()),
         mime: mime.or_else(|| Some("application/octet-stream".to_owned())),
         size: file.size,
@@ -83,7 +81,7 @@ fn picture(sticker: &Sticker) -> Media {
         _ => ("png", "image", "image/png"),
     };
     Media {
-        url: format!("{STICKERS}/{}.{ending}", sticker.id),
+        url: FileRef::Sticker(format!("{}.{ending}", sticker.id)).write(),
         kind: Some(kind.to_owned()),
         mime: Some(mime.to_owned()),
         ..Media::default()

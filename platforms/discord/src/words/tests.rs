@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nightdesk_testkit::cases::{Case, begin};
 use nightdesk_types::Event;
 use nightdesk_types::event::Content;
 use serde_json::{Value, json};
@@ -75,6 +76,7 @@ impl Rooms for Known {
             kind,
             guild_id: Some(Id(70)),
             parent_id: parent.map(Id),
+            owner_id: None,
             name: Some(name.to_owned()),
             topic: None,
         };
@@ -108,6 +110,7 @@ fn message(draft: Draft) -> event::Message {
 #[test]
 fn what_is_told_is_this_in_our_words() {
     let mut events = BTreeMap::new();
+    let cases = FIXTURES.map(|(name, _)| begin("discord", "fixture", name));
     for (name, _) in FIXTURES {
         let draft = read(&fixture(name)).expect("fixtures can be read");
         let event = draft.map(|draft| Event::normalise(draft).expect("every client can take it"));
@@ -115,6 +118,7 @@ fn what_is_told_is_this_in_our_words() {
     }
 
     insta::assert_json_snapshot!("fixtures", events);
+    cases.into_iter().for_each(Case::passed);
 }
 
 /// Only what says something, so that it can be read.

@@ -85,11 +85,12 @@ pub(crate) enum Reason {
 
 /// What stands in Telegram's words for a reason. They are for people, and change now and then: what is not
 /// known is only a number.
-const WORDS: [(&str, Reason); 32] = [
+const WORDS: [(&str, Reason); 33] = [
     ("can't parse entities", Reason::Unparsable),
     ("message is too long", Reason::TooLong),
     ("caption is too long", Reason::TooLong),
     ("message is not modified", Reason::NotModified),
+    ("topic_not_modified", Reason::NotModified),
     ("text is empty", Reason::Empty),
     ("text must be non-empty", Reason::Empty),
     ("chat not found", Reason::ChatNotFound),

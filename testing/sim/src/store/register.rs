@@ -89,6 +89,7 @@ through! { nightdesk_register::Hearings {
 
 through! { nightdesk_register::Lending {
     fn capability(lessee: &Lessee<'_>) -> Option<StoredCapability>;
+    fn place(lessee: &Lessee<'_>) -> Option<(BotId, String)>;
 }}
 
 through! { nightdesk_register::Listing {

@@ -94,7 +94,7 @@ async fn answer(
             Ok(control::answer(shared, what, &asked.unwrap_or_default().body))
         }
         (Door::Api, ["api", "v10", call @ ..]) => called::answer(shared, &head, call, asked).await,
-        (Door::Api, ["attachments", ..]) => Ok(file(shared, &path)),
+        (Door::Api, ["attachments", ..]) => Ok(file(shared, &path, asked)),
         _ => Ok(page(StatusCode::NOT_FOUND, Bytes::new())),
     }
 }
@@ -117,8 +117,12 @@ fn switching(accepted: &str) -> Response<Full<Bytes>> {
     response
 }
 
-fn file(shared: &Shared, path: &str) -> Response<Full<Bytes>> {
-    let world = shared.world();
+fn file(shared: &Shared, path: &str, asked: Option<Asked>) -> Response<Full<Bytes>> {
+    let (world, query) = (shared.world(), asked.unwrap_or_default().query);
+    let shown = |name: &str| query.get(name).map(String::as_str).unwrap_or_default();
+    if !world.is_good(path, shown("ex"), shown("hm")) {
+        return page(StatusCode::NOT_FOUND, Bytes::from("This content is no longer available."));
+    }
     let Some((kind, bytes)) = world.files.get(path) else {
         return page(StatusCode::NOT_FOUND, Bytes::new());
     };

@@ -15,6 +15,10 @@ pub struct Settings {
     pub interaction_wait: Duration,
     /// How long an interaction's token is good for.
     pub interaction_life: Duration,
+    /// How long the address of a file is good for.
+    pub link_life: Duration,
+    /// How large a file may be that a bot sends.
+    pub file_bytes_max: usize,
     /// How many calls a bucket takes in a window.
     pub bucket_calls: u32,
     /// How long a window is.
@@ -31,6 +35,8 @@ impl Default for Settings {
             identify_every: Duration::from_secs(5),
             interaction_wait: Duration::from_secs(3),
             interaction_life: Duration::from_mins(15),
+            link_life: Duration::from_hours(24),
+            file_bytes_max: 10 * 1024 * 1024,
             bucket_calls: 50,
             bucket_window: Duration::from_secs(1),
             ahead_by: Duration::ZERO,
@@ -48,6 +54,8 @@ impl Settings {
             "identify_every" => self.identify_every = span,
             "interaction_wait" => self.interaction_wait = span,
             "interaction_life" => self.interaction_life = span,
+            "link_life" => self.link_life = span,
+            "ahead_by" => self.ahead_by = span,
             "bucket_calls" => self.bucket_calls = u32::try_from(ms).ok()?,
             "bucket_window" => self.bucket_window = span,
             _ => return None,

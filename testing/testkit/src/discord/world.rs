@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use nightdesk_types::{Clock, Moment, SystemClock, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::fault::Fault;
 use super::gateway::Gateway;
@@ -16,6 +16,7 @@ use interactions::Interaction;
 
 pub(super) mod bots;
 pub(super) mod dispatch;
+pub(super) mod files;
 pub(super) mod guilds;
 pub(super) mod interactions;
 pub(super) mod messages;
@@ -139,25 +140,6 @@ impl World {
     pub(super) fn user(&self, id: u64) -> Value {
         let known = self.users.get(&id).cloned();
         known.unwrap_or_else(|| things::user(id, &format!("person-{id}"), false))
-    }
-
-    /// A file, at the path where it is found.
-    pub(super) fn keep_file(
-        &mut self,
-        channel: u64,
-        name: &str,
-        kind: &str,
-        bytes: Bytes,
-    ) -> Value {
-        let id = self.new_id();
-        let path = format!("/attachments/{channel}/{id}/{name}");
-        let url = format!("{}{path}", self.url);
-        let size = bytes.len();
-        self.files.insert(path, (kind.to_owned(), bytes));
-        json!({
-            "id": id.to_string(), "filename": name, "content_type": kind, "size": size,
-            "url": url, "proxy_url": url,
-        })
     }
 }
 

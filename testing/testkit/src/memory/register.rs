@@ -28,7 +28,7 @@ mod sessions;
 
 use bots::BotKeyRow;
 pub(super) use bots::BotRow;
-pub(super) use capabilities::CapabilityRow;
+pub(super) use capabilities::{CapabilityKey, CapabilityRow};
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 pub(super) use linking::CodeRow;

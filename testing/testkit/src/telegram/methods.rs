@@ -39,6 +39,7 @@ pub(super) fn answer(world: &mut World, token: &str, method: &str, asked: &Asked
         "sendchataction" => chat(world, asked).map(|_| json!(true)),
         "getchat" => chat(world, asked).map(whole),
         "createforumtopic" => sent::topic(world, token, asked),
+        "editforumtopic" => sent::rename(world, asked),
         "answercallbackquery" => {
             let id = asked.text("callback_query_id").unwrap_or_default();
             let late = "query is too old and response timeout expired or query ID is invalid";

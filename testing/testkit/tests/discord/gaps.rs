@@ -1,6 +1,7 @@
 //! Sessions that end.
 
 use jiff::SignedDuration;
+use nightdesk_testkit::cases::begin;
 use nightdesk_types::Clock;
 
 use super::*;
@@ -13,6 +14,7 @@ async fn stage() -> Stage {
 
 #[tokio::test]
 async fn what_is_said_while_the_session_is_lost_comes_once_and_the_operator_is_told() {
+    let case = begin("discord", "fault", "a session lost on a whole desk");
     let stage = stage().await;
     let mut gateway = stage.on_a_line().await;
     stage.arrive().await;
@@ -30,4 +32,5 @@ async fn what_is_said_while_the_session_is_lost_comes_once_and_the_operator_is_t
         assert_eq!(heard(&mut gateway).await["text"], json!(text));
     }
     assert_eq!(stage.desk.notices(&stage.household).await.len(), 1, "it is told of");
+    case.passed();
 }

@@ -1,5 +1,7 @@
 //! Interactions that are posted to the desk.
 
+use nightdesk_testkit::cases::begin;
+
 use super::*;
 
 const KIND: &str = "discord.interaction_token";
@@ -49,6 +51,7 @@ async fn a_command_is_deferred_and_answered_by_a_follow_up() {
 #[tokio::test]
 async fn what_comes_too_late_for_an_interaction_is_said_as_an_ordinary_message() {
     let (stage, mut gateway) = on_a_hook().await;
+    let case = begin("discord", "fault", "an interaction that ended");
     let (interaction, _) = command(&stage, &mut gateway).await;
     stage.fake.end_interaction(interaction);
 
@@ -57,6 +60,22 @@ async fn what_comes_too_late_for_an_interaction_is_said_as_an_ordinary_message()
     assert!(result["note"].as_str().is_some_and(|note| note.contains("ended")), "{result}");
     let said = stage.fake.messages(GENERAL).pop().expect("a message");
     assert_eq!(said["content"], json!("here you are"));
+    case.passed();
+}
+
+#[tokio::test]
+async fn what_comes_hours_too_late_is_said_where_it_was_asked_for_a_day() {
+    let (stage, mut gateway) = on_a_hook().await;
+    let (interaction, _) = command(&stage, &mut gateway).await;
+    stage.fake.end_interaction(interaction);
+    for (hours, is_said) in [(23, true), (2, false)] {
+        stage.desk.wakes_after(Duration::from_hours(hours)).await;
+        let result = follow_up(&mut gateway, &format!("after {hours}")).await;
+        assert_eq!(result["success"], is_said, "{hours}: {result}");
+    }
+    let said = stage.fake.messages(GENERAL);
+    let said = said.iter().filter(|said| said["content"] == json!("here you are"));
+    assert_eq!(said.count(), 1);
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
 mod context;
+mod files;
 mod gaps;
 mod interactions;
 
@@ -59,7 +60,7 @@ async fn stage_ahead_by(ahead_by: Duration) -> Stage {
 
 async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway };
+    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
     let budget = Arc::new(Sessions(Arc::new(Memory::new(FakeClock::default()))));
     let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
     let platform = Arc::new(discord.expect("addresses"));

@@ -65,7 +65,7 @@ async fn sung() -> String {
 /// What is heard over the gateway, where the key is shown first.
 async fn heard() -> String {
     let (gateway, stub) = (Gateway::open().await, Stub::open().await);
-    let at = Addresses { api: &stub.url, gateway: &gateway.url };
+    let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
     let clock = Arc::new(FakeClock::default());
     let discord = Discord::open(at, clock, Arc::new(Unlimited)).unwrap();
     let bot = bot();

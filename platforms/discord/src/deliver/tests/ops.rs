@@ -54,48 +54,6 @@ async fn an_op_is_this_call() {
     }
 }
 
-#[tokio::test]
-async fn every_op_that_is_offered_can_be_done_and_no_other() {
-    let ops = [
-        text("x"),
-        Op::Edit { message_id: message("1"), content: "x".to_owned() },
-        Op::Typing { content: None },
-        Op::Delete { message_id: message("1") },
-        Op::Draft { draft_id: 1, content: "x".to_owned(), is_final: false },
-        Op::TaskCard { card_id: "c".to_owned(), chunks: vec![] },
-        Op::TaskCardStop { card_id: "c".to_owned() },
-        Op::SendMedia {
-            media_kind: "image".to_owned(),
-            source_url: "https://example.org/a.png".to_owned(),
-            content: "look".to_owned(),
-            reply_to: None,
-            filename: None,
-        },
-        prompt(2),
-        Op::React { message_id: message("1"), emoji: "x".to_owned(), remove: false },
-        Op::ThreadCreate { thread_name: "x".to_owned() },
-        Op::ThreadRename { message_id: message("500"), thread_name: "x".to_owned() },
-        Op::GetChatInfo,
-        follow_up(),
-    ];
-    let stub = Stub::open().await;
-    let discord = discord_at(&stub.url);
-    for op in ops {
-        let is_offered = crate::capabilities::OPS.contains(&op.name());
-        if matches!(op, Op::ThreadRename { .. }) {
-            stub.answer(200, json!({ "id": "500", "type": 11, "parent_id": "9" }));
-        }
-        let name = op.name();
-        let send = to(CHANNEL, op);
-        let key = Key::new("tok".to_owned());
-        let done = match send.op.capability() {
-            Some(_) => discord.follow_up(&bot(), &send, &key).await,
-            None => discord.deliver(&bot(), &send).await,
-        };
-        assert_eq!(done.is_ok(), is_offered, "{name}: {done:?}");
-    }
-}
-
 fn prompt(options: usize) -> Op {
     let option = |i: usize| PromptOption {
         id: format!("o{i}"),
@@ -233,6 +191,39 @@ async fn only_a_thread_of_the_chat_is_renamed() {
     stub.answer(200, json!({ "id": "500", "type": 0, "guild_id": "70" }));
     let renamed = discord.deliver(&bot(), &to(CHANNEL, rename("500"))).await;
     assert_eq!(code(renamed), "thread_not_found", "a channel keeps its name");
+}
+
+#[tokio::test]
+async fn a_thread_is_renamed_under_its_conditions() {
+    let stub = Stub::open().await;
+    let discord = discord_at(&stub.url);
+    let cases = [
+        (json!({ "only_if_connector_created": true }), "4242", "old", Ok(())),
+        (
+            json!({ "only_if_connector_created": true }),
+            "900",
+            "old",
+            Err("thread_of_somebody_else"),
+        ),
+        (json!({ "only_if_current_name": "old" }), "900", "old", Ok(())),
+        (json!({ "only_if_current_name": "old" }), "4242", "mine", Err("thread_has_another_name")),
+        (json!({}), "900", "mine", Ok(())),
+    ];
+    for (metadata, owner, name, want) in cases {
+        let room = json!({
+            "id": "510", "type": 11, "parent_id": "500", "owner_id": owner, "name": name,
+        });
+        stub.answer(200, room);
+        let op = Op::ThreadRename { message_id: message("510"), thread_name: "new".to_owned() };
+        let metadata = metadata.as_object().unwrap().clone();
+        let renamed = discord.deliver(&bot(), &Send { metadata, ..to(CHANNEL, op) }).await;
+        let is_asked = stub.last().what.starts_with("PATCH");
+        assert_eq!(is_asked, want.is_ok(), "{owner} {name}");
+        match want {
+            Ok(()) => assert!(renamed.is_ok(), "{renamed:?}"),
+            Err(why) => assert_eq!(code(renamed), why),
+        }
+    }
 }
 
 #[tokio::test]

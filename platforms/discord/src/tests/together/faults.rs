@@ -1,5 +1,11 @@
 //! F40, F01: whatever the gateway does, what people say arrives once and in order.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use nightdesk_port::{Budget, ListenError};
+use nightdesk_testkit::cases::begin;
+use nightdesk_types::StoreError;
 use tokio::task::JoinSet;
 
 use super::*;
@@ -13,19 +19,20 @@ enum Trouble {
 
 #[tokio::test]
 async fn whatever_the_gateway_does_what_is_said_after_it_arrives() {
-    let cases: [(&str, Trouble, bool); 12] = [
+    let cases: [(&str, Trouble, bool); 13] = [
         ("op 7", Trouble::Order(Order::Reconnect), false),
-        ("op 9, for now", Trouble::Order(Order::Invalid { resumable: true }), false),
-        ("op 9, for good", Trouble::Order(Order::Invalid { resumable: false }), true),
+        ("op 9, true", Trouble::Order(Order::Invalid { resumable: true }), false),
+        ("op 9, false", Trouble::Order(Order::Invalid { resumable: false }), true),
         ("closed", Trouble::Order(Order::Close(4000)), false),
         ("4007", Trouble::Order(Order::Close(4007)), true),
         ("4009", Trouble::Order(Order::Close(4009)), true),
         ("cut", Trouble::Order(Order::Cut), false),
         ("a heartbeat asked for", Trouble::Order(Order::Heartbeat), false),
-        ("a dead address", Trouble::Fault(Kind::DeadResumeUrl, Some(Order::Reconnect)), false),
+        ("no HELLO", Trouble::Fault(Kind::NoHello, Some(Order::Cut)), false),
+        ("a dead resume URL", Trouble::Fault(Kind::DeadResumeUrl, Some(Order::Reconnect)), false),
         ("closed at resume", Trouble::Fault(Kind::CloseAtResume(4009), Some(Order::Cut)), true),
         ("invalid at resume", Trouble::Fault(Kind::InvalidAtResume(false), Some(Order::Cut)), true),
-        ("a repeat", Trouble::Fault(Kind::Repeat, None), false),
+        ("repeats", Trouble::Fault(Kind::Repeat, None), false),
     ];
     let mut all = JoinSet::new();
     for (name, trouble, is_lost) in cases {
@@ -35,6 +42,7 @@ async fn whatever_the_gateway_does_what_is_said_after_it_arrives() {
 }
 
 async fn goes_on_after(name: &'static str, trouble: Trouble, is_lost: bool) {
+    let case = begin("discord", "fault", name);
     let mut stage = stage().await;
     stage.arrive().await;
     let sessions = stage.fake.identifies().len();
@@ -57,6 +65,7 @@ async fn goes_on_after(name: &'static str, trouble: Trouble, is_lost: bool) {
     assert_eq!(stage.texts(2).await, ["after", "later"], "{name}");
     let begun = stage.fake.identifies().len() - sessions;
     assert_eq!(begun, usize::from(is_lost), "{name}");
+    case.passed();
 }
 
 impl Stage {
@@ -72,6 +81,7 @@ impl Stage {
 async fn a_number_that_never_comes_is_a_gap_that_is_told_of() {
     let mut stage = stage().await;
     stage.arrive().await;
+    let case = begin("discord", "fault", "a sequence gap");
     stage.fake.fault(Fault::gateway(1, Kind::Gap));
     stage.fake.say(ANN, GENERAL, "lost");
     stage.fake.say(ANN, GENERAL, "after");
@@ -79,11 +89,13 @@ async fn a_number_that_never_comes_is_a_gap_that_is_told_of() {
     assert_eq!(said(&heard)[0].1.text, "after");
     assert!(heard.iter().any(|one| one.is_after_gap));
     assert_eq!(stage.fake.identifies().len(), 1);
+    case.passed();
 }
 
 #[tokio::test]
 async fn hearts_that_are_not_heard_are_replaced() {
     let mut stage = stage().await;
+    let case = begin("discord", "fault", "no ACK");
     stage.fake.settings(|settings| settings.heartbeat_every = Duration::from_millis(400));
     stage.fake.fault(Fault::gateway(2, Kind::NoAck));
     stage.arrive().await;
@@ -96,18 +108,46 @@ async fn hearts_that_are_not_heard_are_replaced() {
     assert!(is_replaced);
     stage.fake.say(ANN, GENERAL, "alive");
     assert_eq!(stage.texts(1).await, ["alive"]);
+    case.passed();
 }
 
 #[tokio::test]
 async fn fatal_codes_never_spin() {
     for code in [4004, 4013, 4014] {
+        let case = begin("discord", "fault", &code.to_string());
         let stage = stage().await;
         stage.fake.fault(Fault::gateway(100, Kind::CloseAtIdentify(code)));
         for _ in 0..5 {
             assert!(stage.discord.listen(&stage.bot, None).await.is_err(), "{code}");
         }
         assert_eq!(stage.fake.identifies().len(), 1, "{code}");
+        case.passed();
     }
+}
+
+/// One session, and no other.
+struct One(AtomicBool);
+
+#[async_trait]
+impl Budget for One {
+    async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
+        Ok(!self.0.swap(true, Ordering::SeqCst))
+    }
+}
+
+#[tokio::test]
+async fn whoever_has_begun_often_enough_begins_no_more() {
+    let case = begin("discord", "fault", "1,000th IDENTIFY");
+    let mut stage = stage().await;
+    stage.discord = node_with(&stage.fake, Arc::new(One(AtomicBool::new(false))));
+    stage.arrive().await;
+    assert_eq!(stage.fake.order(Order::Invalid { resumable: false }), 1);
+    for _ in 0..5 {
+        let heard = stage.discord.listen(&stage.bot, stage.cursor.as_deref()).await;
+        assert!(matches!(heard, Err(ListenError::Barred { .. })), "{heard:?}");
+    }
+    assert_eq!(stage.fake.identifies().len(), 1, "Discord would have taken the token away");
+    case.passed();
 }
 
 // F01

@@ -163,7 +163,7 @@ async fn a_file_is_given_along() {
         let file = File { bytes: "meow".into(), mime, filename: filename.clone() };
         for (kind, method, field) in KINDS {
             let send = to(ANN, file_of(kind, "https://desk/relay/media/1", "*see*"));
-            let receipt = telegram_at(&fake.url()).upload(&bot(), &send, &file).await;
+            let receipt = telegram_at(&fake.url()).upload(&bot(), &send, &file, "s1").await;
             assert!(receipt.unwrap().message_id.is_some(), "{kind}");
             let call = last(&fake);
             assert_eq!(call.method, method);
@@ -212,15 +212,15 @@ async fn a_chat_says_what_it_is() {
     }
 }
 
-/// One of every op there is, about the message of that id, and the chat it is for.
-fn every_op(id: &str) -> [(i64, Op); 14] {
+/// One of every op there is, about the message and the topic of these ids, and the chat it is for.
+fn every_op(id: &str, topic: &str) -> [(i64, Op); 14] {
     let (message_id, content) = (id.to_owned(), "so it is".to_owned());
     [
         (ANN, text("so be it")),
         (ANN, Op::Edit { message_id: message_id.clone(), content: content.clone() }),
         (ANN, Op::Typing { content: None }),
         (ANN, Op::React { message_id: message_id.clone(), emoji: "👀".to_owned(), remove: false }),
-        (ANN, Op::Delete { message_id: message_id.clone() }),
+        (ANN, Op::Delete { message_id }),
         (ANN, file_of("image", "https://files.test/large", "")),
         (ANN, question("a1", &["yes", "no"])),
         (FORUM, Op::ThreadCreate { thread_name: "Plans".to_owned() }),
@@ -228,9 +228,34 @@ fn every_op(id: &str) -> [(i64, Op); 14] {
         (ANN, Op::Draft { draft_id: 1, content: content.clone(), is_final: false }),
         (ANN, Op::TaskCard { card_id: "1".to_owned(), chunks: Vec::new() }),
         (ANN, Op::TaskCardStop { card_id: "1".to_owned() }),
-        (ANN, Op::ThreadRename { message_id, thread_name: "Plans".to_owned() }),
+        (FORUM, rename(topic)),
         (ANN, Op::FollowUp { session_key: "s".to_owned(), kind: "k".to_owned(), content }),
     ]
+}
+
+fn rename(topic: &str) -> Op {
+    Op::ThreadRename { message_id: topic.to_owned(), thread_name: "Plans".to_owned() }
+}
+
+#[tokio::test]
+async fn a_topic_is_renamed_but_not_under_conditions_that_nobody_knows() {
+    let fake = fake().await;
+    let open = Op::ThreadCreate { thread_name: "Plan".to_owned() };
+    let topic = deliver(&fake, &to(FORUM, open)).await.unwrap().thread_id.unwrap();
+    for _ in 0..2 {
+        deliver(&fake, &to(FORUM, rename(&topic))).await.expect("it is called that");
+    }
+    let calls = fake.calls().len();
+    for condition in ["only_if_connector_created", "only_if_current_name"] {
+        let value = if condition.ends_with("name") { json!("Plan") } else { json!(true) };
+        let metadata = json!({ condition: value }).as_object().unwrap().clone();
+        let send = Send { metadata, ..to(FORUM, rename(&topic)) };
+        let refused = deliver(&fake, &send).await.unwrap_err();
+        assert!(
+            matches!(&refused, DeliverError::Refused { platform_code } if platform_code == "condition_not_known")
+        );
+    }
+    assert_eq!(fake.calls().len(), calls, "nothing was asked of Telegram");
 }
 
 #[tokio::test]
@@ -240,8 +265,11 @@ async fn what_it_says_it_can_do_it_does() {
     for op in ops {
         let case = begin("telegram", "op", op);
         let id = deliver(&fake, &to(ANN, text("first"))).await.unwrap().message_id.unwrap();
+        let open = Op::ThreadCreate { thread_name: "Plan".to_owned() };
+        let topic = deliver(&fake, &to(FORUM, open)).await.unwrap().thread_id.unwrap();
         let calls = fake.calls().len();
-        let (chat, op) = every_op(&id).into_iter().find(|(_, one)| one.name() == op).unwrap();
+        let (chat, op) =
+            every_op(&id, &topic).into_iter().find(|(_, one)| one.name() == op).unwrap();
         deliver(&fake, &to(chat, op)).await.unwrap();
         assert_eq!(fake.calls().len(), calls + 1, "it is one call");
         made(&fake);
@@ -253,7 +281,7 @@ async fn what_it_says_it_can_do_it_does() {
 async fn what_it_does_not_say_it_can_do_it_does_not() {
     let fake = fake().await;
     let ops = nightdesk_port::Platform::capabilities(&telegram_at(&fake.url()), &bot()).ops;
-    let others = every_op("1").into_iter().filter(|(_, op)| !ops.contains(&op.name()));
+    let others = every_op("1", "1").into_iter().filter(|(_, op)| !ops.contains(&op.name()));
     let others: Vec<_> = others.collect();
     assert_eq!(others.len(), 14 - ops.len(), "every op is one or the other");
     for (chat, op) in others {

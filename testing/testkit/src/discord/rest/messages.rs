@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Answered, Refusal, done, draft, need, nothing};
-use crate::discord::request::Asked;
+use crate::discord::request::{Asked, File};
 use crate::discord::world::messages::is_ephemeral;
 use crate::discord::world::permissions::{
     ADD_REACTIONS, ATTACH_FILES, MANAGE_MESSAGES, READ_MESSAGE_HISTORY, SEND_MESSAGES,
@@ -40,12 +40,12 @@ pub(super) fn list(world: &World, bot: u64, channel: u64, asked: &Asked) -> Answ
         (end.saturating_sub(limit), end)
     };
     let page = &all[begin.min(all.len())..end.min(all.len())];
-    done(page.iter().rev().map(|(_, message)| (*message).clone()).collect())
+    done(page.iter().rev().map(|(_, message)| world.told_now(message)).collect())
 }
 
 pub(super) fn get(world: &World, channel: u64, id: u64) -> Answered {
     let message = world.messages.get(&(channel, id)).filter(|message| !is_ephemeral(message));
-    done(message.cloned().ok_or_else(Refusal::unknown_message)?)
+    done(world.told_now(message.ok_or_else(Refusal::unknown_message)?))
 }
 
 pub(super) fn send(world: &mut World, bot: u64, channel: u64, asked: &Asked) -> Answered {
@@ -80,6 +80,10 @@ fn may_send(world: &World, bot: u64, channel: u64, asked: &Asked) -> Result<(), 
     )?;
     if !asked.files.is_empty() {
         need(world, bot, channel, ATTACH_FILES)?;
+        let is_over = |file: &File| file.bytes.len() > world.settings.file_bytes_max;
+        if asked.files.iter().any(is_over) {
+            return Err(Refusal::of(413, 40_005, "Request entity too large"));
+        }
     }
     let is_direct = world.is_direct(channel);
     if is_direct && world.people(channel).iter().any(|user| world.blocked.contains(user)) {

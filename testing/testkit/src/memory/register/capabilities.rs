@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use nightdesk_inbox::Accept;
 use nightdesk_register::{Lending, Lessee, StoredCapability};
+use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
 use nightdesk_types::planted::{Bug, is_planted};
-use nightdesk_types::{BotId, DataKeyId, StoreError, Timestamp};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
 
@@ -33,20 +34,38 @@ impl State {
     }
 }
 
+/// Behind which a capability's row is.
+pub(in super::super) type CapabilityKey = ((TenantScope, AgentId), [u8; 32], String);
+
+/// The row of a session's capability, if it had not ended then.
+fn found<'s>(
+    state: &'s State,
+    lessee: &Lessee<'_>,
+    then: Timestamp,
+) -> Option<(&'s CapabilityKey, &'s CapabilityRow)> {
+    let is_anybodys = is_planted(Bug::CapabilityByTenant);
+    state.capabilities.iter().find(|(((scope, agent), session, kind), row)| {
+        *scope == lessee.scope
+            && (*agent == lessee.agent || is_anybodys)
+            && (session, kind.as_str()) == (lessee.session.bytes(), lessee.kind)
+            && row.expires_at > then
+    })
+}
+
 #[async_trait]
 impl Lending for Memory {
+    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
+        let then = self.now().checked_sub(CAPABILITY_PLACE_KEPT_FOR).unwrap_or(Timestamp::MIN);
+        let state = self.lock();
+        Ok(found(&state, lessee, then).map(|(_, row)| (row.bot, row.chat.clone())))
+    }
+
     async fn capability(
         &self,
         lessee: &Lessee<'_>,
     ) -> Result<Option<StoredCapability>, StoreError> {
         let (now, state) = (self.now(), self.lock());
-        let is_anybodys = is_planted(Bug::CapabilityByTenant);
-        let found = state.capabilities.iter().find(|(((scope, agent), session, kind), row)| {
-            *scope == lessee.scope
-                && (*agent == lessee.agent || is_anybodys)
-                && (session, kind.as_str()) == (lessee.session.bytes(), lessee.kind)
-                && row.expires_at > now
-        });
+        let found = found(&state, lessee, now);
         Ok(found.and_then(|(((scope, agent), _, _), row)| {
             Some(StoredCapability {
                 agent: *agent,

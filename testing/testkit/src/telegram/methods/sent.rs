@@ -66,6 +66,20 @@ pub(super) fn react(world: &World, asked: &Asked) -> Answered {
     Err(bad("REACTION_INVALID"))
 }
 
+pub(super) fn rename(world: &mut World, asked: &Asked) -> Answered {
+    let place = asked.number("chat_id").zip(asked.number("message_thread_id"));
+    let opened = place.and_then(|(chat, topic)| world.message(chat, topic)).cloned();
+    let opened = opened.filter(|one| one.get("forum_topic_created").is_some());
+    let mut opened = opened.ok_or_else(|| bad("message thread not found"))?;
+    let name = json!(asked.text("name").unwrap_or_default());
+    if opened["forum_topic_created"]["name"] == name {
+        return Err(bad("TOPIC_NOT_MODIFIED"));
+    }
+    opened["forum_topic_created"]["name"] = name;
+    world.keep(opened);
+    Ok(json!(true))
+}
+
 pub(super) fn topic(world: &mut World, token: &str, asked: &Asked) -> Answered {
     let mut message = begun(world, token, asked)?;
     if message["chat"]["is_forum"] != json!(true) {

@@ -1,0 +1,38 @@
+//! File: what a message's files are called here.
+
+use super::Id;
+
+const ATTACHED: &str = "discord-file:";
+const STICKER: &str = "discord-sticker:";
+
+/// What leads to a file, for who has the bot's key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileRef {
+    /// A file of a message.
+    Attached { channel: Id, message: Id, file: Id },
+    /// The picture of a sticker, by its name.
+    Sticker(String),
+}
+
+impl FileRef {
+    /// Reads one that [`FileRef::write`] wrote.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        if let Some(name) = text.strip_prefix(STICKER) {
+            let (id, ending) = name.split_once('.')?;
+            let is_plain = Id::read(id).is_some() && ["png", "gif", "json"].contains(&ending);
+            return is_plain.then(|| Self::Sticker(name.to_owned()));
+        }
+        let mut ids = text.strip_prefix(ATTACHED)?.split('/').map(Id::read);
+        let [channel, message, file] = [ids.next()??, ids.next()??, ids.next()??];
+        ids.next().is_none().then_some(Self::Attached { channel, message, file })
+    }
+
+    pub(crate) fn write(&self) -> String {
+        match self {
+            Self::Attached { channel, message, file } => {
+                format!("{ATTACHED}{channel}/{message}/{file}")
+            }
+            Self::Sticker(name) => format!("{STICKER}{name}"),
+        }
+    }
+}
