@@ -34,7 +34,7 @@ test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
 
 # Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
-hermes *ARGS: _desk-for-tests
+hermes *ARGS: _desk-for-tests _fakes
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/turns.sh {{ ARGS }}
 
 # Drive the stock Hermes client's transport against the desk; ARGS as in testing/hermes/README.md.
@@ -200,6 +200,11 @@ _proofs:
 
 _desk-for-tests:
     cargo build --locked -p nightdesk --features scripted,planted
+
+# The fake platforms, as programs.
+_fakes:
+    cargo build --locked -p nightdesk-testkit --no-default-features --features discord,telegram \
+        --example fake-discord --example fake-telegram
 
 # Where the binary of a profile was built.
 _built profile:
