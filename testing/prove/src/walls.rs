@@ -13,6 +13,7 @@ mod who;
 mod world;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -22,12 +23,20 @@ use crate::chaos::run::Planted;
 use play::Play;
 use world::World;
 
+/// How long something may take to arrive. With a bug in it, it may never do so.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(3);
+
 /// Plays so many rounds on desks of this binary, and says what came of it.
 pub fn prove(binary: &Path, rounds: usize, planted: Planted) -> Result<Tally> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     runtime.block_on(async {
         let world = World::set(binary, planted).await?;
-        let play = Play::begin(&world)?;
+        let patience = match planted {
+            Planted::Nothing => PATIENCE,
+            Planted::InDesk(_) | Planted::InDatabase(_) => PATIENCE_WITH_A_BUG,
+        };
+        let play = Play::begin(&world, patience)?;
         for round in 0..rounds {
             play.round(round).await;
         }

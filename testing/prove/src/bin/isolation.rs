@@ -1,10 +1,11 @@
 //! Isolation: three nodes under a mixed load, most of it from rooms that people of five tenants or more
-//! share, and nothing may reach an agent it is not for. What every route tells nobody and foreign
+//! share, and nothing may reach an agent it is not for; and beside it, tenants on a Discord and a Telegram. What every route tells nobody and foreign
 //! tenants is asked by a test, whose counts are put beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -72,8 +73,13 @@ fn main() -> ExitCode {
 fn prove(arguments: &Arguments) -> Result<()> {
     let (cases, wrong) = arguments.cases.as_deref().map_or(Ok((0, 0)), counted)?;
     let options = options(arguments)?;
-    let platforms = walls::prove(&arguments.desk, arguments.rounds, options.planted)?;
-    let outcome = run(&options)?;
+    let (platforms, outcome) = thread::scope(|both| {
+        let platforms =
+            both.spawn(|| walls::prove(&arguments.desk, arguments.rounds, options.planted));
+        let outcome = run(&options);
+        let platforms = platforms.join().map_err(|_| anyhow::anyhow!("the platforms panicked"))?;
+        anyhow::Ok((platforms?, outcome?))
+    })?;
     let Outcome { folder, verdict, events, shared, .. } = &outcome;
     for violation in &verdict.violations {
         ui::say(&format!("{}: {}", violation.invariant, violation.what));

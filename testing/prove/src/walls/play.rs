@@ -13,8 +13,6 @@ use super::fetch::fetch;
 use super::who::{self, ALL, GROUP, OWNERS, ROOM};
 use super::world::World;
 
-/// How long something may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// In how many rounds something is said in the group: a bot answers there twenty times a minute.
@@ -27,6 +25,7 @@ const PRIED: &str = "pried";
 pub(super) struct Play<'w> {
     world: &'w World,
     agents: Vec<Agent>,
+    patience: Duration,
     pub(super) notes: Notes,
     /// What was waited for and did not come.
     pub(super) missing: AtomicU64,
@@ -36,11 +35,12 @@ pub(super) struct Play<'w> {
 
 impl<'w> Play<'w> {
     /// Has all agents dial in.
-    pub(super) fn begin(world: &'w World) -> Result<Self> {
+    pub(super) fn begin(world: &'w World, patience: Duration) -> Result<Self> {
         let notes = Notes::default();
         let dialled = (0..ALL.len()).map(|agent| dial(world, agent, &notes));
         let (missing, stolen) = (AtomicU64::default(), AtomicU64::default());
-        Ok(Self { agents: dialled.collect::<Result<_>>()?, world, notes, missing, stolen })
+        let agents = dialled.collect::<Result<_>>()?;
+        Ok(Self { world, agents, patience, notes, missing, stolen })
     }
 
     /// Everybody does everything once, at the same time.
@@ -185,7 +185,7 @@ impl<'w> Play<'w> {
 
     /// Waits for something. What does not come is missing.
     async fn until<T>(&self, found: impl Fn() -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         while Instant::now() < deadline {
             if let Some(found) = found() {
                 return Some(found);
