@@ -34,7 +34,7 @@ test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
 
 # Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
-hermes *ARGS: _desk-for-tests
+hermes *ARGS: _desk-for-tests _fakes
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/turns.sh {{ ARGS }}
 
 # Drive the stock Hermes client's transport against the desk; ARGS as in testing/hermes/README.md.
@@ -149,8 +149,8 @@ gate-rate-planted: _world
     ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" \
         --planted X23
 
-# Ask every route for what is another's, and share rooms among tenants: nothing may cross. Budget: 6
-# minutes.
+# Ask every route for what is another's, and share rooms, bots of Discord and bots of Telegram among
+# tenants: nothing may cross. Budget: 6 minutes.
 isolation *ARGS: _world
     mkdir -p target && rm -f target/isolation-cases
     NIGHTDESK_CASES="$PWD/target/isolation-cases" \
@@ -167,12 +167,13 @@ isolation-planted: _world
     trap 'rm -rf "$folder"' EXIT
     for bug in X9 X18 X19; do
         if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" \
-            --seconds 20 --folder "$folder" --planted $bug); then
+            --seconds 20 --rounds 1 --folder "$folder" --planted $bug); then
             echo "$bug was not seen"
             exit 1
         fi
         echo "$bug: $said"
-        grep -q 'crossed=[1-9]' <<< "$said"
+        grep -q '^isolation: .*crossed=[1-9]' <<< "$said"
+        grep -q '^platforms: .*crossed=[1-9]' <<< "$said"
     done
 
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
@@ -200,6 +201,11 @@ _proofs:
 
 _desk-for-tests:
     cargo build --locked -p nightdesk --features scripted,planted
+
+# The fake platforms, as programs.
+_fakes:
+    cargo build --locked -p nightdesk-testkit --no-default-features --features discord,telegram \
+        --example fake-discord --example fake-telegram
 
 # Where the binary of a profile was built.
 _built profile:

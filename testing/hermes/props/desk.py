@@ -25,7 +25,9 @@ class Gateway:
 class Desk:
     """One desk of two nodes on one database."""
 
-    def __init__(self, binary: Path, folder: Path, cluster: Cluster, database: str) -> None:
+    def __init__(
+        self, binary: Path, folder: Path, cluster: Cluster, database: str, more: str = ""
+    ) -> None:
         self.tenant = ""
         self.agent = ""
         self.bot = ""
@@ -40,7 +42,7 @@ class Desk:
         self.back = Node(binary, folder, "back", self._env, public=self.front)
         self.nodes = (self.front, self.back)
         for node in self.nodes:
-            node.configure(settings)
+            node.configure(settings + more)
 
     def plant(self, bug: str) -> None:
         """Makes the desk wrong in one way, on purpose, from its next start on."""

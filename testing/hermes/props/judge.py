@@ -6,7 +6,7 @@ Nothing here asks the desk. What counts is what the client and the platform saw.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 POLL_SECS = 0.02
 
@@ -25,6 +25,14 @@ async def until(what: str, holds: Callable[[], bool], secs: float = 20) -> None:
     """Waits for something that must come true."""
     end = time.monotonic() + secs
     while not holds():
+        require(time.monotonic() < end, f"not within {secs:g} s: {what}")
+        await asyncio.sleep(POLL_SECS)
+
+
+async def until_so(what: str, holds: Callable[[], Awaitable[bool]], secs: float = 20) -> None:
+    """The same for something that others have to be asked about."""
+    end = time.monotonic() + secs
+    while not await holds():
         require(time.monotonic() < end, f"not within {secs:g} s: {what}")
         await asyncio.sleep(POLL_SECS)
 

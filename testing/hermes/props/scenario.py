@@ -10,7 +10,10 @@ from typing import Any
 from props.postgres import Cluster
 from props.stage import Stage
 
-PLATFORMS = ("discord", "webchat")
+# Most scenarios are played on these, one at a time; some on a Discord and a Telegram at once.
+EACH = ("discord", "webchat")
+BOTH = ("both",)
+PLATFORMS = EACH + BOTH
 
 Act = Callable[[Any], Awaitable[None]]
 MakeStage = Callable[[Path, Cluster, str], Stage]
@@ -56,7 +59,7 @@ class Playbill:
         secs: float = 10,
         own_cluster: bool = False,
         bill: str | None = None,
-        platforms: tuple[str, ...] = PLATFORMS,
+        platforms: tuple[str, ...] = EACH,
         stage: MakeStage | None = None,
     ) -> Callable[[Act], Act]:
         """Makes a function a scenario."""

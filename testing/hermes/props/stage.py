@@ -40,7 +40,8 @@ class Stage:
             self._ends.push_async_callback(self.cluster.drop_database, self.database)
         template = "template1" if own_cluster else TEMPLATE
         await self.cluster.create_database(self.database, template)
-        self.desk = Desk(binary(), self._folder, self.cluster, self.database)
+        more = await self._settings()
+        self.desk = Desk(binary(), self._folder, self.cluster, self.database, more)
         if own_cluster:
             await self.desk.migrate()
         else:
@@ -62,6 +63,10 @@ class Stage:
         """The cluster, where the scenario has asked for one of its own."""
         assert isinstance(self.cluster, OwnCluster)
         return self.cluster
+
+    async def _settings(self) -> str:
+        """What the desk's configuration says on top of what every desk's says."""
+        return ""
 
     async def _register_bot(self) -> None:
         """Makes a bot on the platform outside."""

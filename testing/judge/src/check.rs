@@ -9,6 +9,7 @@ mod never;
 mod order;
 mod outbound;
 mod owner;
+mod plainly;
 mod revoked;
 mod stop;
 mod tables;
@@ -161,6 +162,7 @@ pub(crate) fn all(history: &History) -> Findings {
         wake::check,
         stop::check,
         lent::check,
+        plainly::check,
         revoked::check,
         outbound::check,
         window::check,

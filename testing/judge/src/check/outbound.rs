@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Invariant};
+use super::{Findings, Invariant, plainly};
 use crate::event::OutResult;
 use crate::history::{Answer, Ask, History, Mark, Said};
 use crate::names::{ByName, Name};
@@ -17,7 +17,10 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     for answer in &history.answers {
         requests.entry(answer.request).or_default().answers.push(answer);
     }
-    for said in &history.said {
+    // What was to be said by what was lent is looked at elsewhere.
+    let by_lent = plainly::asked(history);
+    let is_by_lent = |said: &&Said| plainly::request_of(history, &by_lent, said).is_some();
+    for said in history.said.iter().filter(|said| !is_by_lent(said)) {
         let by_nonce = by_nonce.get(said.nonce).map(|row| history.asks[row].request);
         match said.request.or(by_nonce) {
             Some(request) => requests.entry(request).or_default().said.push(said),

@@ -1,10 +1,11 @@
 //! Isolation: three nodes under a mixed load, most of it from rooms that people of five tenants or more
-//! share, and nothing may reach an agent it is not for. What every route tells nobody and foreign
+//! share, and nothing may reach an agent it is not for; and beside it, tenants on a Discord and a Telegram. What every route tells nobody and foreign
 //! tenants is asked by a test, whose counts are put beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -15,6 +16,7 @@ use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
 use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
 use nightdesk_prove::ui;
+use nightdesk_prove::walls::{self, Tally};
 use nightdesk_prove::worker::{self, Work};
 
 /// How big the world is. Rooms are so many that most events come from them.
@@ -42,6 +44,10 @@ struct Arguments {
     #[arg(long, default_value_t = 180)]
     seconds: u64,
 
+    /// How often everybody speaks on Discord and Telegram, beside the load.
+    #[arg(long, default_value_t = 12)]
+    rounds: usize,
+
     /// Where the test of all routes has written how many cases it asked, and how many were wrong.
     #[arg(long)]
     cases: Option<PathBuf>,
@@ -66,16 +72,33 @@ fn main() -> ExitCode {
 
 fn prove(arguments: &Arguments) -> Result<()> {
     let (cases, wrong) = arguments.cases.as_deref().map_or(Ok((0, 0)), counted)?;
-    let outcome = run(&options(arguments)?)?;
+    let options = options(arguments)?;
+    let (platforms, outcome) = thread::scope(|both| {
+        let platforms =
+            both.spawn(|| walls::prove(&arguments.desk, arguments.rounds, options.planted));
+        let outcome = run(&options);
+        let platforms = platforms.join().map_err(|_| anyhow::anyhow!("the platforms panicked"))?;
+        anyhow::Ok((platforms?, outcome?))
+    })?;
     let Outcome { folder, verdict, events, shared, .. } = &outcome;
     for violation in &verdict.violations {
         ui::say(&format!("{}: {}", violation.invariant, violation.what));
     }
+    let Tally { told, said, missing, .. } = platforms;
+    ui::put(&format!(
+        "platforms: told={told} said={said} missing={missing} crossed={}",
+        platforms.crossed
+    ));
     let crossed = verdict.count(Invariant::NoMisdelivery) + verdict.count(Invariant::Capability);
+    let crossed = crossed + platforms.crossed;
     ui::put(&format!("load: shared={shared} followed_up={}", verdict.followed_up));
     ui::put(&format!(
         "isolation: cases={cases} wrong={wrong} load_events={events} crossed={crossed}"
     ));
+    ensure!(
+        platforms.crossed == 0 && missing == 0,
+        "something crossed on the platforms, or was lost"
+    );
     ensure!(wrong == 0, "{wrong} of {cases} cases were answered wrongly");
     ensure!(
         verdict.counts.is_empty(),

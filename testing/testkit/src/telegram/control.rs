@@ -58,5 +58,5 @@ fn told(call: &Called) -> Value {
         Ok(result) => json!({ "result": result }),
         Err((status, description)) => json!({ "status": status, "description": description }),
     };
-    json!({ "method": call.method, "asked": call.asked, "answered": answered })
+    json!({ "token": call.token, "method": call.method, "asked": call.asked, "answered": answered })
 }

@@ -1,0 +1,106 @@
+"""One agent, on a Discord and a Telegram at once: everything goes back where it came from."""
+
+import time
+
+from props.judge import require, until, until_so
+from props.scenario import BOTH
+from turns.both import ANN, BOB, ROOMS, TIM, UMA, Both, said
+from turns.scenarios import scenario
+
+BILL = "both"
+GENERAL, COMMANDS, NIGHT = ROOMS.values()
+# Discord waits no longer for the first answer to a command, and shows "thinking…" for this one.
+FIRST_ANSWER_SECS = 3
+DEFERRED = 5
+CALL_SECS = 20
+
+
+@scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
+async def people_on_two_platforms(stage: Both) -> None:
+    """Ann and Bob write on Discord, Tim and Uma on Telegram, all to one agent, at the same time.
+    Each is answered by the platform's own bot, in the chat they wrote in and in no other, once."""
+    asked = {ANN: stage.word(), BOB: stage.word(), TIM: stage.word(), UMA: stage.word()}
+    rooms = {ANN: GENERAL, BOB: NIGHT}
+    for person, room in rooms.items():
+        await stage.discord.says(person, room, f"tell me about {asked[person]}")
+    for person in (TIM, UMA):
+        await stage.telegram.says(person, f"tell me about {asked[person]}")
+    for person, room in rooms.items():
+        await stage.answered_on_discord(room, asked[person])
+    for person in (TIM, UMA):
+        await stage.answered_on_telegram(person, asked[person])
+
+    told = {room: await stage.discord.told(room) for room in rooms.values()}
+    told |= {person: await stage.telegram.told(person) for person in (TIM, UMA)}
+    for person, word in asked.items():
+        where = [place for place, texts in told.items() if said(texts, word)]
+        require(where == [rooms.get(person, person)], f"{word} was answered at {where}")
+        turns = len(stage.agent.model.turns_of(word))
+        require(turns == 1, f"the model was asked about {word} {turns} times")
+    answers = sum(len(texts) for texts in told.values())
+    require(answers == len(asked), f"{answers} answers to {len(asked)} questions")
+
+
+@scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
+async def command_is_answered_by_what_was_lent(stage: Both) -> None:
+    """Ann gives a command. Discord posts it, signed, and is answered within its three seconds. The
+    model is asked, and the gateway answers by `follow_up`: Discord gets it under the token of that
+    very command. Neither the gateway nor any log ever sees that token, or a bot's."""
+    word = stage.word()
+    began_at = time.monotonic()
+    command = await stage.discord.command(ANN, COMMANDS, "ask", f"tell me about {word}")
+
+    async def deferred() -> bool:
+        return (await stage.discord.interaction(command))["answered"] == DEFERRED
+
+    await until_so("the command is taken", deferred, FIRST_ANSWER_SECS)
+    took_secs = time.monotonic() - began_at
+    require(took_secs < FIRST_ANSWER_SECS, f"Discord waited {took_secs:.1f} s")
+    await stage.answered_on_discord(COMMANDS, word)
+
+    async def followed_up() -> bool:
+        interaction = await stage.discord.interaction(command)
+        return any(word in str(one) for one in interaction["said"])
+
+    await until_so("the command is answered under its token", followed_up, CALL_SECS)
+    frames = [frame for line in stage.agent.tap.lines for frame in line.gateway.of("outbound")]
+    ops = [frame.body["action"]["op"] for frame in frames]
+    require("follow_up" in ops, f"the gateway asked for {ops}")
+    token = (await stage.discord.interaction(command))["token"]
+    logs = stage.logs()
+    require(word in logs, "nothing of it was written down")
+    for secret in (token, stage.discord.token, stage.telegram.token):
+        require(secret not in logs, f"{secret} was written down")
+
+
+@scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
+async def asleep_on_two_platforms(stage: Both) -> None:
+    """The gateway is stopped. Bob writes on Discord, Uma on Telegram: each sees the bot type, and the
+    agent is called. What they wrote waits, and is answered where it was written, once it is up."""
+    line = stage.agent.tap.lines[-1]
+    stage.agent.hermes.ask_to_end()
+    await stage.agent.hermes.ended()
+    await until("the desk has noticed", lambda: line.is_over)
+    await stage.desk.knows_the_line_is_over()
+    calls = len(stage.waker.calls)
+    typed = await stage.discord.typed(NIGHT), await stage.telegram.typed(UMA)
+    words = stage.word(), stage.word()
+    await stage.discord.says(BOB, NIGHT, f"tell me about {words[0]}")
+    await stage.telegram.says(UMA, f"tell me about {words[1]}")
+
+    async def types() -> bool:
+        seen = await stage.discord.typed(NIGHT), await stage.telegram.typed(UMA)
+        return seen[0] > typed[0] and seen[1] > typed[1]
+
+    await until_so("the bots type", types)
+    await until("the agent is called", lambda: len(stage.waker.calls) > calls)
+    require(set(stage.waker.calls) == {"/owl"}, f"{stage.waker.calls} were called")
+    require(not said(await stage.discord.told(NIGHT), words[0]), "answered by nobody")
+    await stage.agent.start()
+    await stage.answered_on_discord(NIGHT, words[0])
+    await stage.answered_on_telegram(UMA, words[1])
+    turns = [len(stage.agent.model.turns_of(word)) for word in words]
+    require(turns == [1, 1], f"the model was asked {turns} times")
+    crossed = said(await stage.telegram.told(UMA), words[0])
+    crossed |= said(await stage.discord.told(NIGHT), words[1])
+    require(not crossed, "an answer went to the other platform")

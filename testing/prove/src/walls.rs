@@ -1,0 +1,47 @@
+//! Walls: a Discord and a Telegram on which tenants share bots, and others have bots of their own. All
+//! people are in one guild and one group, so every bot hears everybody; nothing may reach an agent, a chat or a
+//! bot that it is not for.
+//!
+//! Agents also try, all the time, what they may not: to answer what was asked of others, to write where others do, and
+//! to fetch the files of others.
+
+mod agents;
+mod fetch;
+mod judge;
+mod play;
+mod who;
+mod world;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+pub use judge::Tally;
+
+use crate::chaos::run::Planted;
+use play::Play;
+use world::World;
+
+/// How long something may take to arrive. With a bug in it, it may never do so.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(3);
+
+/// Plays so many rounds on desks of this binary, and says what came of it.
+pub fn prove(binary: &Path, rounds: usize, planted: Planted) -> Result<Tally> {
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
+    runtime.block_on(async {
+        let world = World::set(binary, planted).await?;
+        let patience = match planted {
+            Planted::Nothing => PATIENCE,
+            Planted::InDesk(_) | Planted::InDatabase(_) => PATIENCE_WITH_A_BUG,
+        };
+        let play = Play::begin(&world, patience)?;
+        for round in 0..rounds {
+            play.round(round).await;
+        }
+        let tally = judge::judge(&world, &play);
+        play.end().await;
+        Ok(tally)
+    })
+}

@@ -1,0 +1,202 @@
+//! Play: everybody speaks, commands, presses and sends files, and agents try what they may not.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use nightdesk_sdk::{Agent, Place, SessionKey};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::agents::{Notes, Told, by_lent, dial};
+use super::fetch::fetch;
+use super::who::{self, ALL, GROUP, OWNERS, ROOM};
+use super::world::World;
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// In how many rounds something is said in the group: a bot answers there twenty times a minute.
+const GROUP_EVERY: usize = 3;
+
+/// What is said by who may not.
+const PRIED: &str = "pried";
+
+/// Everybody at play.
+pub(super) struct Play<'w> {
+    world: &'w World,
+    agents: Vec<Agent>,
+    patience: Duration,
+    pub(super) notes: Notes,
+    /// What was waited for and did not come.
+    pub(super) missing: AtomicU64,
+    /// Files that were given to who was not told of them.
+    pub(super) stolen: AtomicU64,
+}
+
+impl<'w> Play<'w> {
+    /// Has all agents dial in.
+    pub(super) fn begin(world: &'w World, patience: Duration) -> Result<Self> {
+        let notes = Notes::default();
+        let dialled = (0..ALL.len()).map(|agent| dial(world, agent, &notes));
+        let (missing, stolen) = (AtomicU64::default(), AtomicU64::default());
+        let agents = dialled.collect::<Result<_>>()?;
+        Ok(Self { world, agents, patience, notes, missing, stolen })
+    }
+
+    /// Everybody does everything once, at the same time.
+    pub(super) async fn round(&self, round: usize) {
+        let everybody = (0..ALL.len()).map(|agent| self.turn(agent, round));
+        futures_util::future::join_all(everybody).await;
+    }
+
+    pub(super) async fn end(self) {
+        for agent in self.agents {
+            agent.disconnect().await;
+        }
+    }
+
+    async fn turn(&self, agent: usize, round: usize) {
+        let word = |kind: &str| who::word(agent, round, kind);
+        self.says_on_discord(agent, &word("say"));
+        self.says_on_telegram(agent, json!({ "text": word("write") }));
+        if round.is_multiple_of(GROUP_EVERY) {
+            self.says_in_group(agent, &word("group"));
+            self.comes(agent, Told::Text(word("group"))).await;
+        }
+        self.comes(agent, Told::Text(word("say"))).await;
+        self.comes(agent, Told::Text(word("write"))).await;
+        self.commands(agent, &word("ask")).await;
+        self.presses_on_discord(agent, &word("d.prompt")).await;
+        self.presses_on_telegram(agent, &word("t.prompt")).await;
+        self.sends_a_file(agent, &word("file")).await;
+    }
+
+    fn says_on_discord(&self, agent: usize, word: &str) {
+        self.world.discord.say(who::on_discord(agent), ROOM, word);
+    }
+
+    fn says_on_telegram(&self, agent: usize, said: Value) {
+        let mut message = said;
+        message["from"] = person(agent);
+        let token = who::telegram_token(ALL[agent].bot);
+        self.world.telegram.happens(&token, json!({ "message": message }));
+    }
+
+    /// All bots are in the group.
+    fn says_in_group(&self, agent: usize, word: &str) {
+        let message = json!({ "chat": { "id": GROUP }, "from": person(agent), "text": word });
+        for bot in 0..OWNERS.len() {
+            let token = who::telegram_token(bot);
+            self.world.telegram.happens(&token, json!({ "message": message.clone() }));
+        }
+    }
+
+    /// A command is answered by what was lent for it, and by nobody else.
+    async fn commands(&self, agent: usize, word: &str) {
+        let options = json!([{ "type": 3, "name": "text", "value": word }]);
+        let (bot, person) = (who::bot_id(ALL[agent].bot), who::on_discord(agent));
+        self.world.discord.command(bot, person, ROOM, ("ask", &options));
+        let is_it = |told: &Told| matches!(told, Told::Command(given, _) if given == word);
+        let Some(Told::Command(_, session)) = self.finds(agent, is_it).await else { return };
+        let Some(session) = SessionKey::new(&session) else { return };
+        for other in self.others(agent) {
+            let follow_up = by_lent(&session, &format!("{PRIED} {word}"));
+            drop(other.desk().send_follow_up(follow_up).await);
+        }
+        for other in self.others(agent) {
+            let place = Place::chat("telegram", who::on_telegram(agent).to_string());
+            drop(other.desk().send(&place, format!("{PRIED} {word}")).await);
+        }
+    }
+
+    /// The agent asks, its person presses, and so does everybody else in the room.
+    async fn presses_on_discord(&self, agent: usize, word: &str) {
+        self.says_on_discord(agent, word);
+        let discord = &self.world.discord;
+        let asked = || {
+            let messages = discord.messages(ROOM);
+            let asks = |one: &&Value| one["content"] == word && one["author"]["bot"] == true;
+            messages.iter().find(asks).and_then(|one| one["id"].as_str()?.parse().ok())
+        };
+        let Some(message) = self.until(asked).await else { return };
+        for person in (0..ALL.len()).map(|next| (agent + next) % ALL.len()) {
+            let button = format!("hp1:{word}:yes");
+            discord.press(who::on_discord(person), ROOM, message, &button);
+        }
+        self.comes(agent, Told::Press(word.to_owned())).await;
+    }
+
+    async fn presses_on_telegram(&self, agent: usize, word: &str) {
+        self.says_on_telegram(agent, json!({ "text": word }));
+        let telegram = &self.world.telegram;
+        let asked = || {
+            let calls = telegram.calls();
+            let asks = |result: &Value| result["reply_markup"]["inline_keyboard"].is_array();
+            let sent = calls.into_iter().filter_map(|call| call.answered.ok());
+            sent.into_iter().find(|one| asks(one) && one.to_string().contains(word))
+        };
+        let Some(message) = self.until(asked).await else { return };
+        let token = who::telegram_token(ALL[agent].bot);
+        for person in [agent, (agent + 1) % ALL.len()] {
+            let press = json!({
+                "id": format!("{word}.{person}"), "from": self::person(person), "message": message,
+                "chat_instance": "1", "data": format!("hp1:{word}:yes"),
+            });
+            telegram.happens(&token, json!({ "callback_query": press }));
+        }
+        self.comes(agent, Told::Press(word.to_owned())).await;
+    }
+
+    /// Who was told of a file gets it. Nobody else does.
+    async fn sends_a_file(&self, agent: usize, word: &str) {
+        let file = json!({ "file_id": word, "file_unique_id": word, "file_name": "a.txt" });
+        self.says_on_telegram(agent, json!({ "caption": word, "document": file }));
+        let is_it = |told: &Told| matches!(told, Told::File(given, _) if given == word);
+        let Some(Told::File(_, url)) = self.finds(agent, is_it).await else { return };
+        let node = self.world.nodes[1].address();
+        for asker in 0..ALL.len() {
+            let token = self.world.token(asker);
+            let given = fetch(node, &url, &token).await.unwrap_or_default().contains(word);
+            match (asker == agent, given) {
+                (true, false) => drop(self.missing.fetch_add(1, Ordering::Relaxed)),
+                (false, true) => drop(self.stolen.fetch_add(1, Ordering::Relaxed)),
+                (true, true) | (false, false) => {}
+            }
+        }
+    }
+
+    fn others(&self, agent: usize) -> impl Iterator<Item = &Agent> {
+        let others = self.agents.iter().enumerate().filter(move |(other, _)| *other != agent);
+        others.map(|(_, other)| other)
+    }
+
+    async fn comes(&self, agent: usize, told: Told) {
+        self.finds(agent, |one| *one == told).await;
+    }
+
+    async fn finds(&self, agent: usize, is_it: impl Fn(&Told) -> bool) -> Option<Told> {
+        self.until(|| {
+            let notes = self.notes.all();
+            let found = notes.iter().find(|(by, told)| *by == agent && is_it(told));
+            found.map(|(_, told)| told.clone())
+        })
+        .await
+    }
+
+    /// Waits for something. What does not come is missing.
+    async fn until<T>(&self, found: impl Fn() -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + self.patience;
+        while Instant::now() < deadline {
+            if let Some(found) = found() {
+                return Some(found);
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        self.missing.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+fn person(agent: usize) -> Value {
+    json!({ "id": who::on_telegram(agent), "is_bot": false, "first_name": ALL[agent].name })
+}
