@@ -26,6 +26,7 @@ pub mod secrets;
 pub mod sleepers;
 pub mod loopback;
 pub mod chaos;
+pub mod owner_kill;
 pub mod gate_rate;
 pub mod history;
 pub mod bare;

@@ -11,11 +11,15 @@ use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
 use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::street::Rates;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
 /// Lines of a verdict that are shown.
 const SHOWN_MAX: usize = 12;
+
+/// How much people write on Discord and on Telegram, if they do.
+const STREET: Rates = Rates { discord: 30, telegram: 30 };
 
 /// Runs a world under faults and judges what was seen of it.
 #[derive(Debug, Parser)]
@@ -58,6 +62,10 @@ struct Arguments {
     /// How many rooms people of several tenants share.
     #[arg(long, default_value_t = 5)]
     rooms: usize,
+
+    /// People also write on Discord and Telegram.
+    #[arg(long)]
+    street: bool,
 
     /// Events the platform sends in a second, if the desk takes them.
     #[arg(long, default_value_t = 300)]
@@ -138,6 +146,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             rooms: arguments.rooms,
             calls_per_second: None,
         },
+        street: (arguments.street).then_some(STREET),
         patience: Duration::from_secs(arguments.patience),
         planted,
         desk: arguments.desk.clone(),
