@@ -18,9 +18,6 @@ use nightdesk_prove::worker::{self, Work};
 /// Lines of a verdict that are shown.
 const SHOWN_MAX: usize = 12;
 
-/// How much people write on Discord and on Telegram, if they do.
-const STREET: Rates = Rates { discord: 30, telegram: 30 };
-
 /// Runs a world under faults and judges what was seen of it.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -63,9 +60,9 @@ struct Arguments {
     #[arg(long, default_value_t = 5)]
     rooms: usize,
 
-    /// People also write on Discord and Telegram.
-    #[arg(long)]
-    street: bool,
+    /// Messages people write in a second on Discord, and as many on Telegram.
+    #[arg(long, default_value_t = 0)]
+    street: u64,
 
     /// Events the platform sends in a second, if the desk takes them.
     #[arg(long, default_value_t = 300)]
@@ -146,7 +143,8 @@ fn options(arguments: &Arguments) -> Result<Options> {
             rooms: arguments.rooms,
             calls_per_second: None,
         },
-        street: (arguments.street).then_some(STREET),
+        street: (arguments.street > 0)
+            .then_some(Rates { discord: arguments.street, telegram: arguments.street }),
         patience: Duration::from_secs(arguments.patience),
         planted,
         desk: arguments.desk.clone(),

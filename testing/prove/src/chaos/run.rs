@@ -127,10 +127,16 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
 /// Goes on until enough events were taken: a busy machine is slow, and no less right.
 fn enough(world: &mut World, events_min: u64) -> Result<()> {
     let deadline = Instant::now() + LONGER_MAX;
-    while world.platform(&PlatformOrder::Count)?.told < events_min && Instant::now() < deadline {
+    while told(world)? < events_min && Instant::now() < deadline {
         thread::sleep(LOOK_EVERY);
     }
     Ok(())
+}
+
+/// Events that were taken so far, wherever they came from.
+fn told(world: &mut World) -> Result<u64> {
+    let street = world.street(&StreetOrder::Count)?;
+    Ok(world.platform(&PlatformOrder::Count)?.told + street.told)
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {

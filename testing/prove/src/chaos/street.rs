@@ -94,6 +94,8 @@ pub struct Standing {
     pub accepted_ns: Vec<u64>,
     /// When sockets were closed.
     pub closed_ns: Vec<u64>,
+    /// The newest session.
+    pub session: String,
     /// Sessions that were asked for anew.
     pub identifies: usize,
     /// Sessions that went on.
@@ -118,8 +120,8 @@ pub struct Rates {
 pub struct Street {
     /// On Discord.
     pub discord: BotId,
-    /// On Telegram.
-    pub telegram: BotId,
+    /// On Telegram, if anybody writes there.
+    pub telegram: Option<BotId>,
     /// The members whose people write there.
     pub members: Vec<usize>,
     /// How much.

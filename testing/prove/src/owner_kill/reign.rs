@@ -30,6 +30,9 @@ const OWNER: &str = "
     select o.node from owners o join bots b on o.resource = 'bot/' || b.bot_id
     where b.adapter = 'discord'";
 
+/// Where its reading goes on.
+const CURSOR: &str = "select cursor from source_cursors where source = 'gateway'";
+
 /// Who listens, and how others come to do so.
 pub(super) struct Reign {
     owner: usize,
@@ -95,10 +98,10 @@ impl Reign {
         Ok(monotonic_ns())
     }
 
-    /// Leaves an owner alone until it has caught up, and for a while.
+    /// Leaves an owner alone until its session is stored and it has caught up, and for a while.
     fn reigns(&mut self, world: &mut World) -> Result<()> {
         let began = Instant::now();
-        while behind(&world.street(&Order::Count)?) > BEHIND_MAX {
+        while !has_caught_up(world)? {
             ensure!(began.elapsed() < PATIENCE, "an owner did not catch up");
             thread::sleep(LOOK_EVERY);
         }
@@ -139,8 +142,11 @@ fn start(world: &mut World, node: usize, death: Option<Death>) -> Result<()> {
     world.nodes[node].start_with(environment.as_slice())
 }
 
-const fn behind(standing: &Standing) -> u64 {
-    standing.said.saturating_sub(standing.told)
+/// Whether an owner's session is stored, and most of what was said is confirmed.
+fn has_caught_up(world: &mut World) -> Result<bool> {
+    let Standing { said, told, session, .. } = world.street(&Order::Count)?;
+    let is_stored = world.cluster.ask(DATABASE, CURSOR)?.contains(&session);
+    Ok(is_stored && said.saturating_sub(told) <= BEHIND_MAX)
 }
 
 /// Waits until Discord lets somebody have the session. How long that was after this time.

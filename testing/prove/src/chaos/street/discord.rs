@@ -60,7 +60,9 @@ impl Discord {
     pub(super) fn enter(&self, hall: &Hall) {
         let people = hall.street.members.iter().map(|member| person(*member));
         let people: Vec<u64> = people.chain([STRANGER]).collect();
-        people.iter().for_each(|id| self.fake.person(*id, &format!("p{id}")));
+        for id in &people {
+            self.fake.person(*id, &format!("p{id}"));
+        }
         let members = people.iter().chain([&PROGRAM.1]);
         let channels = (0..CHANNELS).map(|nth| FIRST_CHANNEL + nth as u64);
         self.fake.guild(&json!({
@@ -108,6 +110,7 @@ impl Discord {
     }
 
     /// Notes what the desk does.
+    #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
         let mut seen = Seen::default();
         loop {
@@ -133,6 +136,11 @@ impl Discord {
             at,
             accepted_ns: sockets.iter().filter_map(|socket| socket.began).map(ns).collect(),
             closed_ns: sockets.iter().filter_map(|socket| socket.closed).map(ns).collect(),
+            session: sockets
+                .iter()
+                .rev()
+                .find_map(|socket| socket.session.clone())
+                .unwrap_or_default(),
             identifies: self.fake.identifies().len(),
             resumes: resumes.iter().filter(|resume| resume.is_taken).count(),
             hung_up,

@@ -49,8 +49,12 @@ async fn enter_all(
     let settings =
         json!({ "public_key": at.public_key, "application_id": discord::BOT.to_string() });
     let discord = bot(register, cast, ("discord", "desk", discord::TOKEN), settings).await?;
-    let telegram =
-        bot(register, cast, ("telegram", "desk_bot", telegram::TOKEN), json!({})).await?;
+    let telegram = if rates.telegram > 0 {
+        let named = ("telegram", "desk_bot", telegram::TOKEN);
+        Some(bot(register, cast, named, json!({})).await?)
+    } else {
+        None
+    };
     let is_here = |member: &usize| !answers(*member) || member.is_multiple_of(ANSWERS_EVERY);
     let members: Vec<usize> = (0..cast.members.len()).filter(is_here).collect();
     for member in &members {
@@ -58,7 +62,10 @@ async fn enter_all(
         let on = |bot| OnBot { scope: TenantScope::of(one.tenant), agent: one.agent, bot };
         let on_discord = discord::person(*member).to_string();
         register.store().bind(on(discord), &on_discord).await?;
-        register.store().bind(on(telegram), &telegram::person(*member).to_string()).await?;
+        if let Some(telegram) = telegram {
+            let there = telegram::person(*member).to_string();
+            register.store().bind(on(telegram), &there).await?;
+        }
     }
     Ok(Street { discord, telegram, members, rates })
 }

@@ -11,10 +11,14 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::Hall;
 use crate::chance::Dice;
+use crate::chaos::gateways::answers;
 use crate::chaos::plan::Plan;
 
 /// Of how many messages in a hundred nobody may see anything: of strangers, and of programs.
 const REFUSED_PERCENT: u64 = 20;
+
+/// Whose agent answers writes seldom: a bot may not say as much in a chat as people do.
+const PICKS: usize = 2;
 
 /// What the SDK's agents say begins so.
 const SDK: &str = "sdk-";
@@ -36,7 +40,7 @@ impl Person {
         match dice.percent(REFUSED_PERCENT) {
             true if dice.percent(50) => Self::Stranger,
             true => Self::Program,
-            false => Self::Of(members[dice.below(members.len())]),
+            false => Self::Of(someone(members, dice)),
         }
     }
 
@@ -46,6 +50,12 @@ impl Person {
             Self::Stranger | Self::Program => Vec::new(),
         }
     }
+}
+
+/// Somebody, and seldom one whose agent answers.
+fn someone(members: &[usize], dice: &mut Dice) -> usize {
+    let mut pick = || members[dice.below(members.len())];
+    (0..PICKS).map(|_| pick()).find(|member| !answers(*member)).unwrap_or_else(pick)
 }
 
 /// A pace of so many in a second. What was missed is made up for. `None`: nothing at all.

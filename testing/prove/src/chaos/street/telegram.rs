@@ -46,6 +46,7 @@ impl Telegram {
     /// People write until they are told to stop.
     pub(super) async fn write(self: Arc<Self>, hall: Arc<Hall>) {
         let Some(mut pace) = pace(hall.street.rates.telegram) else { return };
+        let Some(bot) = hall.street.telegram else { return };
         let mut dice = Dice::of(hall.plan.seed, 70_001);
         for number in 1_u64.. {
             pace.tick().await;
@@ -59,7 +60,7 @@ impl Telegram {
                 Person::Stranger => STRANGER,
                 Person::Program => PROGRAM,
             };
-            hall.writes(who, (hall.street.telegram, &id.to_string()), (&nonce, number));
+            hall.writes(who, (bot, &id.to_string()), (&nonce, number));
             let from = json!({ "id": id, "is_bot": who == Person::Program, "first_name": "Ann" });
             let message = json!({ "from": from, "text": format!("{nonce} words on the street") });
             self.unconfirmed.add(number, nonce);
@@ -69,7 +70,9 @@ impl Telegram {
     }
 
     /// Notes what the desk does.
+    #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
+        let Some(bot) = hall.street.telegram else { return };
         let mut calls = 0;
         loop {
             // Nothing is said between the two looks: one thread does both.
@@ -79,7 +82,7 @@ impl Telegram {
             for call in self.fake.calls_after(calls) {
                 calls += 1;
                 if let Some((chat, text)) = words(&call) {
-                    hall.hears(hall.street.telegram, &chat.to_string(), text);
+                    hall.hears(bot, &chat.to_string(), text);
                 }
             }
             sleep(LOOK_EVERY).await;
