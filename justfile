@@ -179,8 +179,27 @@ isolation-planted: _world
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --nodes 3 --redis --seconds 240 --rate 240 \
+        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --seconds 240 --rate 180 \
         --events-min 50000 {{ ARGS }}
+
+# Kill the node that listens on Discord twenty times under load: the other must resume, and lose nothing. Budget: 7 minutes.
+owner-kill *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" {{ ARGS }}
+
+# The same with a bug planted in the desk: it must be seen.
+owner-kill-planted: _world
+    #!/usr/bin/env bash
+    set -euo pipefail
+    desk="$(just _built debug)"
+    folder="$(mktemp -d)"
+    trap 'rm -rf "$folder"' EXIT
+    if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/owner-kill" \
+        --kills 4 --planted X1 --folder "$folder"); then
+        echo "X1 was not seen"
+        exit 1
+    fi
+    echo "$said"
+    grep -q 'lost=[1-9]' <<< "$said"
 
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world

@@ -31,6 +31,10 @@ pub(crate) struct Lifecycle {
     pub(crate) rooms: TaskTracker,
     /// Work that nobody waits for: requests and sends that were begun. It comes to its end.
     pub(crate) work: TaskTracker,
+    /// Cancelled when nothing is under way any more.
+    pub(crate) hang_up: CancellationToken,
+    /// Whoever listens for bots: nobody else does before this node gives them back.
+    pub(crate) ears: TaskTracker,
     /// The inbox's writers. They stop when nobody can ask them any more.
     pub(crate) writers: TaskTracker,
 }
@@ -47,9 +51,15 @@ impl Lifecycle {
             self.rooms.wait().await;
             self.work.close();
             self.work.wait().await;
+            self.hang_up.cancel();
+            self.ears.close();
+            self.ears.wait().await;
+            // What was heard last may have begun some.
+            self.work.wait().await;
         };
         if tokio::time::timeout(STOP_WAIT, stopped).await.is_err() {
-            let left = self.street.len() + self.rooms.len() + self.work.len();
+            let inside = self.rooms.len() + self.work.len() + self.ears.len();
+            let left = self.street.len() + inside;
             tracing::warn!("stopped with {left} tasks still running");
         }
     }

@@ -127,9 +127,8 @@ impl Running {
             Arc::<Pg>::clone(&pg),
             life.drain.clone(),
         ));
-        // Until it gives its bots back: nobody else listens for them before.
-        let rooms = life.rooms.clone();
-        life.rooms.spawn(listening::run(Arc::clone(&desk), rooms, life.leave.clone()));
+        let ears = life.ears.clone();
+        life.ears.spawn(listening::run(Arc::clone(&desk), ears, life.hang_up.clone()));
         life.rooms.spawn(sweep::serve(
             Arc::clone(&desk),
             Arc::clone(&ringing.ears),

@@ -1,8 +1,8 @@
 //! Chaos: a whole world under faults, and everything that was seen of it, written down.
 //!
 //! [`world`] starts real nodes over a real database, and beside them, as processes of their own,
-//! a [`platform`] that posts and is called, and [`gateways`] with [`manner`]s of every kind. Each
-//! writes a history; a [`probe`] adds what the tables say. [`run`] strikes [`faults`] while all of
+//! a [`platform`] that posts and is called, a [`street`] of people on Discord and Telegram, and
+//! [`gateways`] with [`manner`]s of every kind. Each writes a history; a [`probe`] adds what the tables say. [`run`] strikes [`faults`] while all of
 //! them are at work, lets everything come to rest, and hands the histories to the judge.
 //! [`mutants`] does the same to desks with a bug planted, which the judge must find.
 //!
@@ -18,6 +18,7 @@ pub mod world;
 pub mod node;
 pub mod platform;
 pub mod gateways;
+pub mod street;
 pub mod wires;
 pub mod probe;
 pub mod faults;

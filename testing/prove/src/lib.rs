@@ -27,6 +27,7 @@ pub mod sleepers;
 pub mod loopback;
 pub mod chaos;
 pub mod walls;
+pub mod owner_kill;
 pub mod gate_rate;
 pub mod history;
 pub mod bare;

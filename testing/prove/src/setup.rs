@@ -22,6 +22,9 @@ use crate::ui;
 /// The name of the platform, as agents are told it.
 pub const PLATFORM: &str = "discord";
 
+/// Another that agents of a world with a street also speak for.
+pub const ALSO: &str = "telegram";
+
 /// Agents entered at a time.
 const AT_ONCE: usize = 12;
 

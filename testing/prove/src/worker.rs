@@ -14,7 +14,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::chaos::{gateways as chaos_gateways, platform as chaos_platform, wires as chaos_wires};
+use crate::chaos::{
+    gateways as chaos_gateways, platform as chaos_platform, street as chaos_street,
+    wires as chaos_wires,
+};
 use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
 /// What a worker may be.
@@ -38,6 +41,9 @@ pub enum Work {
     /// A platform that notes everything.
     #[command(hide = true)]
     ChaosPlatform(chaos_platform::Arguments),
+    /// People on Discord and Telegram.
+    #[command(hide = true)]
+    ChaosStreet(chaos_street::Arguments),
     /// Wires around a node that can be cut.
     #[command(hide = true)]
     ChaosWires(chaos_wires::Arguments),
@@ -57,6 +63,7 @@ impl Work {
             Self::Loopback(arguments) => runtime.block_on(loopback::run(arguments)),
             Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
+            Self::ChaosStreet(arguments) => runtime.block_on(chaos_street::run(arguments)),
             Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }

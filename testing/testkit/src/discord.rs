@@ -37,7 +37,7 @@ mod world;
 mod tests;
 
 pub use fault::{Fault, Kind};
-pub use gateway::{Identify, Order, Resume, Socket, overlap};
+pub use gateway::{Identify, Mark, Order, Resume, Socket, overlap};
 pub use settings::Settings;
 pub use world::Called;
 pub use world::interactions::Interaction;
@@ -153,6 +153,11 @@ impl FakeDiscord {
         self.shared.world().calls.clone()
     }
 
+    /// What it was asked after so many calls.
+    pub fn calls_after(&self, calls: usize) -> Vec<Called> {
+        self.shared.world().calls.iter().skip(calls).cloned().collect()
+    }
+
     /// The calls of one route, such as `POST /channels/{}/messages`.
     pub fn calls_of(&self, route: &str) -> Vec<Called> {
         self.calls().into_iter().filter(|call| call.route == route).collect()
@@ -171,6 +176,12 @@ impl FakeDiscord {
     /// Every RESUME that was heard.
     pub fn resumes(&self) -> Vec<Resume> {
         self.shared.world().gateway.resumes.clone()
+    }
+
+    /// Up to where a client said that it has everything: by a heartbeat, or where it resumed. All of earlier sessions
+    /// is behind that.
+    pub fn confirmed(&self) -> Mark {
+        self.shared.world().gateway.confirmed()
     }
 
     /// Everything that was asked of bots by buttons and commands.

@@ -133,6 +133,11 @@ impl FakeTelegram {
         self.shared.world().calls.clone()
     }
 
+    /// What it was asked after so many calls.
+    pub fn calls_after(&self, calls: usize) -> Vec<Called> {
+        self.shared.world().calls.iter().skip(calls).cloned().collect()
+    }
+
     /// Updates of a bot that nobody has confirmed.
     pub fn pending(&self, token: &str) -> usize {
         self.shared.world().bot(token).map_or(0, |bot| bot.updates.len())

@@ -14,11 +14,17 @@ use crate::inbound::{Placed, admit, place};
 use crate::quarantine::quarantine;
 use crate::{Account, Desk};
 
+/// What a stored cursor begins with while what came before it is still asked for: a death meanwhile costs neither
+/// the platform's session nor what is missing.
+const OWED: &str = "gap ";
+
 /// A source that this node reads, and how far it has.
 pub(super) struct Source {
     name: &'static str,
     epoch: NodeEpoch,
     pub(super) cursor: Option<String>,
+    /// Whether what came before the cursor is to be asked for.
+    owes: bool,
 }
 
 impl Source {
@@ -28,8 +34,10 @@ impl Source {
         name: &'static str,
     ) -> Result<Self, StoreError> {
         let (operator, bot) = (account.bot.operator, account.bot.id);
-        let (epoch, cursor) = desk.inbox.store().take_source(operator, bot, name).await?;
-        Ok(Self { name, epoch, cursor })
+        let (epoch, stored) = desk.inbox.store().take_source(operator, bot, name).await?;
+        let after_gap = stored.as_deref().and_then(|cursor| cursor.strip_prefix(OWED));
+        let (owes, cursor) = (after_gap.is_some(), after_gap.map(str::to_owned).or(stored));
+        Ok(Self { name, epoch, cursor, owes })
     }
 
     fn mark(&self, cursor: String) -> SourceMark {
@@ -44,10 +52,20 @@ impl Source {
         (account, ear): (&Account, &dyn Listen),
         told: Vec<Told>,
     ) -> Result<bool, StoreError> {
+        if self.owes {
+            listening.fill(account, ear).await?;
+            self.owes = false;
+            if !self.has_paid(&listening.desk, account).await? {
+                return Ok(false);
+            }
+        }
         let mut rest = VecDeque::from(told);
         while !rest.is_empty() && !listening.drain.is_cancelled() {
             let run = run(&mut rest);
-            if run.first().is_some_and(|first| first.is_after_gap) {
+            if let Some(first) = run.first().filter(|first| first.is_after_gap) {
+                if !self.owe(&listening.desk, account, first).await? {
+                    return Ok(false);
+                }
                 listening.fill(account, ear).await?;
             }
             if !self.keep(listening, account, run).await? {
@@ -55,6 +73,22 @@ impl Source {
             }
         }
         Ok(true)
+    }
+
+    /// Notes that a gap is to be filled, and where the source goes on after it, if nothing of that has to be stored
+    /// itself. Answers whether the source is still ours.
+    async fn owe(&self, desk: &Desk, account: &Account, first: &Told) -> Result<bool, StoreError> {
+        if !matches!(first.said, Ok(None)) {
+            return Ok(true);
+        }
+        let owed = self.mark(format!("{OWED}{}", first.cursor));
+        self.moves(desk, account, &owed).await
+    }
+
+    /// Notes that the gap before the cursor is filled.
+    async fn has_paid(&self, desk: &Desk, account: &Account) -> Result<bool, StoreError> {
+        let Some(cursor) = self.cursor.clone() else { return Ok(true) };
+        self.moves(desk, account, &self.mark(cursor)).await
     }
 
     /// Keeps what was told together. The cursor is where it was, or after what was stored of it, or after all.

@@ -125,6 +125,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
         nodes: NODES,
         redis: true,
         scale: SCALE,
+        street: None,
         patience: if arguments.planted.is_some() { PATIENCE_WITH_A_BUG } else { PATIENCE },
         planted,
         desk: arguments.desk.clone(),

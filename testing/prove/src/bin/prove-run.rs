@@ -11,6 +11,7 @@ use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
 use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::street::Rates;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
@@ -58,6 +59,10 @@ struct Arguments {
     /// How many rooms people of several tenants share.
     #[arg(long, default_value_t = 5)]
     rooms: usize,
+
+    /// Messages people write in a second on Discord, and as many on Telegram.
+    #[arg(long, default_value_t = 0)]
+    street: u64,
 
     /// Events the platform sends in a second, if the desk takes them.
     #[arg(long, default_value_t = 300)]
@@ -138,6 +143,8 @@ fn options(arguments: &Arguments) -> Result<Options> {
             rooms: arguments.rooms,
             calls_per_second: None,
         },
+        street: (arguments.street > 0)
+            .then_some(Rates { discord: arguments.street, telegram: arguments.street }),
         patience: Duration::from_secs(arguments.patience),
         planted,
         desk: arguments.desk.clone(),

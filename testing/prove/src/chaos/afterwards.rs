@@ -7,13 +7,15 @@ use anyhow::{Context, Result};
 use nightdesk_judge::Event;
 
 use super::node::Node;
+use super::street;
 use crate::secrets::canary::is_in;
 use crate::setup::Cast;
 
 /// Everything that nobody may ever read: what gateways sign with, and what platforms do.
 pub(super) fn secrets(cast: &Cast) -> Vec<String> {
     let of_gateways = cast.members.iter().map(|member| member.secret.clone());
-    of_gateways.chain(cast.bots.iter().map(|bot| bot.key.clone())).collect()
+    let of_bots = cast.bots.iter().map(|bot| bot.key.clone());
+    of_gateways.chain(of_bots).chain(street::secrets()).collect()
 }
 
 /// Whether a log holds a secret (I22), and whether the audit log is whole (I23).

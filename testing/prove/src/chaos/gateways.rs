@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
+pub(crate) use duty::answers;
+
 use super::manner::Manner;
 use super::plan::Plan;
 use crate::chance::Dice;

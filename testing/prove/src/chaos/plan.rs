@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::manner::{self, Manner, Manners};
 use super::rooms::Mover;
+use super::street::Street;
 use crate::chance::Dice;
 use crate::setup::{self, Cast, PLATFORM, Size};
 
@@ -75,6 +76,8 @@ pub struct Plan {
     pub conversations: Vec<Conversation>,
     /// Who is let in and out again.
     pub movers: Vec<Mover>,
+    /// Who writes on Discord and Telegram, if anybody does.
+    pub street: Option<Street>,
     /// Events the platform sends in a second.
     pub rate_per_s: u64,
     /// Of how many acks in a hundred it looks the event up.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use nightdesk_judge::{Event, Verdict, judge};
 
 use super::faults::{Fault, Wanted};
@@ -14,6 +14,7 @@ use super::in_flight;
 use super::manner::Manners;
 use super::plan::Scale;
 use super::platform::{Order as PlatformOrder, Sent};
+use super::street::{Order as StreetOrder, Rates};
 use super::world::{Alter, Design, Strike, World};
 use crate::chance::Dice;
 use crate::ui;
@@ -53,6 +54,8 @@ pub struct Options {
     pub redis: bool,
     /// How big the world is.
     pub scale: Scale,
+    /// How much people write on Discord and Telegram, if they do.
+    pub street: Option<Rates>,
     /// How long it may take to come to rest.
     pub patience: Duration,
     /// The bug that is planted, if any.
@@ -110,6 +113,7 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
     world.note(Event::Begin { seed: options.seed, faults });
     dial_in(&mut world)?;
     world.platform(&PlatformOrder::Begin)?;
+    world.street(&StreetOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
     strike_all(&mut world, options, began)?;
@@ -123,10 +127,16 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
 /// Goes on until enough events were taken: a busy machine is slow, and no less right.
 fn enough(world: &mut World, events_min: u64) -> Result<()> {
     let deadline = Instant::now() + LONGER_MAX;
-    while world.platform(&PlatformOrder::Count)?.told < events_min && Instant::now() < deadline {
+    while told(world)? < events_min && Instant::now() < deadline {
         thread::sleep(LOOK_EVERY);
     }
     Ok(())
+}
+
+/// Events that were taken so far, wherever they came from.
+fn told(world: &mut World) -> Result<u64> {
+    let street = world.street(&StreetOrder::Count)?;
+    Ok(world.platform(&PlatformOrder::Count)?.told + street.told)
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
@@ -141,6 +151,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         nodes: options.nodes,
         redis: options.redis,
         scale: options.scale,
+        street: options.street,
         manners: if options.wanted.odd_manners { Manners::All } else { Manners::Polite },
         environment,
         alter,
@@ -149,7 +160,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
 }
 
 /// Has everybody dial in, and waits until they have.
-fn dial_in(world: &mut World) -> Result<()> {
+pub(crate) fn dial_in(world: &mut World) -> Result<()> {
     world.gateways(&GatewayOrder::Dial)?;
     let deadline = Instant::now() + DIALLED_WITHIN;
     while !world.all_had_lines()? && Instant::now() < deadline {
@@ -186,10 +197,18 @@ fn strike(world: &mut World, fault: Fault, dice: &mut Dice) -> Result<()> {
 }
 
 /// Nothing new is sent; everybody behaves, and has time to finish. How much was sent in all.
-fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent> {
+pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent> {
     ui::say("coming to rest");
     let deadline = Instant::now() + patience;
-    let sent = world.platform(&PlatformOrder::Stop)?;
+    let mut sent = world.platform(&PlatformOrder::Stop)?;
+    let street = world.street(&StreetOrder::Stop)?;
+    ensure!(
+        street.told == street.said,
+        "{} of {} were confirmed on the street",
+        street.told,
+        street.said
+    );
+    sent.told += street.told;
     let mut standing = world.gateways(&GatewayOrder::Settle)?;
     let mut pending = world.pending()?;
     while (pending > 0 || standing.asking > 0) && Instant::now() < deadline {
@@ -202,7 +221,7 @@ fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent> {
 }
 
 /// A folder that is not there yet.
-fn make_folder(base: &Path, seed: u64) -> Result<PathBuf> {
+pub(crate) fn make_folder(base: &Path, seed: u64) -> Result<PathBuf> {
     fs::create_dir_all(base).with_context(|| format!("could not make {}", base.display()))?;
     let base = base.canonicalize().context("could not resolve the folder of the run")?;
     for number in 1.. {

@@ -15,6 +15,7 @@ use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::{Probe, claims};
 use super::rooms;
+use super::street::{self, Order as StreetOrder, Rates, Street};
 use crate::cluster::Cluster;
 use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
@@ -38,6 +39,8 @@ pub struct Design<'a> {
     pub redis: bool,
     /// How big it is.
     pub scale: Scale,
+    /// How much people write on Discord and Telegram, if they do.
+    pub street: Option<Rates>,
     /// How gateways behave.
     pub manners: Manners,
     /// What is in the environment of every node.
@@ -52,6 +55,7 @@ pub struct Design<'a> {
 #[derive(Debug)]
 pub struct World {
     platform: Worker,
+    street: Option<Worker>,
     gateways: Vec<Worker>,
     probe: Probe,
     /// The nodes.
@@ -107,6 +111,7 @@ impl World {
             alter(&cluster, &cast).context("could not plant a bug in the database")?;
         }
         claims::watch(&cluster)?;
+        let (street, street_worker, at) = streets(design, &settings, &cluster, &cast)?;
         let rooms = rooms::enter(design.seed, &cluster, &cast, design.scale.rooms)?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
@@ -119,7 +124,7 @@ impl World {
                 targets[Plan::process_of(member)]
             }
         })?;
-        let more = [wakers::settings(&targets), bell(redis.as_ref())].concat();
+        let more = [wakers::settings(&targets), bell(redis.as_ref()), at].concat();
         let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
             seed: design.seed,
@@ -135,23 +140,25 @@ impl World {
             ]
             .concat(),
             movers: rooms.movers,
+            street,
             cast,
             rate_per_s: design.scale.rate_per_s,
             looks_percent: design.scale.looks_percent,
             psql: cluster.program("psql"),
             database_url: cluster.admin_url(DATABASE),
         };
-        Self::start(&plan, nodes, redis, cluster)
+        Self::start(&plan, nodes, (redis, cluster), street_worker)
     }
 
     fn start(
         plan: &Plan,
         nodes: Vec<Node>,
-        redis: Option<Redis>,
-        cluster: Cluster,
+        (redis, cluster): (Option<Redis>, Cluster),
+        mut street: Option<Worker>,
     ) -> Result<Self> {
         let file = plan.folder.join("plan.json");
         plan.save(&file)?;
+        let enter = StreetOrder::Enter(file.clone());
         let file = file.display().to_string();
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
@@ -161,6 +168,10 @@ impl World {
         started("probe");
         let probe = Probe::start(plan)?;
         started("platform");
+        if let Some(street) = &mut street {
+            started(street::NAME);
+            let _: street::Standing = street.ask(&enter)?;
+        }
         let arguments = ["chaos-platform", "--plan", &file];
         let platform = Worker::start(cluster.folder(), &arguments)?;
         let gateways: Result<Vec<Worker>> = (0..GATEWAY_PROCESSES)
@@ -173,6 +184,7 @@ impl World {
             .collect();
         Ok(Self {
             platform,
+            street,
             gateways: gateways?,
             probe,
             nodes,
@@ -195,6 +207,11 @@ impl World {
     /// Tells the platform something.
     pub fn platform(&mut self, order: &PlatformOrder) -> Result<Sent> {
         self.platform.ask(order)
+    }
+
+    /// Tells the street something, if there is one.
+    pub fn street(&mut self, order: &StreetOrder) -> Result<street::Standing> {
+        self.street.as_mut().map_or_else(|| Ok(street::Standing::default()), |one| one.ask(order))
     }
 
     /// Tells all gateways something.
@@ -267,6 +284,7 @@ impl World {
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
+        self.street(&StreetOrder::End)?;
         self.driver.end().context("could not end the driver's history")?;
         for node in &mut self.nodes {
             node.kill()?;
@@ -281,6 +299,20 @@ fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Nod
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)
+}
+
+/// Opens the street, if there is to be one, and enters its bots. Also what a node is told of it.
+fn streets(
+    design: &Design<'_>,
+    settings: &Settings,
+    cluster: &Cluster,
+    cast: &Cast,
+) -> Result<(Option<Street>, Option<Worker>, String)> {
+    let Some(rates) = design.street else { return Ok((None, None, String::new())) };
+    let mut worker = Worker::start(cluster.folder(), &["chaos-street"])?;
+    let street::Standing { at, .. } = worker.ask(&StreetOrder::Count)?;
+    let street = street::enter(cluster, settings.vault()?, cast, (&at, rates))?;
+    Ok((Some(street), Some(worker), at.settings()))
 }
 
 /// What a node is told of the bell.

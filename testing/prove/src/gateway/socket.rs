@@ -75,10 +75,16 @@ impl Socket {
 
     /// Says hello; returns when the desk has answered it.
     pub(crate) async fn greet(&mut self) -> Result<(), NoLine> {
-        let hello = Frame::hello(&hello()).context("could not write a hello")?;
-        wire::put_text(&mut self.saying, hello.as_str().as_bytes());
+        self.speak_for(PLATFORM)?;
         self.say().await?;
         self.greeted().await
+    }
+
+    /// Has a hello for a platform said next.
+    pub(crate) fn speak_for(&mut self, platform: &str) -> Result<()> {
+        let hello = Frame::hello(&hello(platform)).context("could not write a hello")?;
+        wire::put_text(&mut self.saying, hello.as_str().as_bytes());
+        Ok(())
     }
 
     /// Waits for more.
@@ -129,10 +135,10 @@ impl Socket {
 }
 
 /// It says what client it is, so that nothing is held back as for one that boots slowly.
-fn hello() -> Hello {
+fn hello(platform: &str) -> Hello {
     let client = Client { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
     Hello {
-        platform: PLATFORM.to_owned(),
+        platform: platform.to_owned(),
         bot_handle: String::new(),
         commands: None,
         client: Some(client),

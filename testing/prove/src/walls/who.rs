@@ -40,7 +40,7 @@ pub(super) const fn on_discord(agent: usize) -> u64 {
 
 /// The same on Telegram, which is also their private chat.
 pub(super) const fn on_telegram(agent: usize) -> i64 {
-    700 + agent as i64
+    on_discord(agent).cast_signed() - 200
 }
 
 /// The number of a bot on both platforms.

@@ -15,7 +15,7 @@ mod resume;
 pub(super) mod socket;
 mod stream;
 
-pub use records::{Identify, Order, Resume, Socket, overlap};
+pub use records::{Identify, Mark, Order, Resume, Socket, overlap};
 
 /// How many events a session keeps for who resumes.
 const REPLAY_EVENTS_MAX: usize = 10_000;
@@ -57,6 +57,8 @@ pub(super) struct Session {
 #[derive(Debug, Default)]
 pub(super) struct Gateway {
     pub(super) sessions: BTreeMap<String, Session>,
+    /// Every session that was begun, the oldest first.
+    begun: Vec<String>,
     pub(super) wires: Vec<Wire>,
     pub(super) identifies: Vec<Identify>,
     pub(super) resumes: Vec<Resume>,
@@ -65,6 +67,27 @@ pub(super) struct Gateway {
 impl Gateway {
     pub(super) fn session(&self, id: &str) -> Option<&Session> {
         self.sessions.get(id)
+    }
+
+    /// Where the newest session stands, or the next one begins if that is over.
+    pub(super) fn stands_at(&self) -> Mark {
+        let (begun, newest) = (self.begun.len(), self.begun.last().and_then(|id| self.session(id)));
+        newest.map_or(Mark { session: begun + 1, seq: 0 }, |newest| Mark {
+            session: begun,
+            seq: newest.seq,
+        })
+    }
+
+    /// Up to where a client said that it has everything.
+    pub(super) fn confirmed(&self) -> Mark {
+        let beats = self.wires.iter().map(|wire| &wire.socket);
+        let beats = beats.filter_map(|one| Some((one.session.as_ref()?, one.last_heartbeat_seq?)));
+        let resumes = self.resumes.iter().filter(|one| one.is_taken);
+        let marks = beats.chain(resumes.map(|one| (&one.session, one.seq))).map(|(id, seq)| {
+            let before = self.begun.iter().position(|begun| begun == id);
+            Mark { session: before.map_or(0, |before| before + 1), seq }
+        });
+        marks.max().unwrap_or_default()
     }
 
     fn send(&mut self, wire: usize, out: Out) {

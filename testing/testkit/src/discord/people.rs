@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::FakeDiscord;
+use super::{FakeDiscord, Mark};
 
 impl FakeDiscord {
     /// Somebody writes in a channel. Answers the message's id.
@@ -14,6 +14,15 @@ impl FakeDiscord {
     /// `message_reference`.
     pub fn send(&self, user: u64, channel: u64, said: &Value) -> u64 {
         self.shared.change(|world| world.say(user, channel, said)).expect("a channel")
+    }
+
+    /// The same. Answers where it stands in what the bot is told; while it has no session, where the next begins.
+    pub fn say_marked(&self, user: u64, channel: u64, text: &str) -> Mark {
+        let said = json!({ "content": text });
+        self.shared.change(|world| {
+            world.say(user, channel, &said).expect("a channel");
+            world.gateway.stands_at()
+        })
     }
 
     /// Somebody changes the text of a message.

@@ -12,6 +12,7 @@ use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::chaos::plan::Plan;
 use crate::gateway::socket::{NoLine, Socket};
+use crate::setup::ALSO;
 
 /// How long a dial may take.
 const DIAL_WAIT: Duration = Duration::from_secs(10);
@@ -78,7 +79,11 @@ impl Dialled<'_> {
         let token = member.token(&self.hall.clock);
         let node = node(&self.hall.plan, self.member, dice);
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
-            Ok(Ok(socket)) => return Some(socket),
+            Ok(Ok(mut socket)) => {
+                // A hello that cannot be written would have been the first.
+                drop(socket.speak_for(ALSO));
+                return Some(socket);
+            }
             Ok(Err(NoLine::Closed(code))) => self.closed(code, "closed before the greeting"),
             Ok(Err(no_line)) => self.closed(CUT, &no_line.to_string()),
             Err(_) => self.closed(CUT, "no line in time"),

@@ -18,7 +18,6 @@ use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
 use crate::gateway::wire;
-use crate::setup::PLATFORM;
 
 /// How late the latest ack of a late gateway is.
 const LATE_MS_MAX: u64 = 5_000;
@@ -31,6 +30,11 @@ const STOPS_EVERY: u64 = 5;
 
 /// An id that no entry has.
 const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Whether this member's agent answers what it is told.
+pub(crate) const fn answers(member: usize) -> bool {
+    member.is_multiple_of(ANSWERS_EVERY)
+}
 
 /// What a gateway owes on one line.
 #[derive(Debug, Default)]
@@ -125,13 +129,13 @@ impl Duty {
     pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         let manner = dialled.hall.plan.manners[dialled.member];
-        if !dialled.member.is_multiple_of(ANSWERS_EVERY) || manner == Manner::Stock {
+        if !answers(dialled.member) || manner == Manner::Stock {
             return;
         }
         self.asked += 1;
         let request = format!("{}.{}", dialled.conn, self.asked);
         let chat = event.source.chat_id.clone();
-        let Some(outbound) = send(&request, &chat) else { return };
+        let Some(outbound) = send(&request, &event.source.platform, &chat) else { return };
         self.asking.insert(request.clone());
         dialled.hall.asking.fetch_add(1, Ordering::Relaxed);
         dialled.hall.notes.note(Event::OutReq {
@@ -224,13 +228,13 @@ pub(super) fn answered(conn: &str, request: String, result: &Outcome) -> Event {
 }
 
 /// A message to a chat; its text is what the request is called.
-fn send(request: &str, chat: &str) -> Option<Frame> {
+fn send(request: &str, platform: &str, chat: &str) -> Option<Frame> {
     let op = Op::Send { content: request.to_owned(), reply_to: None };
     let send = Send { chat_id: chat.to_owned(), op, metadata: serde_json::Map::new() };
     let outbound = Outbound {
         request_id: RequestId::new(request)?,
         action: Action::Send(send),
-        platform: Some(PLATFORM.to_owned()),
+        platform: Some(platform.to_owned()),
         bot_handle: None,
     };
     Frame::outbound(&outbound).ok()

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::tap;
 use super::{Hall, Told};
-use crate::setup::PLATFORM;
+use crate::setup::{ALSO, PLATFORM};
 
 /// How many answers the SDK's agents give: to every so-manieth message.
 const ANSWERS_EVERY: u64 = 3;
@@ -25,7 +25,8 @@ pub(super) async fn live(hall: Arc<Hall>, member: usize) {
     let gateway = &hall.plan.cast.members[member];
     let settings =
         Settings::new(format!("http://{address}"), gateway.gateway.as_str(), &*gateway.secret)
-            .speaking_for(PLATFORM, "");
+            .speaking_for(PLATFORM, "")
+            .speaking_for(ALSO, "");
     let Ok(agent) = Agent::connect(settings, take) else { return };
     tokio::select! {
         () = tap::listen(&hall, member, &listener) => {}

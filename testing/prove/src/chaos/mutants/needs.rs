@@ -77,6 +77,7 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
         nodes: needs.nodes,
         redis: false,
         scale: needs.scale(),
+        street: None,
         patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
         planted,
         desk: place.desk.to_owned(),

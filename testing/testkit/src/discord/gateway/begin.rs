@@ -95,6 +95,7 @@ impl World {
             left: None,
         };
         self.gateway.sessions.insert(id.clone(), session);
+        self.gateway.begun.push(id.clone());
         self.attach(wire, &id);
         let (shard, shards) = asked.shard;
         let guilds: Vec<u64> = self.guilds.keys().copied().collect();

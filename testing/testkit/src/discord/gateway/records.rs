@@ -61,6 +61,15 @@ pub struct Resume {
     pub at_resume_url: bool,
 }
 
+/// A place in what a bot was told: after so many of its sessions began, a number in the newest of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// How many sessions were begun.
+    pub session: usize,
+    /// The number of an event.
+    pub seq: u64,
+}
+
 /// What is done to every open socket that has a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

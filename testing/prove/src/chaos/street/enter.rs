@@ -1,0 +1,88 @@
+//! Enter: the street's bots and whose people write there, as the desk knows them.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use nightdesk_register::{BotDraft, OnBot, Register};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::{BotId, TenantScope};
+use nightdesk_vault::{Key, Vault};
+use serde_json::{Value, json};
+
+use super::{Rates, Street, Whereabouts, discord, telegram};
+use crate::chaos::gateways::answers;
+use crate::cluster::Cluster;
+use crate::setup::Cast;
+use crate::stage::DATABASE;
+
+/// Of those who answer, every so-manieth is on the street: a bot may not speak as often as people do.
+const ANSWERS_EVERY: usize = 12;
+
+/// Everything of the street that nobody may ever read.
+pub fn secrets() -> [String; 2] {
+    [discord::TOKEN, telegram::TOKEN].map(str::to_owned)
+}
+
+/// Enters a bot on either platform, and binds a person there to each agent that is on the street.
+pub fn enter(
+    cluster: &Cluster,
+    vault: Vault,
+    cast: &Cast,
+    (at, rates): (&Whereabouts, Rates),
+) -> Result<Street> {
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
+    runtime.block_on(async {
+        let url = cluster.app_url(DATABASE);
+        let pg = Arc::new(Pg::connect(&url, None).context("could not reach the database")?);
+        let register = Register::over(Arc::<Pg>::clone(&pg), vault);
+        let street = enter_all(&register, cast, (at, rates)).await;
+        pg.close().await;
+        street
+    })
+}
+
+async fn enter_all(
+    register: &Register,
+    cast: &Cast,
+    (at, rates): (&Whereabouts, Rates),
+) -> Result<Street> {
+    let settings =
+        json!({ "public_key": at.public_key, "application_id": discord::BOT.to_string() });
+    let discord = bot(register, cast, ("discord", "desk", discord::TOKEN), settings).await?;
+    let telegram = if rates.telegram > 0 {
+        let named = ("telegram", "desk_bot", telegram::TOKEN);
+        Some(bot(register, cast, named, json!({})).await?)
+    } else {
+        None
+    };
+    let is_here = |member: &usize| !answers(*member) || member.is_multiple_of(ANSWERS_EVERY);
+    let members: Vec<usize> = (0..cast.members.len()).filter(is_here).collect();
+    for member in &members {
+        let one = &cast.members[*member];
+        let on = |bot| OnBot { scope: TenantScope::of(one.tenant), agent: one.agent, bot };
+        let on_discord = discord::person(*member).to_string();
+        register.store().bind(on(discord), &on_discord).await?;
+        if let Some(telegram) = telegram {
+            let there = telegram::person(*member).to_string();
+            register.store().bind(on(telegram), &there).await?;
+        }
+    }
+    Ok(Street { discord, telegram, members, rates })
+}
+
+async fn bot(
+    register: &Register,
+    cast: &Cast,
+    (platform, handle, key): (&str, &str, &str),
+    settings: Value,
+) -> Result<BotId> {
+    let draft = BotDraft {
+        platform: platform.to_owned(),
+        adapter: platform.to_owned(),
+        handle: handle.to_owned(),
+        settings,
+        key: Some(Key::new(key.to_owned())),
+    };
+    let (bot, _) = register.create_bot(TenantScope::of(cast.operator), draft).await?;
+    Ok(bot)
+}

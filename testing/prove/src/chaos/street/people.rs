@@ -1,0 +1,131 @@
+//! People: who writes what, and that it was confirmed.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nightdesk_judge::Event;
+use nightdesk_types::BotId;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::Hall;
+use crate::chance::Dice;
+use crate::chaos::gateways::answers;
+use crate::chaos::plan::Plan;
+
+/// Of how many messages in a hundred nobody may see anything: of strangers, and of programs.
+const REFUSED_PERCENT: u64 = 20;
+
+/// Whose agent answers writes seldom: a bot may not say as much in a chat as people do.
+const PICKS: usize = 2;
+
+/// What the SDK's agents say begins so.
+const SDK: &str = "sdk-";
+
+/// Somebody who writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Person {
+    /// The one whose agent this member's is.
+    Of(usize),
+    /// Somebody whom nobody knows.
+    Stranger,
+    /// A program.
+    Program,
+}
+
+impl Person {
+    /// Whoever writes next.
+    pub(super) fn next(members: &[usize], dice: &mut Dice) -> Self {
+        match dice.percent(REFUSED_PERCENT) {
+            true if dice.percent(50) => Self::Stranger,
+            true => Self::Program,
+            false => Self::Of(someone(members, dice)),
+        }
+    }
+
+    fn expect(self) -> Vec<String> {
+        match self {
+            Self::Of(member) => vec![Plan::agent(member)],
+            Self::Stranger | Self::Program => Vec::new(),
+        }
+    }
+}
+
+/// Somebody, and seldom one whose agent answers.
+fn someone(members: &[usize], dice: &mut Dice) -> usize {
+    let mut pick = || members[dice.below(members.len())];
+    (0..PICKS).map(|_| pick()).find(|member| !answers(*member)).unwrap_or_else(pick)
+}
+
+/// A pace of so many in a second. What was missed is made up for. `None`: nothing at all.
+pub(super) fn pace(per_second: u64) -> Option<Interval> {
+    let every = Duration::from_secs(1).checked_div(u32::try_from(per_second).ok()?)?;
+    let mut pace = interval(every);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    Some(pace)
+}
+
+impl Hall {
+    /// Notes that somebody is about to write. Who was seen to leave entries may have them set aside.
+    pub(super) fn writes(&self, person: Person, (bot, chat): (BotId, &str), said: (&str, u64)) {
+        let (nonce, order) = said;
+        if let Person::Of(member) = person
+            && self.plan.manners[member].may_park()
+        {
+            let (nonce, reason) = (nonce.to_owned(), "tries".to_owned());
+            self.notes.note(Event::MayPark { nonce, reason });
+        }
+        self.notes.note(Event::PlatSend {
+            id: nonce.to_owned(),
+            bot: bot.to_string(),
+            chat: chat.to_owned(),
+            user: format!("{person:?}"),
+            nonce: nonce.to_owned(),
+            expect: person.expect(),
+            order: Some(order),
+        });
+        self.said.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn confirms(&self, id: String) {
+        self.notes.note(Event::PlatAck { id, attempt: 1, status: 200 });
+        self.told.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes what the desk said. Our own gateways say the name of their request.
+    pub(super) fn hears(&self, bot: BotId, chat: &str, text: &str) {
+        let (bot, chat, text) = (bot.to_string(), chat.to_owned(), text.to_owned());
+        let is_ours = text.contains('#');
+        self.notes.note(if is_ours || text.starts_with(SDK) {
+            let request = is_ours.then(|| text.clone());
+            Event::PlatEgress { bot, chat, request, nonce: text }
+        } else {
+            Event::PlatShown { bot, chat, text }
+        });
+    }
+}
+
+/// What was said and is not confirmed, each with its mark, in order.
+#[derive(Debug)]
+pub(super) struct Unconfirmed<M>(Mutex<VecDeque<(M, String)>>);
+
+impl<M> Default for Unconfirmed<M> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<M: PartialOrd> Unconfirmed<M> {
+    pub(super) fn add(&self, mark: M, id: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back((mark, id));
+    }
+
+    /// All up to this mark is confirmed.
+    pub(super) fn confirmed(&self, hall: &Hall, up_to: &M) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((_, id)) = waiting.pop_front_if(|(mark, _)| *mark <= *up_to) {
+            hall.confirms(id);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Deaths: how an owner dies, and in which order.
+
+/// How an owner dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Death {
+    /// It is killed.
+    Killed,
+    /// By itself, when it passes a step for the so-manieth time.
+    At(&'static str, u32),
+    /// By itself, when it has taken the bot over and before it dials.
+    Taking,
+    /// By itself, when a new session has begun and before that is stored.
+    Unstored,
+}
+
+/// Before a commit, between two of one batch, and after one, by turns with plain kills. Nobody takes over from who dies
+/// before one that dies of taking: so these are two more than are measured.
+const ORDER: [Death; 22] = [
+    Death::Killed,
+    Death::Killed,
+    Death::At("K4", 9),
+    Death::Killed,
+    Death::At("K3", 30),
+    Death::Killed,
+    Death::Taking,
+    Death::Killed,
+    Death::At("K6", 55),
+    Death::Killed,
+    Death::Unstored,
+    Death::Killed,
+    Death::At("K2", 21),
+    Death::Killed,
+    Death::At("K5", 40),
+    Death::Killed,
+    Death::Taking,
+    Death::Killed,
+    Death::At("K4", 17),
+    Death::Killed,
+    Death::Unstored,
+    Death::Killed,
+];
+
+/// So many deaths that somebody takes over from. Whoever looks for a bug only kills: a desk with one may not pass every
+/// step.
+pub(super) fn all(count: usize, only_kills: bool) -> Vec<Death> {
+    let mut deaths = Vec::new();
+    let mut measured = 0;
+    for death in ORDER.into_iter().cycle() {
+        let is_extra = death == Death::Taking && !only_kills;
+        if measured == count && !is_extra {
+            break;
+        }
+        measured += usize::from(!is_extra);
+        deaths.push(if only_kills { Death::Killed } else { death });
+    }
+    deaths
+}
+
+impl Death {
+    /// What a node is told so that it dies so.
+    pub(super) fn environment(self) -> Option<(&'static str, String)> {
+        let at = match self {
+            Self::Killed => return None,
+            Self::At(point, passing) => format!("{point}:{passing}"),
+            Self::Taking => "K16:1".to_owned(),
+            Self::Unstored => "K17:1".to_owned(),
+        };
+        Some(("NIGHTDESK_CRASH_AT", at))
+    }
+
+    /// Its number in the list of promises.
+    pub(super) const fn number(self) -> &'static str {
+        match self {
+            Self::Killed => "F01",
+            Self::At(point, _) => point,
+            Self::Taking => "K16",
+            Self::Unstored => "K17",
+        }
+    }
+
+    /// How many new sessions it costs: there is no READY before Discord has ended the session, and the session
+    /// that nobody stored is begun once more.
+    pub(super) const fn identifies(self) -> usize {
+        match self {
+            Self::Unstored => 2,
+            Self::Killed | Self::At(..) | Self::Taking => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_taken_over_from_as_are_asked_for() {
+        for count in [1, 4, 20] {
+            let deaths = all(count, false);
+            let taking = deaths.iter().filter(|death| **death == Death::Taking).count();
+            assert_eq!(deaths.len() - taking, count);
+            assert_ne!(deaths.last(), Some(&Death::Taking), "somebody must take over at last");
+            assert_eq!(all(count, true), vec![Death::Killed; count]);
+        }
+    }
+}
