@@ -15,6 +15,7 @@ pub mod sweep;
 pub mod waking;
 mod accounts;
 mod capabilities;
+mod commands;
 mod files;
 mod hearing;
 mod limits;

@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::accounts::store_error;
-use crate::{outbound, waking};
+use crate::{commands, outbound, waking};
 
 /// The desk as the lines see it.
 #[derive(Clone, Debug)]
@@ -51,6 +51,11 @@ impl Desk for Counter {
         };
         let descriptor = match first {
             Some(account) => {
+                if let Some(offered) = &hello.commands
+                    && account.platform.has_commands()
+                {
+                    commands::announce(&self.0, *caller, account.bot.id, offered);
+                }
                 describe(&hello.platform, &account.platform.capabilities(&account.bot))
             }
             None => Descriptor::new(&hello.platform, &hello.platform, MESSAGE_LENGTH_DEFAULT),

@@ -129,6 +129,10 @@ impl Platform for Discord {
         Some(self)
     }
 
+    fn has_commands(&self) -> bool {
+        true
+    }
+
     fn eyes(&self) -> Option<&dyn Eyes> {
         Some(self)
     }

@@ -10,12 +10,14 @@ mod listen;
 mod deliver;
 mod capabilities;
 mod capability;
+mod command;
 mod eyes;
 mod files;
 
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
+pub use command::{Command, CommandChange};
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
@@ -50,6 +52,11 @@ pub trait Platform: Receive + Deliver {
     /// Who fetches what people attach for this bot; nobody, where whoever is told of it can.
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
         None
+    }
+
+    /// Whether agents can offer commands there.
+    fn has_commands(&self) -> bool {
+        false
     }
 
     /// Who can see what there; nobody's, where whoever is in a chat sees all of it.
