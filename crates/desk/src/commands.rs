@@ -5,17 +5,19 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nightdesk_line::Caller;
 use nightdesk_port::{Command, CommandChange, DeliverError};
 use nightdesk_protocol::hello;
 use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
-use nightdesk_types::limits::{AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT};
+use nightdesk_types::limits::{
+    AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT, STOP_NOTICED_WITHIN,
+};
 use nightdesk_types::{BotId, Granted, StoreError};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::Desk;
+use crate::pause::pause;
 
 /// One thing to be done about a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,13 +155,14 @@ async fn call(
     change: &CommandChange,
 ) -> Result<Option<String>, DeliverError> {
     loop {
-        match desk.egress.command(bot, scope_id, change, COMMANDS_WAIT).await {
-            Err(DeliverError::RateLimited { retry_after }) => {
-                // Whoever waits here is not waited for longer than for all commands together.
-                sleep(retry_after.max(Duration::from_millis(100))).await;
-            }
-            answered => return answered.map(|receipt| receipt.message_id),
+        let answered = desk.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
+        // All of it together has a bound.
+        if let Err(DeliverError::RateLimited { retry_after }) = answered
+            && pause(&desk.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
+        {
+            continue;
         }
+        return answered.map(|receipt| receipt.message_id);
     }
 }
 

@@ -21,6 +21,7 @@ mod hearing;
 mod limits;
 mod linking;
 mod notices;
+mod pause;
 mod presses;
 mod quarantine;
 mod ready;

@@ -4,6 +4,8 @@
 //! platform can do ([`Capabilities`]). It decides nothing: who may see an event is the
 //! gate's to say, and when a call is made is the lane's.
 
+use std::time::Duration;
+
 mod bot;
 mod receive;
 mod listen;
@@ -51,6 +53,12 @@ pub trait Platform: Receive + Deliver {
 
     /// Who fetches what people attach for this bot; nobody, where whoever is told of it can.
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
+        None
+    }
+
+    /// How long it lasts there that somebody is shown to be at work, and no words can be shown with it. `None`:
+    /// the words are shown, until something follows.
+    fn status_lasts(&self) -> Option<Duration> {
         None
     }
 

@@ -18,6 +18,7 @@ mod commands;
 mod files;
 mod gaps;
 mod interactions;
+mod waking;
 
 /// What stands before the first dot is the bot's id, 4242.
 const TOKEN: &str = "NDI0Mg.Gabcde.the-key";

@@ -47,7 +47,7 @@ pub async fn what_was_told_of_a_command_is_kept(harness: &impl Harness) {
         held.expect("read commands")
     };
     let nothing = HeldCommand { scope_id: "g1".to_owned(), name: "tea".to_owned(), told: None };
-    assert_eq!(held(&ann).await, [nothing.clone()]);
+    assert_eq!(held(&ann).await, std::slice::from_ref(&nothing));
 
     let told = Some((CommandDigest::of(b"tea"), "77".to_owned()));
     let told = HeldCommand { told, ..nothing.clone() };
