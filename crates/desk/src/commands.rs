@@ -13,7 +13,7 @@ use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
 use nightdesk_types::limits::{
     AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT, STOP_NOTICED_WITHIN,
 };
-use nightdesk_types::{BotId, Granted, StoreError};
+use nightdesk_types::{AgentId, BotId, Granted, StoreError};
 use tokio::time::{Instant, timeout_at};
 
 use crate::Desk;
@@ -121,9 +121,8 @@ fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<St
 async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
     let store = desk.register.store();
     let Step { scope_id, name, digest, change } = step;
-    let agent = on.agent;
     if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
-        tracing::info!(agent.id = %agent, "a command of agent {agent} has a name that is taken there");
+        taken(on.agent);
         return Ok(());
     }
     let answered = match &change {
@@ -137,14 +136,25 @@ async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
         }
         (Ok(_), None) => store.drop_command(on, &scope_id, &name).await,
         (Err(error), _) => {
-            tracing::warn!(
-                agent.id = %agent,
-                error = &error as &dyn Error,
-                "a command of agent {agent} is not known to its platform"
-            );
+            unknown(on.agent, &error);
             Ok(())
         }
     }
+}
+
+fn taken(agent: AgentId) {
+    tracing::info!(
+        agent.id = %agent,
+        "a command of agent {agent} is not made known: another agent has its name there"
+    );
+}
+
+fn unknown(agent: AgentId, error: &DeliverError) {
+    tracing::warn!(
+        agent.id = %agent,
+        error = error as &dyn Error,
+        "a command of agent {agent} waits for its next hello: its platform did not take it"
+    );
 }
 
 /// Asks the platform, and again if that was too often.
