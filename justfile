@@ -65,6 +65,11 @@ live-telegram:
     cargo build --locked -p nightdesk-testkit --example telegram-echo
     printenv TELEGRAM_TOKEN | "${CARGO_TARGET_DIR:-target}/debug/examples/telegram-echo" https://api.telegram.org "$TELEGRAM_HANDLE"
 
+# Answer on Discord itself what is said to the bot of DISCORD_TOKEN, until it is ended.
+live-discord:
+    cargo build --locked -p nightdesk-testkit --example discord-echo
+    printenv DISCORD_TOKEN | "${CARGO_TARGET_DIR:-target}/debug/examples/discord-echo"
+
 # Play 500 seeds of a simulated cell, or the one that is named. Budget: 4 minutes on two cores.
 sim *ARGS: _simulation
     {{ sim_target }}/sim/nightdesk-sim {{ ARGS }}

@@ -350,6 +350,35 @@ $$;
 
 ALTER FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    delete from commands c
+    where c.bot_id = p_bot and c.scope_id = p_scope and c.name = p_name
+      and not exists (
+          select from scope_grants g
+          where g.tenant_id = c.tenant_id and g.agent_id = c.agent_id
+            and g.bot_id = c.bot_id and g.scope_id = c.scope_id and g.chat_id = '*');
+    insert into commands (tenant_id, bot_id, scope_id, name, agent_id)
+    select p_tenant, p_bot, p_scope, p_name, p_agent
+    where array_position(current_setting('app.tenants')::uuid[], p_tenant) is not null
+      and exists (
+          select from scope_grants g
+          where g.tenant_id = p_tenant and g.agent_id = p_agent
+            and g.bot_id = p_bot and g.scope_id = p_scope and g.chat_id = '*')
+    on conflict do nothing;
+    return exists (
+        select from commands c
+        where c.tenant_id = p_tenant and c.agent_id = p_agent
+          and c.bot_id = p_bot and c.scope_id = p_scope and c.name = p_name);
+end
+$$;
+
+ALTER FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -629,6 +658,7 @@ begin
     delete from scope_grants g where g.bot_id = p_bot;
     delete from listed_authors l where l.bot_id = p_bot;
     delete from capabilities c where c.bot_id = p_bot;
+    delete from commands c where c.bot_id = p_bot;
     delete from link_tries t where t.tenant_id = p_tenant and t.bot_id = p_bot;
     delete from source_cursors s where s.tenant_id = p_tenant and s.bot_id = p_bot;
     delete from bot_hearings h where h.tenant_id = p_tenant and h.bot_id = p_bot;
@@ -2154,6 +2184,7 @@ CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
 begin
     perform from tenants t where t.tenant_id = p_tenant for update;
     delete from capabilities where tenant_id = p_tenant;
+    delete from commands where tenant_id = p_tenant;
     delete from bindings where tenant_id = p_tenant;
     delete from scope_grants where tenant_id = p_tenant;
     delete from listed_authors where tenant_id = p_tenant;
@@ -2641,6 +2672,21 @@ CREATE TABLE public.capabilities (
 ALTER TABLE ONLY public.capabilities FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.capabilities OWNER TO nightdesk_owner;
+
+CREATE TABLE public.commands (
+    tenant_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    scope_id text NOT NULL,
+    name text NOT NULL,
+    agent_id uuid NOT NULL,
+    told_sha256 bytea,
+    command_id text,
+    CONSTRAINT commands_told_or_not CHECK (((told_sha256 IS NULL) = (command_id IS NULL)))
+);
+
+ALTER TABLE ONLY public.commands FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.commands OWNER TO nightdesk_owner;
 
 CREATE TABLE public.dedupe_keys (
     tenant_id uuid NOT NULL,
@@ -3292,6 +3338,12 @@ ALTER TABLE ONLY public.bots
 ALTER TABLE ONLY public.capabilities
     ADD CONSTRAINT capabilities_pkey PRIMARY KEY (tenant_id, agent_id, session_sha256, kind);
 
+ALTER TABLE ONLY public.commands
+    ADD CONSTRAINT commands_of_one_agent UNIQUE (bot_id, scope_id, name);
+
+ALTER TABLE ONLY public.commands
+    ADD CONSTRAINT commands_pkey PRIMARY KEY (tenant_id, bot_id, scope_id, name);
+
 ALTER TABLE ONLY public.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
 
@@ -3458,6 +3510,8 @@ CREATE INDEX capabilities_by_expiry ON public.capabilities USING btree (expires_
 
 CREATE INDEX capabilities_to_wipe ON public.capabilities USING btree (expires_at) WHERE (octet_length(sealed) > 0);
 
+CREATE INDEX commands_by_agent ON public.commands USING btree (tenant_id, agent_id, bot_id);
+
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -3605,6 +3659,9 @@ ALTER TABLE ONLY public.capabilities
 ALTER TABLE ONLY public.capabilities
     ADD CONSTRAINT capabilities_tenant_id_key_id_fkey FOREIGN KEY (tenant_id, key_id) REFERENCES public.tenant_keys(tenant_id, key_id);
 
+ALTER TABLE ONLY public.commands
+    ADD CONSTRAINT commands_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -3670,6 +3727,8 @@ ALTER TABLE public.bots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.commands ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
@@ -3725,6 +3784,8 @@ CREATE POLICY own_tenants ON public.bot_sessions USING ((array_position(( SELECT
 CREATE POLICY own_tenants ON public.bots USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.capabilities USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.commands USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -3879,6 +3940,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.bots TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.commands TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.commands TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;

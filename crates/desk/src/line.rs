@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::accounts::store_error;
-use crate::{Account, outbound, waking};
+use crate::{Account, commands, outbound, waking};
 
 /// The desk as the lines see it.
 #[derive(Clone, Debug)]
@@ -51,6 +51,11 @@ impl Desk for Counter {
         };
         let descriptor = match first {
             Some(Account { bot, platform }) => {
+                if let Some(offered) = &hello.commands
+                    && platform.has_commands()
+                {
+                    commands::announce(&self.0, *caller, bot.id, offered);
+                }
                 let descriptor = describe(&hello.platform, &platform.capabilities(&bot));
                 let is_told = platform.context() != Context::Untold;
                 if is_told { descriptor.with(Ability::Context) } else { descriptor }

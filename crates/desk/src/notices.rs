@@ -5,17 +5,22 @@
 
 use nightdesk_egress::{Fleeting, Settled};
 use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
-use nightdesk_types::send::{Op, UNREACHABLE};
+use nightdesk_types::send::{HELD, Op, UNREACHABLE};
 use nightdesk_types::{AgentId, RequestId, Send, StoreError};
 use nightdesk_wake::{Claimed, Place};
 use serde_json::Map;
 
 use crate::Desk;
+use crate::waking::lasts;
 
 /// Shows the chats of a wake something for a moment, if they were told nothing lately.
 pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
     for place in &claimed.places {
         let Some(_room) = desk.waking.room(place.bot, &place.chat_id) else { continue };
+        // Who is not called is not at work: without words, nothing is shown.
+        if status == HELD && lasts(desk, place.bot).await.is_some() {
+            continue;
+        }
         let op = Op::Typing { content: Some(status.to_owned()) };
         // Best effort: whoever is not told only waits a little less informed.
         if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await

@@ -20,18 +20,24 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Desk, notices};
 
+mod showing;
+
+pub(crate) use showing::lasts;
+
 /// Who was told lately, and how many are being told.
 #[derive(Debug)]
 pub struct Waking {
     told: Paces<(BotId, String)>,
     tried: Paces<AgentId>,
     at_once: Arc<Semaphore>,
+    showing: showing::Showing,
 }
 
 impl Default for Waking {
     fn default() -> Self {
         let at_once = Arc::new(Semaphore::new(WAKINGS_AT_ONCE_MAX));
-        Self { told: Paces::default(), tried: Paces::default(), at_once }
+        let showing = showing::Showing::default();
+        Self { told: Paces::default(), tried: Paces::default(), at_once, showing }
     }
 }
 
@@ -65,21 +71,28 @@ pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
     }
     // If one is up, the sender gets an answer as ever.
     if of(Presence::Awake).next().is_none() {
-        let called = of(Presence::Asleep).next().is_some();
-        tell(desk, event, if called { WAKING } else { HELD });
+        tell(desk, event, of(Presence::Asleep).next().copied());
     }
 }
 
-/// Shows the sender something, if it can be done at once. Nothing depends on it.
-fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, status: &'static str) {
-    let (bot, chat_id) = (event.verified().bot(), &event.verified().get().source().chat_id);
-    let Some(room) = desk.waking.room(bot, chat_id) else { return };
-    let egress = Arc::clone(&desk.egress);
-    let fleeting = Fleeting::to_sender_of(event, status);
-    desk.tasks.spawn(async move {
+/// Shows the sender that an agent is called, or that none is, if it can be done at once. Nothing depends on it.
+fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
+    let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
+    let Some(room) = desk.waking.room(bot, &chat) else { return };
+    let fleeting = Fleeting::to_sender_of(event, if called.is_some() { WAKING } else { HELD });
+    let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
+    tasks.spawn(async move {
+        let lasts = lasts(&desk, bot).await;
+        // Who is not called is not at work: without words, nothing is shown.
+        if lasts.is_some() && called.is_none() {
+            return;
+        }
         // Best effort: whoever is not told only waits a little less informed.
-        drop(egress.show(&fleeting).await);
+        drop(desk.egress.show(&fleeting).await);
         drop(room);
+        if let Some((lasts, Stored { scope, agent, .. })) = lasts.zip(called) {
+            showing::until_up(&desk, (bot, &chat), &fleeting, (scope, agent), lasts).await;
+        }
     });
 }
 

@@ -21,6 +21,7 @@ mod aid;
 mod owner;
 mod in_hand;
 mod fleeting;
+mod commands;
 mod said;
 mod store;
 

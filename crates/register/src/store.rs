@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::account::{NewBot, StoredBot};
 use crate::audit::Auditing;
 use crate::capability::Lending;
+use crate::command::Commanding;
 use crate::enrolment::Enrolling;
 use crate::gateway::{Gateway, Proof};
 use crate::hearing::Hearings;
@@ -186,6 +187,7 @@ pub trait Store:
     + Issuing
     + Sessions
     + Lending
+    + Commanding
     + Auditing
     + Quotas
 {
@@ -205,6 +207,7 @@ impl<T> Store for T where
         + Issuing
         + Sessions
         + Lending
+        + Commanding
         + Auditing
         + Quotas
 {

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 mod bots;
 mod capabilities;
+mod commands;
 mod enrolment;
 mod gateways;
 mod hearing;

@@ -140,6 +140,18 @@ pub const TYPING_CALL_WAIT: Duration = Duration::from_secs(3);
 /// How often people in one chat are told that their agent is being woken.
 pub const WAKING_EVERY: Duration = Duration::from_secs(15);
 
+/// How soon a task that waits notices that its node stops.
+pub const STOP_NOTICED_WITHIN: Duration = Duration::from_millis(250);
+
+/// For how long it is shown again where what is shown fades; then people know as much as we do.
+pub const WAKING_SHOWN_FOR: Duration = Duration::from_mins(2);
+
+/// How long before it fades it is shown again.
+pub const STATUS_OVERLAP: Duration = Duration::from_secs(1);
+
+/// Chats in which it is shown again at a time; in more it is shown once.
+pub const SHOWN_AT_ONCE_MAX: usize = 256;
+
 /// How many are being told at a time; more are not.
 pub const WAKINGS_AT_ONCE_MAX: usize = 64;
 

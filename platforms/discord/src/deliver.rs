@@ -1,7 +1,7 @@
 //! Deliver: what an agent says or does, as one call to Discord.
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, CAPABILITY_GONE, Deliver, DeliverError, File, Receipt};
+use nightdesk_port::{Bot, CAPABILITY_GONE, CommandChange, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use nightdesk_vault::Key;
@@ -14,6 +14,7 @@ use crate::me::Me;
 use crate::words::{Id, is_token};
 
 mod asked;
+mod commands;
 mod threads;
 
 use asked::{Asked, emoji, id};
@@ -44,6 +45,15 @@ impl Deliver for Discord {
         let path = format!("channels/{}/messages", self.channel(bot, send).await?);
         let call = Call::new(Method::POST, path).with(asked.named(Some(name)).into_json());
         self.api.call(bot, call.giving(file)).await.map(Made::receipt).map_err(failed)
+    }
+
+    async fn command(
+        &self,
+        bot: &Bot,
+        scope_id: &str,
+        change: &CommandChange,
+    ) -> Result<Receipt, DeliverError> {
+        self.change_command(bot, scope_id, change).await
     }
 
     /// Answers an interaction. Without the bot's key: whoever has the token may.

@@ -35,6 +35,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Files, Listen, Platform};
 use nightdesk_types::Clock;
@@ -130,6 +131,14 @@ impl Platform for Discord {
 
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
         Some(self)
+    }
+
+    fn status_lasts(&self) -> Option<Duration> {
+        Some(Duration::from_secs(10))
+    }
+
+    fn has_commands(&self) -> bool {
+        true
     }
 
     fn eyes(&self) -> Option<&dyn Eyes> {

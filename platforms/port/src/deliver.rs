@@ -8,7 +8,7 @@ use nightdesk_types::Send;
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bot, File};
+use crate::{Bot, CommandChange, File};
 
 /// What the platform answered to a send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +95,16 @@ pub trait Deliver: std::marker::Send + Sync {
         _bot: &Bot,
         _send: &Send,
         _capability: &Key,
+    ) -> Result<Receipt, DeliverError> {
+        Err(DeliverError::Unsupported)
+    }
+
+    /// Makes a command known in one scope of the platform's, or takes it back. What is made known has an id.
+    async fn command(
+        &self,
+        _bot: &Bot,
+        _scope_id: &str,
+        _change: &CommandChange,
     ) -> Result<Receipt, DeliverError> {
         Err(DeliverError::Unsupported)
     }

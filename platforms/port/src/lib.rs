@@ -4,18 +4,22 @@
 //! platform can do ([`Capabilities`]). It decides nothing: who may see an event is the
 //! gate's to say, and when a call is made is the lane's.
 
+use std::time::Duration;
+
 mod bot;
 mod receive;
 mod listen;
 mod deliver;
 mod capabilities;
 mod capability;
+mod command;
 mod eyes;
 mod files;
 
 pub use bot::Bot;
 pub use capabilities::{Capabilities, LengthUnit, Pace};
 pub use capability::Capability;
+pub use command::{Command, CommandChange};
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
 pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
@@ -55,6 +59,17 @@ pub trait Platform: Receive + Deliver {
     /// How what was said around a message is known.
     fn context(&self) -> Context {
         Context::Untold
+    }
+
+    /// How long it lasts there that somebody is shown to be at work, and no words can be shown with it. `None`:
+    /// the words are shown, until something follows.
+    fn status_lasts(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether agents can offer commands there.
+    fn has_commands(&self) -> bool {
+        false
     }
 
     /// Who can see what there; nobody's, where whoever is in a chat sees all of it.

@@ -27,6 +27,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nightdesk_port::{Bot, Capabilities, Context, Files, Listen, Platform, Probe};
 use nightdesk_types::Clock;
@@ -63,6 +64,10 @@ impl Telegram {
 }
 
 impl Platform for Telegram {
+    fn status_lasts(&self) -> Option<Duration> {
+        Some(Duration::from_secs(5))
+    }
+
     fn capabilities(&self, _bot: &Bot) -> Capabilities {
         capabilities::capabilities()
     }

@@ -131,6 +131,8 @@ struct State {
     deeds: BTreeMap<TenantScope, Vec<Deed>>,
     /// By agent, digest of the session's name, and kind.
     capabilities: BTreeMap<register::CapabilityKey, register::CapabilityRow>,
+    /// By bot, scope and name.
+    commands: BTreeMap<(BotId, String, String), register::CommandRow>,
     /// By tenant, issuer and name.
     sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,

@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 46] = [
+const DEFINERS: [(&str, &str); 47] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -19,6 +19,7 @@ const DEFINERS: [(&str, &str); 46] = [
     ("door_bots_of", "nightdesk_doors"),
     ("door_changed", "nightdesk_doors"),
     ("door_chats_of", "nightdesk_doors"),
+    ("door_claim_command", "nightdesk_doors"),
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),

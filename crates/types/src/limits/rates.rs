@@ -31,6 +31,15 @@ pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 /// Scopes one agent claims or gives back in an hour.
 pub const SCOPES_PER_HOUR: u32 = 30;
 
+/// Commands one agent may make known in one guild. A guild takes a hundred, and agents share it.
+pub const AGENT_COMMANDS_MAX: usize = 25;
+
+/// Guilds in which an agent's commands are made known.
+pub const COMMAND_SCOPES_MAX: usize = 20;
+
+/// How long making them known may take; what was not done is done after the next hello.
+pub const COMMANDS_WAIT: Duration = Duration::from_mins(2);
+
 /// Who is counted at a time; who comes when there are more waits.
 pub const COUNTED_MAX: usize = 200_000;
 

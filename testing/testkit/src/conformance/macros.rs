@@ -196,6 +196,8 @@ macro_rules! register_store_conformance {
             nothing_is_noted_of_a_bot_of_somebody_else,
             a_removed_bot_is_gone,
             an_agents_bots_are_those_it_is_known_on,
+            a_command_has_one_agent_in_each_guild,
+            what_was_told_of_a_command_is_kept,
             a_tenant_is_found_by_name_or_id,
             tenants_are_listed_in_pages,
             agents_are_listed_to_their_tenant,

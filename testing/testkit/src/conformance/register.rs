@@ -4,6 +4,7 @@
 mod entering;
 mod gateways;
 mod bots;
+mod commands;
 mod hearing;
 mod linking;
 mod listing;
@@ -17,6 +18,7 @@ mod sessions;
 
 pub use audit::*;
 pub use bots::*;
+pub use commands::*;
 pub use enrolment::*;
 pub use entering::*;
 pub use gateways::*;

@@ -66,6 +66,17 @@ impl FakeDiscord {
         world.reactions.get(&(channel, message)).into_iter().flatten().cloned().collect()
     }
 
+    /// The names of a bot's commands in a guild, or of those it has everywhere.
+    pub fn commands(&self, bot: u64, guild: Option<u64>) -> Vec<String> {
+        let world = self.shared.world();
+        world
+            .commands
+            .get(&(bot, guild))
+            .into_iter()
+            .flat_map(|known| known.keys().cloned())
+            .collect()
+    }
+
     /// A message as it is now.
     pub fn message(&self, channel: u64, id: u64) -> Option<Value> {
         self.shared.world().messages.get(&(channel, id)).cloned()

@@ -8,6 +8,7 @@ use super::world::{SESSION_STARTS_MAX, World, things};
 
 mod callback;
 mod channels;
+mod commands;
 mod draft;
 mod guilds;
 pub(super) mod limits;
@@ -78,10 +79,9 @@ fn by_bot(world: &mut World, bot: u64, call: Call<'_>) -> Answered {
         ("GET", ["applications" | "oauth2", .., "@me"]) => {
             done(application(world, call.token, bot))
         }
-        ("PUT", ["applications", application, .., "commands"]) => {
-            guilds::set_commands(world, bot, application, call.asked)
+        (method, ["applications", rest @ ..]) => {
+            commands::answer(world, bot, (method, rest), call.asked)
         }
-        (_, ["applications", _, .., "commands"]) => done(json!([])),
         (method, ["guilds", guild, rest @ ..]) => {
             guilds::answer(world, bot, id_of(guild)?, (method, rest))
         }

@@ -129,7 +129,11 @@ async fn setting_commands_is_counted() {
     assert_eq!(fake.calls_of("PUT /applications/{}/commands").len(), 0);
 
     let path = format!("/applications/{BOT}/commands");
-    let (status, set) = ask(&fake, Method::PUT, &path, &json!([{ "name": "tell" }])).await;
+    let tell = json!([{ "name": "tell", "description": "tells" }]);
+    let (status, set) = ask(&fake, Method::PUT, &path, &tell).await;
     assert_eq!((status, &set[0]["name"]), (200, &json!("tell")));
     assert_eq!(fake.calls_of("PUT /applications/{}/commands").len(), 1);
+    assert_eq!(fake.commands(BOT, None), ["tell"]);
+    let (status, _) = ask(&fake, Method::PUT, &path, &json!([{ "name": "tell" }])).await;
+    assert_eq!(status, 400, "a command says what it does");
 }

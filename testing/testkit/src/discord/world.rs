@@ -76,6 +76,8 @@ pub(super) struct World {
     pub(super) blocked: BTreeSet<u64>,
     pub(super) files: BTreeMap<String, (String, Bytes)>,
     pub(super) interactions: BTreeMap<u64, Interaction>,
+    /// By application, and by guild or for all of them; by name.
+    pub(super) commands: BTreeMap<(u64, Option<u64>), BTreeMap<String, Value>>,
     /// Interactions that wait to be posted, and for whom.
     pub(super) posts: VecDeque<(u64, Value)>,
     pub(super) gateway: Gateway,
@@ -101,6 +103,7 @@ impl World {
             blocked: BTreeSet::new(),
             files: BTreeMap::new(),
             interactions: BTreeMap::new(),
+            commands: BTreeMap::new(),
             posts: VecDeque::new(),
             gateway: Gateway::default(),
             buckets: Buckets::default(),

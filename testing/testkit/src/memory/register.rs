@@ -15,6 +15,7 @@ use super::{AgentKey, Memory, State};
 
 mod bots;
 mod capabilities;
+mod commands;
 mod enrolment;
 mod gateways;
 mod hearing;
@@ -29,6 +30,7 @@ mod sessions;
 use bots::BotKeyRow;
 pub(super) use bots::BotRow;
 pub(super) use capabilities::{CapabilityKey, CapabilityRow};
+pub(super) use commands::CommandRow;
 pub(super) use enrolment::{ClientRow, EnrolmentRow};
 pub(super) use gateways::GatewayRow;
 pub(super) use linking::CodeRow;

@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use nightdesk_desk::{Adapters, Sessions};
 use nightdesk_discord::{Addresses, Discord};
-use nightdesk_register::BotDraft;
+use nightdesk_register::{BotDraft, OnBot};
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
 use nightdesk_testkit::discord::{FakeDiscord, Order, Settings};
 use nightdesk_testkit::{FakeClock, Memory};
-use nightdesk_types::{BotId, SystemClock};
+use nightdesk_types::{BotId, Granted, SystemClock};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
+mod commands;
 mod context;
 mod files;
 mod gaps;
 mod interactions;
+mod waking;
 
 /// What stands before the first dot is the bot's id, 4242.
 const TOKEN: &str = "NDI0Mg.Gabcde.the-key";
@@ -73,8 +75,8 @@ async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
         settings: json!({ "public_key": fake.public_key(TOKEN), "application_id": BOT.to_string() }),
         key: Some(Key::new(TOKEN.to_owned())),
     };
-    let bot = desk.bot(&household, draft, &ANN.to_string()).await;
-    (desk, household, bot)
+    let entered = desk.bot(&household, draft, &ANN.to_string()).await;
+    (desk, household, entered)
 }
 
 impl Stage {

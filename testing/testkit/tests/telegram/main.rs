@@ -22,6 +22,7 @@ mod hearing;
 mod odd;
 mod posts;
 mod presses;
+mod waking;
 
 const TOKEN: &str = "4242:the-key";
 const ANN: i64 = 900;

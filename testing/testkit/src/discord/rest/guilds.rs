@@ -1,9 +1,8 @@
-//! Guilds: looked at; and the commands of an application, which are set.
+//! Guilds: looked at.
 
 use serde_json::{Value, json};
 
 use super::{Answered, Refusal, done, id_of};
-use crate::discord::request::Asked;
 use crate::discord::world::permissions::VIEW_CHANNEL;
 use crate::discord::world::{World, number};
 
@@ -49,28 +48,4 @@ pub(super) fn mine(world: &World, bot: u64) -> Value {
         })
     });
     told.collect()
-}
-
-/// Takes a whole list of commands for the one that was there. A test reads from the calls how often.
-pub(super) fn set_commands(
-    world: &mut World,
-    bot: u64,
-    application: &str,
-    asked: &Asked,
-) -> Answered {
-    if id_of(application)? != bot {
-        return Err(Refusal::of(
-            403,
-            20_012,
-            "You are not authorized to perform this action on this application",
-        ));
-    }
-    let commands = asked.body.as_array().cloned().unwrap_or_default();
-    let kept = commands.into_iter().map(|mut command| {
-        command["id"] = json!(world.new_id().to_string());
-        command["application_id"] = json!(application);
-        command["version"] = json!("1");
-        command
-    });
-    done(kept.collect())
 }

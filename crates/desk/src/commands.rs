@@ -1,0 +1,181 @@
+//! Commands: what an agent's hello offers is made known in the guilds that were granted to it as a whole, and nowhere
+//! else.
+//!
+//! A bot may be shared, so no command is ever made known in all of its guilds; and commands are shown everywhere in a
+//! guild, so who was granted one chat of it makes none known there. Nothing is said to the platform when nothing changed.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use nightdesk_line::Caller;
+use nightdesk_port::{Command, CommandChange, DeliverError};
+use nightdesk_protocol::hello;
+use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
+use nightdesk_types::limits::{
+    AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT, STOP_NOTICED_WITHIN,
+};
+use nightdesk_types::{AgentId, BotId, Granted, StoreError};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Desk;
+use crate::pause::pause;
+
+/// One thing to be done about a command.
+#[derive(Clone, Debug, PartialEq)]
+struct Step {
+    scope_id: String,
+    name: String,
+    /// What the platform will have been told.
+    digest: Option<CommandDigest>,
+    /// Nothing, if the platform was not told of it.
+    change: Option<CommandChange>,
+}
+
+/// Has the commands of a hello made known, while the line goes on.
+pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[hello::Command]) {
+    let Caller { scope, agent, .. } = caller;
+    let command = |one: &hello::Command| {
+        let hello::Command { name, description, options } = one.clone();
+        Command { name, description, options }
+    };
+    let offered: Vec<Command> = offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
+    let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
+    tasks.spawn(async move {
+        let until = Instant::now() + COMMANDS_WAIT;
+        let told = tell(&desk, OnBot { scope, agent, bot }, &offered);
+        match timeout_at(until, told).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(
+                agent.id = %agent,
+                error = &error as &dyn Error,
+                "the commands of agent {agent} wait for its next hello"
+            ),
+            Err(_) => tracing::warn!(
+                agent.id = %agent,
+                "some commands of agent {agent} wait for its next hello: there was no time"
+            ),
+        }
+    });
+}
+
+async fn tell(desk: &Desk, on: OnBot, offered: &[Command]) -> Result<(), StoreError> {
+    let store = desk.register.store();
+    let held = store.commands_of(on.scope, on.agent, on.bot).await?;
+    if offered.is_empty() && held.is_empty() {
+        return Ok(());
+    }
+    let grants = store.reach_of(on.scope, on.agent).await?.grants;
+    let mut scopes: Vec<String> = grants
+        .into_iter()
+        .filter(|(bot, ..)| *bot == on.bot)
+        .filter_map(|(_, granted, _)| scope_of(granted))
+        .collect();
+    scopes.sort();
+    scopes.dedup();
+    scopes.truncate(COMMAND_SCOPES_MAX);
+    for step in steps(offered, &scopes, &held) {
+        take(desk, on, step).await?;
+    }
+    Ok(())
+}
+
+/// The guild of a grant, if it is all of it.
+fn scope_of(granted: Granted) -> Option<String> {
+    match granted {
+        Granted::Scope(scope) => Some(scope),
+        Granted::Chat { .. } | Granted::Bot => None,
+    }
+}
+
+/// What is to be done so that the platform knows what is offered, in these scopes and in no other.
+fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<Step> {
+    let is_offered = |one: &HeldCommand| {
+        scopes.contains(&one.scope_id) && offered.iter().any(|command| command.name == one.name)
+    };
+    let gone = held.iter().filter(|one| !is_offered(one)).map(|one| Step {
+        scope_id: one.scope_id.clone(),
+        name: one.name.clone(),
+        digest: None,
+        change: one.told.clone().map(|(_, id)| CommandChange::TakenBack(id)),
+    });
+    let told = |scope_id: &str, command: &Command| {
+        let written = serde_json::to_vec(command).unwrap_or_default();
+        let digest = CommandDigest::of(&written);
+        let before = held.iter().find(|one| one.scope_id == scope_id && one.name == command.name);
+        let before = before.and_then(|one| one.told.as_ref());
+        let is_told = before.is_some_and(|(before, _)| *before == digest);
+        (!is_told).then(|| Step {
+            scope_id: scope_id.to_owned(),
+            name: command.name.clone(),
+            digest: Some(digest),
+            change: Some(CommandChange::Told(command.clone())),
+        })
+    };
+    let news = scopes
+        .iter()
+        .flat_map(|scope_id| offered.iter().filter_map(move |command| told(scope_id, command)));
+    gone.chain(news).collect()
+}
+
+/// Takes one step. The name is the agent's before the platform hears of it; what the platform refuses is
+/// tried again with the next hello.
+async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
+    let store = desk.register.store();
+    let Step { scope_id, name, digest, change } = step;
+    if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
+        taken(on.agent);
+        return Ok(());
+    }
+    let answered = match &change {
+        Some(change) => call(desk, on.bot, &scope_id, change).await,
+        None => Ok(None),
+    };
+    match (answered, digest) {
+        (Ok(id), Some(digest)) => {
+            let told = id.map(|id| (digest, id));
+            store.note_command(on, &HeldCommand { scope_id, name, told }).await
+        }
+        (Ok(_), None) => store.drop_command(on, &scope_id, &name).await,
+        (Err(error), _) => {
+            unknown(on.agent, &error);
+            Ok(())
+        }
+    }
+}
+
+fn taken(agent: AgentId) {
+    tracing::info!(
+        agent.id = %agent,
+        "a command of agent {agent} is not made known: another agent has its name there"
+    );
+}
+
+fn unknown(agent: AgentId, error: &DeliverError) {
+    tracing::warn!(
+        agent.id = %agent,
+        error = error as &dyn Error,
+        "a command of agent {agent} waits for its next hello: its platform did not take it"
+    );
+}
+
+/// Asks the platform, and again if that was too often.
+async fn call(
+    desk: &Desk,
+    bot: BotId,
+    scope_id: &str,
+    change: &CommandChange,
+) -> Result<Option<String>, DeliverError> {
+    loop {
+        let answered = desk.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
+        // All of it together has a bound.
+        if let Err(DeliverError::RateLimited { retry_after }) = answered
+            && pause(&desk.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
+        {
+            continue;
+        }
+        return answered.map(|receipt| receipt.message_id);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Commands: made known in one guild, and never in all of them: the bot may be shared.
+
+use nightdesk_port::{Bot, Command, CommandChange, DeliverError, Receipt};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::asked::id;
+use super::{Made, failed, refused};
+use crate::Discord;
+use crate::api::{Call, CallError};
+use crate::me::Me;
+
+/// Characters that say what a command does.
+const DESCRIPTION_CHARS_MAX: usize = 100;
+
+/// The kind of command that is typed.
+const TYPED: u8 = 1;
+
+impl Discord {
+    pub(super) async fn change_command(
+        &self,
+        bot: &Bot,
+        guild: &str,
+        change: &CommandChange,
+    ) -> Result<Receipt, DeliverError> {
+        let application = Me::of(bot).application.ok_or(DeliverError::KeyRejected)?;
+        let guild = id(guild).ok_or_else(|| refused("guild_not_found"))?;
+        let path = format!("applications/{application}/guilds/{guild}/commands");
+        match change {
+            CommandChange::Told(command) => {
+                let call = Call::new(Method::POST, path).with(written(command));
+                self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+            }
+            CommandChange::TakenBack(which) => {
+                let which = id(which).ok_or_else(|| refused("command_not_found"))?;
+                let call = Call::new(Method::DELETE, format!("{path}/{which}"));
+                match self.api.done(bot, call).await {
+                    // It is gone already, or the bot is.
+                    Err(CallError::Refused(no))
+                        if matches!(no.status, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) =>
+                    {
+                        Ok(Receipt::default())
+                    }
+                    done => done.map(|()| Receipt::default()).map_err(failed),
+                }
+            }
+        }
+    }
+}
+
+fn written(command: &Command) -> Value {
+    let Command { name, description, options } = command;
+    let said: String = description.trim().chars().take(DESCRIPTION_CHARS_MAX).collect();
+    let said = if said.is_empty() { name.clone() } else { said };
+    json!({ "type": TYPED, "name": name, "description": said, "options": options })
+}
