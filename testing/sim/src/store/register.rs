@@ -9,8 +9,8 @@ use nightdesk_register::enrolment::{
 use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
 use nightdesk_register::provision::{Front, Provision, Provisioned};
 use nightdesk_register::{
-    Gap, GreetedBot, Hearing, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot, OpenBot,
-    Proof, ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
+    Gap, GreetedBot, Hearing, HeldCommand, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot,
+    OpenBot, Proof, ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
     AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
@@ -89,6 +89,14 @@ through! { nightdesk_register::Hearings {
 
 through! { nightdesk_register::Lending {
     fn capability(lessee: &Lessee<'_>) -> Option<StoredCapability>;
+    fn place(lessee: &Lessee<'_>) -> Option<(BotId, String)>;
+}}
+
+through! { nightdesk_register::Commanding {
+    fn commands_of(scope: TenantScope, agent: AgentId, bot: BotId) -> Vec<HeldCommand>;
+    fn claim_command(on: OnBot, scope_id: &str, name: &str) -> bool;
+    fn note_command(on: OnBot, command: &HeldCommand) -> ();
+    fn drop_command(on: OnBot, scope_id: &str, name: &str) -> ();
 }}
 
 through! { nightdesk_register::Listing {
