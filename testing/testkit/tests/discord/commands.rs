@@ -6,7 +6,7 @@ use super::*;
 async fn offers(stage: &Stage, household: &Household, names: &[&str]) -> TestGateway {
     let mut gateway = stage.desk.dial(household).await;
     let commands: Vec<Value> =
-        names.iter().map(|name| json!({ "name": name, "description": "helps" })).collect();
+        names.iter().map(|name| json!({ "name": name, "description": household.name })).collect();
     let hello = json!({
         "type": "hello", "platform": "discord", "botId": "desk", "command_manifest": commands,
     });
@@ -48,6 +48,10 @@ async fn what_one_tenant_offers_changes_nothing_for_another() {
     drop(offers(&stage, &bob, &["tea", "wine"]).await);
     assert_eq!(stage.fake.commands(BOT, Some(GUILD)), ["cake", "tea"], "a chat is not the guild");
     assert_eq!(stage.fake.commands(BOT, Some(OTHER)), ["tea", "wine"]);
+    let told = stage.fake.calls_of("POST /applications/{}/guilds/{}/commands");
+    let teas = told.iter().filter(|call| call.path.contains(&format!("/guilds/{GUILD}/")));
+    let teas: Vec<_> = teas.filter(|call| call.asked["name"] == json!("tea")).collect();
+    assert_eq!(teas.len(), 1, "it is Ann's, who had it first: {teas:?}");
     drop(offers(&stage, &bob, &[]).await);
     assert_eq!(stage.fake.commands(BOT, Some(GUILD)), ["cake", "tea"], "Ann's stay");
     assert_eq!(stage.fake.commands(BOT, Some(OTHER)), [""; 0]);

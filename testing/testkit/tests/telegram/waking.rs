@@ -18,6 +18,7 @@ async fn whoever_writes_to_a_sleeping_agent_sees_typing_until_it_is_up() {
 
     let mut gateway = stage.desk.dial(&stage.household).await;
     gateway.hello("telegram").await;
+    gateway.hear_frame("descriptor").await;
     gateway.hear_frame("inbound").await;
     stage.desk.settled().await;
     assert_eq!(stage.typed(), 2, "it is up");
