@@ -35,8 +35,8 @@ impl Source {
     ) -> Result<Self, StoreError> {
         let (operator, bot) = (account.bot.operator, account.bot.id);
         let (epoch, stored) = desk.inbox.store().take_source(operator, bot, name).await?;
-        let owed = stored.as_deref().and_then(|cursor| cursor.strip_prefix(OWED));
-        let (owes, cursor) = (owed.is_some(), owed.map(str::to_owned).or(stored));
+        let after_gap = stored.as_deref().and_then(|cursor| cursor.strip_prefix(OWED));
+        let (owes, cursor) = (after_gap.is_some(), after_gap.map(str::to_owned).or(stored));
         Ok(Self { name, epoch, cursor, owes })
     }
 

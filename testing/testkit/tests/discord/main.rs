@@ -10,7 +10,7 @@ use nightdesk_register::BotDraft;
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
 use nightdesk_testkit::discord::{FakeDiscord, Order, Settings};
 use nightdesk_testkit::{FakeClock, Memory};
-use nightdesk_types::SystemClock;
+use nightdesk_types::{BotId, SystemClock};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ struct Stage {
     fake: FakeDiscord,
     desk: TestDesk,
     household: Household,
+    bot: BotId,
     path: String,
 }
 
@@ -51,11 +52,11 @@ async fn stage_ahead_by(ahead_by: Duration) -> Stage {
         "channels": [{ "id": GENERAL.to_string(), "name": "general" }],
     }));
     fake.join(TOKEN, GUILD);
-    let (desk, household, path) = desk(&fake).await;
-    Stage { fake, desk, household, path }
+    let (desk, household, (bot, path)) = desk(&fake).await;
+    Stage { fake, desk, household, bot, path }
 }
 
-async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, String) {
+async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
     let (api, gateway) = (fake.url(), fake.gateway_url());
     let at = Addresses { api: &api, gateway: &gateway };
     let budget = Arc::new(Sessions(Arc::new(Memory::new(FakeClock::default()))));
@@ -70,8 +71,8 @@ async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, String) {
         settings: json!({ "public_key": fake.public_key(TOKEN), "application_id": BOT.to_string() }),
         key: Some(Key::new(TOKEN.to_owned())),
     };
-    let (_, path) = desk.bot(&household, draft, &ANN.to_string()).await;
-    (desk, household, path)
+    let bot = desk.bot(&household, draft, &ANN.to_string()).await;
+    (desk, household, bot)
 }
 
 impl Stage {
