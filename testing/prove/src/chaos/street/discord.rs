@@ -84,7 +84,7 @@ impl Discord {
             if hall.stopping.load(Ordering::Relaxed) {
                 return;
             }
-            let who = Person::next(&hall.street.members, &mut dice);
+            let who = Person::next(&hall, &mut dice);
             let (id, channel) = self.place(who, &mut dice);
             let nonce = format!("d{number}");
             hall.writes(who, (hall.street.discord, &channel.to_string()), (&nonce, number));

@@ -12,13 +12,14 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::Hall;
 use crate::chance::Dice;
 use crate::chaos::gateways::answers;
+use crate::chaos::manner::Manner;
 use crate::chaos::plan::Plan;
 
 /// Of how many messages in a hundred nobody may see anything: of strangers, and of programs.
 const REFUSED_PERCENT: u64 = 20;
 
-/// Whose agent answers writes seldom: a bot may not say as much in a chat as people do.
-const PICKS: usize = 2;
+/// How many messages in a hundred are for agents that answer: a bot may not say as much in a chat as people do.
+const ANSWERED_PERCENT: u64 = 4;
 
 /// What the SDK's agents say begins so.
 const SDK: &str = "sdk-";
@@ -36,11 +37,11 @@ pub(super) enum Person {
 
 impl Person {
     /// Whoever writes next.
-    pub(super) fn next(members: &[usize], dice: &mut Dice) -> Self {
+    pub(super) fn next(hall: &Hall, dice: &mut Dice) -> Self {
         match dice.percent(REFUSED_PERCENT) {
             true if dice.percent(50) => Self::Stranger,
             true => Self::Program,
-            false => Self::Of(someone(members, dice)),
+            false => Self::Of(someone(hall, dice)),
         }
     }
 
@@ -53,9 +54,15 @@ impl Person {
 }
 
 /// Somebody, and seldom one whose agent answers.
-fn someone(members: &[usize], dice: &mut Dice) -> usize {
-    let mut pick = || members[dice.below(members.len())];
-    (0..PICKS).map(|_| pick()).find(|member| !answers(*member)).unwrap_or_else(pick)
+fn someone(hall: &Hall, dice: &mut Dice) -> usize {
+    let is_answered = dice.percent(ANSWERED_PERCENT);
+    let is_one = |member: &&usize| is_answered == has_answers(hall, **member);
+    let members: Vec<usize> = hall.street.members.iter().filter(is_one).copied().collect();
+    members[dice.below(members.len())]
+}
+
+fn has_answers(hall: &Hall, member: usize) -> bool {
+    answers(member) || hall.plan.manners[member] == Manner::Sdk
 }
 
 /// A pace of so many in a second. What was missed is made up for. `None`: nothing at all.

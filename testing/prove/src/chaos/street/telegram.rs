@@ -53,7 +53,7 @@ impl Telegram {
             if hall.stopping.load(Ordering::Relaxed) {
                 return;
             }
-            let who = Person::next(&hall.street.members, &mut dice);
+            let who = Person::next(&hall, &mut dice);
             let nonce = format!("t{number}");
             let id = match who {
                 Person::Of(member) => person(member),
