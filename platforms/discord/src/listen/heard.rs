@@ -11,7 +11,7 @@ use super::ear::Ear;
 use super::talk::Told;
 use crate::Discord;
 use crate::api::{Call, CallError};
-use crate::eyes::RoomsOf;
+use crate::eyes::{Guilds, RoomsOf};
 use crate::receive::answer;
 use crate::words::{Id, Interaction, event, is_token, read};
 
@@ -34,26 +34,13 @@ impl Discord {
         for told in told {
             self.guilds.take(bot.id, &told.kind, told.data.as_bytes());
             match self.place(bot, ear, told).await {
-                Ok(()) => heard.push(self.said(bot, told)),
+                Ok(()) => heard.push(said(&self.guilds, bot, told)),
                 // What came before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
                 Err(error) => return Err(error),
             }
         }
         Ok(heard)
-    }
-
-    fn said(&self, bot: &Bot, told: &Told) -> Heard {
-        let rooms = RoomsOf(&self.guilds, bot.id);
-        let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
-        let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
-        let (said, capability) = match said {
-            Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
-            Ok(None) => (Ok(None), None),
-            Err(error) => (Err(error), None),
-        };
-        let (cursor, is_after_gap) = (told.cursor.write(), told.is_after_gap);
-        Heard { said, body, cursor, capability, is_after_gap }
     }
 
     /// Learns where a message was written, if that is not known: what is said in a thread has another place than
@@ -89,6 +76,20 @@ impl Discord {
             });
         }
     }
+}
+
+/// What was told, in our words.
+pub(super) fn said(guilds: &Guilds, bot: &Bot, told: &Told) -> Heard {
+    let rooms = RoomsOf(guilds, bot.id);
+    let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
+    let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
+    let (said, capability) = match said {
+        Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
+        Ok(None) => (Ok(None), None),
+        Err(error) => (Err(error), None),
+    };
+    let (cursor, is_after_gap) = (told.cursor.write(), told.is_after_gap);
+    Heard { said, body, cursor, capability, is_after_gap }
 }
 
 /// What could not be read, without what acts on the bot.
