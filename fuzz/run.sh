@@ -44,12 +44,12 @@ wait
 executions=0 findings=0 count=0
 for target in $targets; do
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log")
-    covered=$(grep -o 'cov: [0-9]*' "$work/$target.log" | tail -1 | cut -d' ' -f2)
+    covered=$(grep -o 'cov: [0-9]*' "$work/$target.log" | tail -1 | cut -d' ' -f2 || true)
     echo "$target: executions=${runs:-0} edges=${covered:-0}"
     executions=$((executions + ${runs:-0})) count=$((count + 1))
     if [ -e "$work/$target.failed" ]; then
         findings=$((findings + 1))
-        grep -vE '^#[0-9]|^INFO' "$work/$target.log" | tail -n 25
+        grep -A2 -E 'panicked at|ERROR: libFuzzer' "$work/$target.log" | head -n 12 || true
         echo "$target: the input is in $found/$target"
     fi
 done
