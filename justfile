@@ -92,7 +92,7 @@ fuzz TARGET="all" SECONDS="60": _fuzzers
 # them, not what builds it.
 _fuzzers:
     RUSTFLAGS="{{ coverage }}" CARGO_TARGET_DIR={{ fuzz_target }} \
-        cargo build --locked --profile fuzz --target x86_64-unknown-linux-gnu -p nightdesk-fuzz
+        cargo build --locked --profile fuzz --target x86_64-unknown-linux-gnu -p nightdesk-fuzz --features run
 
 # Look at our own page through a real Chromium; the screenshots go to FOLDER.
 webchat-look FOLDER="target/webchat-look" *ARGS: _world
@@ -211,9 +211,8 @@ mutants-of-the-desk *ARGS: _world _simulation
 # What proofs of a debug build need. The features are those of the whole workspace, as for `test`: cargo would
 # build nearly everything anew for any other choice of packages.
 _world:
-    cargo build --locked --workspace --features nightdesk/scripted,nightdesk/planted --bin nightdesk \
-        --bin gate-rate --bin isolation --bin mutants-of-the-desk --bin prove-run --bin rolling-upgrade \
-        --bin secrets --example fake-discord --example fake-telegram
+    cargo build --locked --workspace --features nightdesk/scripted,nightdesk/planted --bins \
+        --example fake-discord --example fake-telegram
 
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
