@@ -33,7 +33,9 @@ pub async fn overhear(bot: &Bot, bytes: &[u8]) -> Vec<Overheard> {
         match socket.hear().await {
             Came::Text(text) => {
                 let effects = talk.hear(&text);
-                effects.iter().for_each(|effect| take(bot, &guilds, effect));
+                for effect in &effects {
+                    take(bot, &guilds, effect);
+                }
                 heard.push(Overheard { text: text.to_string(), effects: effects.len() });
             }
             Came::Nothing => {}

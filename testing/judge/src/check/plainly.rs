@@ -17,10 +17,10 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
         let before = said_at.entry(request).or_default();
         let is_again = !before.is_empty() || followed.contains(&request);
         before.push(said);
-        let wrong = if !lent.contains(&(ask.what, said.chat)) {
-            Some((Invariant::Capability, "was said where nothing was lent to who asked"))
-        } else {
+        let wrong = if lent.contains(&(ask.what, said.chat)) {
             is_again.then_some((Invariant::Outbound, "was said more than once"))
+        } else {
+            Some((Invariant::Capability, "was said where nothing was lent to who asked"))
         };
         if let Some((invariant, why)) = wrong {
             findings.add(invariant, [ask.mark, said.mark], || {
