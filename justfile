@@ -8,6 +8,12 @@ tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
 # The simulation is built with flags of its own, and so in a folder of its own.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
 
+# So are the fuzzers.
+fuzz_target := env("CARGO_TARGET_DIR", "target") / "fuzz"
+coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
+    + " -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
+    + " -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+
 export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
 
 # List the recipes.
@@ -34,15 +40,15 @@ test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
 
 # Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
-hermes *ARGS: _desk-for-tests _fakes
+hermes *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/turns.sh {{ ARGS }}
 
 # Drive the stock Hermes client's transport against the desk; ARGS as in testing/hermes/README.md.
-hermes-line *ARGS: _desk-for-tests
+hermes-line *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh {{ ARGS }}
 
 # The same scenario with a bug planted in the desk: it must fail.
-hermes-line-planted: _desk-for-tests
+hermes-line-planted: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
@@ -83,9 +89,18 @@ _simulation:
     RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ sim_target }} \
         cargo build --locked --profile sim -p nightdesk-sim --features planted
 
+# Fuzz what strangers may send: all targets, or one, for so many seconds each. Budget: 2 minutes, and the build.
+fuzz TARGET="all" SECONDS="60": _fuzzers
+    fuzz/run.sh {{ fuzz_target }}/x86_64-unknown-linux-gnu/fuzz {{ TARGET }} {{ SECONDS }}
+
+# With the passes of the compiler that say to the fuzzer how far an input came. Only what runs in a target has
+# them, not what builds it.
+_fuzzers:
+    RUSTFLAGS="{{ coverage }}" CARGO_TARGET_DIR={{ fuzz_target }} \
+        cargo build --locked --profile fuzz --target x86_64-unknown-linux-gnu -p nightdesk-fuzz --features run
+
 # Look at our own page through a real Chromium; the screenshots go to FOLDER.
-webchat-look FOLDER="target/webchat-look" *ARGS:
-    cargo build --locked -p nightdesk
+webchat-look FOLDER="target/webchat-look" *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/browser/look.sh {{ FOLDER }} {{ ARGS }}
 
 # Run the README's quick start word for word on a bare machine, up to an answer in Chromium.
@@ -159,7 +174,7 @@ gate-rate-planted: _world
 isolation *ARGS: _world
     mkdir -p target && rm -f target/isolation-cases
     NIGHTDESK_CASES="$PWD/target/isolation-cases" \
-        cargo nextest run --locked --no-fail-fast -p nightdesk-api -E 'test(/^isolation::/)' || true
+        cargo nextest run --locked --no-fail-fast --workspace --test street -E 'test(/^isolation::/)' || true
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
         --cases target/isolation-cases {{ ARGS }}
 
@@ -217,19 +232,14 @@ mutants-of-the-desk *ARGS: _world _simulation
     NIGHTDESK_BIN="$(just _built debug)" NIGHTDESK_SIM_BIN={{ sim_target }}/sim/nightdesk-sim \
         "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
 
+# What proofs of a debug build need. The features are those of the whole workspace, as for `test`: cargo would
+# build nearly everything anew for any other choice of packages.
 _world:
-    cargo build --locked -p nightdesk --features scripted,planted -p nightdesk-prove
+    cargo build --locked --workspace --features nightdesk/scripted,nightdesk/planted --bins \
+        --example fake-discord --example fake-telegram
 
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
-
-_desk-for-tests:
-    cargo build --locked -p nightdesk --features scripted,planted
-
-# The fake platforms, as programs.
-_fakes:
-    cargo build --locked -p nightdesk-testkit --no-default-features --features discord,telegram \
-        --example fake-discord --example fake-telegram
 
 # Where the binary of a profile was built.
 _built profile:

@@ -23,12 +23,14 @@ failed=0
 
 tests=()
 for platform in "${platforms[@]}"; do
-    tests+=(-p "nightdesk-${platform%% *}")
+    tests+=(-E "package(nightdesk-${platform%% *})")
 done
-cargo build --locked -p nightdesk-testkit --examples
-NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast "${tests[@]}" || failed=1
+# With the features of the whole workspace, as for `just test`: cargo would build nearly everything anew
+# for any other choice of packages.
+cargo build --locked --workspace --example 'fake-*' --example '*-echo'
+NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast --workspace --lib "${tests[@]}" || failed=1
 for platform in "${platforms[@]}"; do
-    NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast -p nightdesk-testkit \
+    NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast --workspace \
         --test "${platform%% *}" || failed=1
 done
 

@@ -44,6 +44,13 @@ pub use api::OpenError;
 pub use connect::{ConnectError, Standing};
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
+/// What fuzzers call.
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz {
+    pub use crate::listen::fuzz::{FRAME_BYTES_MAX, Overheard, overhear};
+}
+
 use api::Api;
 use eyes::Guilds;
 use listen::{Dialler, Ears, Hands};
@@ -109,6 +116,15 @@ impl Discord {
             clock,
             reads: receive::Reads::default(),
         })
+    }
+}
+
+#[cfg(feature = "fuzz")]
+impl Discord {
+    /// How many interactions were read.
+    #[doc(hidden)]
+    pub fn reads(&self) -> u64 {
+        self.reads.so_far()
     }
 }
 

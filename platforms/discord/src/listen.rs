@@ -29,6 +29,8 @@ mod cursor;
 mod dial;
 mod driver;
 mod ear;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod heard;
 mod socket;
 mod sockets;

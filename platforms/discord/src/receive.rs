@@ -28,8 +28,8 @@ impl Reads {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    #[cfg(test)]
-    fn so_far(&self) -> u64 {
+    #[cfg(any(test, feature = "fuzz"))]
+    pub(crate) fn so_far(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }

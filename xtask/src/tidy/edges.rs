@@ -109,6 +109,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "register", "vault", "lease", "wake", "media", "desk", "api",
         ],
     ),
+    // fuzzers hand bytes to whoever meets them first
+    ("fuzz", &["types", "protocol", "port", "intake", "vault", "telegram", "discord"]),
     // a judge knows what was seen, and nobody who saw it
     ("judge", &[]),
     // proofs enter everybody through the register, and know the desk only from outside; the SDK is

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_media::{Kept, Lies, MediaId, TakeError};
+use nightdesk_protocol::file_head::{disposition, mime};
 use nightdesk_types::limits::{MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT};
 use serde::Serialize;
 use tokio::time::timeout;
@@ -19,10 +20,6 @@ use utoipa::ToSchema;
 
 use crate::gateways::{Gateways, refuse, try_later};
 use crate::problem::{self, Refusals};
-
-mod headers;
-
-use headers::{disposition, mime};
 
 const FILENAME: HeaderName = HeaderName::from_static("x-media-filename");
 
@@ -89,9 +86,13 @@ pub(super) async fn get(
 /// What is said of a file before its bytes. A browser that is led here must not take it for a page of ours.
 fn described(kept: &Kept) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, mime(kept.mime.as_deref()));
-    headers.insert(header::CONTENT_DISPOSITION, disposition(kept.filename.as_deref()));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
+    let (mime, disposition) =
+        (mime(kept.mime.as_deref()).to_owned(), disposition(kept.filename.as_deref()));
+    for (name, said) in [(header::CONTENT_TYPE, mime), (header::CONTENT_DISPOSITION, disposition)] {
+        // What is said of a file is plain.
+        headers.extend(HeaderValue::from_str(&said).ok().map(|said| (name, said)));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // Of what a platform has we know only what it said.
     if let (Lies::Here, Some(size)) = (&kept.lies, kept.size) {
         headers.insert(header::CONTENT_LENGTH, size.into());

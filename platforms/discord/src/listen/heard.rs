@@ -12,7 +12,7 @@ use super::ear::Ear;
 use super::talk::Told;
 use crate::Discord;
 use crate::api::{Call, CallError};
-use crate::eyes::RoomsOf;
+use crate::eyes::{Guilds, RoomsOf};
 use crate::receive::answer;
 use crate::words::{Id, Interaction, event, is_token, read};
 
@@ -37,7 +37,7 @@ impl Discord {
             match self.place(bot, &ears[at], &told).await {
                 Ok(()) => {
                     cursors.0[at] = Some(told.cursor.clone());
-                    heard.push(self.said(bot, (&told, cursors.write())));
+                    heard.push(said(&self.guilds, bot, (&told, cursors.write())));
                 }
                 // What came before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
@@ -45,18 +45,6 @@ impl Discord {
             }
         }
         Ok(heard)
-    }
-
-    fn said(&self, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
-        let rooms = RoomsOf(&self.guilds, bot.id);
-        let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
-        let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
-        let (said, capability) = match said {
-            Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
-            Ok(None) => (Ok(None), None),
-            Err(error) => (Err(error), None),
-        };
-        Heard { said, body, cursor, capability, is_after_gap: told.is_after_gap }
     }
 
     /// Learns where a message was written, if that is not known: what is said in a thread has another place than
@@ -92,6 +80,19 @@ impl Discord {
             });
         }
     }
+}
+
+/// What was told, in our words.
+pub(super) fn said(guilds: &Guilds, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
+    let rooms = RoomsOf(guilds, bot.id);
+    let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
+    let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
+    let (said, capability) = match said {
+        Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
+        Ok(None) => (Ok(None), None),
+        Err(error) => (Err(error), None),
+    };
+    Heard { said, body, cursor, capability, is_after_gap: told.is_after_gap }
 }
 
 /// What could not be read, without what acts on the bot.

@@ -76,7 +76,7 @@ async fn take(event: Event, agent: usize, notes: Notes) -> Result<(), SendError>
 
 /// Asks with a button where that is wanted, and otherwise just answers.
 async fn answer(message: &Message, word: String) -> Result<(), SendError> {
-    if !word.ends_with(".prompt") {
+    if !who::is_of(&word, "prompt") {
         return message.reply(word).await.map(drop);
     }
     let yes = PromptOption { id: "yes".to_owned(), label: "Yes".to_owned(), style: None };

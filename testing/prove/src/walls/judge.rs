@@ -38,10 +38,10 @@ pub(super) fn judge(world: &World, play: &Play<'_>) -> Tally {
     let crossed = play.stolen.load(Ordering::Relaxed);
     let mut tally = Tally { crossed, missing, ..Tally::default() };
     for (agent, told) in play.notes.all().iter() {
-        let (Told::Text(text) | Told::Press(text) | Told::File(text, _) | Told::Command(text, _)) =
+        let (Told::Text(said) | Told::Press(said) | Told::File(said, _) | Told::Command(said, _)) =
             told;
         tally.told += 1;
-        let mut owners = who::words(text).map(|(owner, _)| owner);
+        let mut owners = who::words(said).map(|(owner, _)| owner);
         tally.count(owners.all(|owner| owner == *agent), &format!("{agent} was told {told:?}"));
     }
     on_discord(world, &mut tally);
@@ -81,11 +81,7 @@ fn on_telegram(world: &World, tally: &mut Tally) {
         for (owner, word) in who::words(&text) {
             let by_its_bot = call.token == who::telegram_token(ALL[owner].bot);
             let chat = call.asked.get("chat_id").map(said).unwrap_or_default();
-            let place = if word.split('.').next_back() == Some("group") {
-                GROUP
-            } else {
-                who::on_telegram(owner)
-            };
+            let place = if who::is_of(word, "group") { GROUP } else { who::on_telegram(owner) };
             tally.said += 1;
             let belongs = by_its_bot && chat == place.to_string() && text == word;
             tally.count(belongs, &format!("{text:?} was said to {chat}"));

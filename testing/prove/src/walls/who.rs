@@ -40,7 +40,7 @@ pub(super) const fn on_discord(agent: usize) -> u64 {
 
 /// The same on Telegram, which is also their private chat.
 pub(super) const fn on_telegram(agent: usize) -> i64 {
-    on_discord(agent).cast_signed() - 200
+    [700, 701, 702, 703, 704][agent]
 }
 
 /// The number of a bot on both platforms.
@@ -66,6 +66,11 @@ pub(super) fn handle(bot: usize) -> String {
 /// What people say holds a word, and the word whose it is.
 pub(super) fn word(agent: usize, round: usize, kind: &str) -> String {
     format!("w.{agent}.{round}.{kind}")
+}
+
+/// Whether a word is of a kind.
+pub(super) fn is_of(word: &str, kind: &str) -> bool {
+    word.rsplit('.').next() == Some(kind)
 }
 
 /// The words in a text, and whose they are.

@@ -1,12 +1,10 @@
-//! What is said of a file in the head of an answer. People and platforms name files; none of it may
+//! File head: what is said of a file in the head of an answer. People and platforms name files; none of it may
 //! become another header, or a path.
 
-use axum::http::HeaderValue;
-
-const ANYTHING: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const ANYTHING: &str = "application/octet-stream";
 
 /// What a file is, if it was said in the usual form.
-pub(super) fn mime(mime: Option<&str>) -> HeaderValue {
+pub fn mime(mime: Option<&str>) -> &str {
     let is_token = |part: &str| {
         !part.is_empty()
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
@@ -15,20 +13,19 @@ pub(super) fn mime(mime: Option<&str>) -> HeaderValue {
     let essence = essence.filter(|essence| {
         essence.split_once('/').is_some_and(|(kind, sub)| is_token(kind) && is_token(sub))
     });
-    essence.and_then(|essence| HeaderValue::from_str(essence).ok()).unwrap_or(ANYTHING)
+    essence.unwrap_or(ANYTHING)
 }
 
 /// What a file is called: the last part of what was said, once in plain letters and once as it is.
-pub(super) fn disposition(filename: Option<&str>) -> HeaderValue {
+pub fn disposition(filename: Option<&str>) -> String {
     let name = filename.map(last_part).filter(|name| !name.is_empty());
-    let Some(name) = name else { return HeaderValue::from_static("attachment") };
+    let Some(name) = name else { return "attachment".to_owned() };
     let plain: String = name
         .chars()
         .map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) { c } else { '_' })
         .collect();
     let whole: String = name.bytes().map(encoded).collect();
-    let said = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{whole}");
-    HeaderValue::from_str(&said).unwrap_or_else(|_| HeaderValue::from_static("attachment"))
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{whole}")
 }
 
 /// What stands behind every separator, without what nobody can see and without dots in front: it is no

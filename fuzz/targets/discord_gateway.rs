@@ -1,0 +1,45 @@
+//! Z02: whatever comes over the gateway's socket, no frame is longer than it may be, what is new to us says
+//! nothing, and all that is told is put into our words. Nothing is compressed: we do not ask for it.
+#![no_main]
+#![expect(clippy::expect_used, reason = "a target that cannot set up should stop")]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use nightdesk_discord::fuzz::{FRAME_BYTES_MAX, Overheard, overhear};
+use nightdesk_fuzz::discord_bot;
+use nightdesk_port::Bot;
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+/// What Discord may want of us, by its number.
+const KNOWN: [u64; 6] = [0, 1, 7, 9, 10, 11];
+
+static BOT: LazyLock<Bot> = LazyLock::new(|| discord_bot(&[7; 32]));
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().build().expect("a runtime"));
+
+// The first byte says whether the rest is of frames, or of lines that are put into frames.
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, rest)) = data.split_first() else { return };
+    let bytes = if kind.is_multiple_of(2) { framed(rest) } else { rest.to_vec() };
+    for Overheard { text, effects } in RUNTIME.block_on(overhear(&BOT, &bytes)) {
+        assert!(text.len() <= FRAME_BYTES_MAX, "a frame of {} bytes", text.len());
+        let frame: Option<Value> = serde_json::from_str(&text).ok();
+        let op = frame.as_ref().and_then(|frame| frame["op"].as_u64());
+        let is_new = op.is_none_or(|op| !KNOWN.contains(&op));
+        assert!(!is_new || effects == 0, "{text} is new to us, and did something");
+    }
+});
+
+/// Each line in a frame.
+fn framed(lines: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in lines.split(|byte| *byte == b'\n') {
+        bytes.extend([0x81, 127]);
+        bytes.extend((line.len() as u64).to_be_bytes());
+        bytes.extend(line);
+    }
+    bytes
+}

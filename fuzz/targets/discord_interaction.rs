@@ -1,0 +1,67 @@
+//! Z01: nothing of an interaction is read before its signature checked out, whatever its headers say; what is
+//! signed becomes an event or is kept as unreadable.
+#![no_main]
+#![expect(clippy::expect_used, reason = "a target that cannot set up should stop")]
+
+use std::sync::LazyLock;
+
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use http::{HeaderMap, HeaderValue};
+use libfuzzer_sys::fuzz_target;
+use nightdesk_discord::{Discord, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use nightdesk_fuzz::{NOW_SECS, check, discord, discord_bot};
+use nightdesk_intake::verify;
+use nightdesk_port::{Bot, Receive, SignedRequest, Taken};
+
+struct Stage {
+    key: Ed25519KeyPair,
+    bot: Bot,
+    discord: Discord,
+}
+
+static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let key = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).expect("a seed");
+    let bot = discord_bot(key.public_key().as_ref());
+    Stage { key, bot, discord: discord() }
+});
+
+// The first byte says whether it is signed. If not, two lines are its headers.
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, rest)) = data.split_first() else { return };
+    if kind.is_multiple_of(2) { signed(rest) } else { forged(rest) }
+});
+
+fn signed(body: &[u8]) {
+    let Stage { key, bot, discord } = &*STAGE;
+    let at = NOW_SECS.to_string();
+    let signature = hex::encode(key.sign(&[at.as_bytes(), body].concat()));
+    let headers = headers(at.as_bytes(), signature.as_bytes()).expect("they are plain");
+    let request = SignedRequest { headers: &headers, body };
+    let intake = verify(discord, bot, &request).expect("it is signed");
+    check(&intake);
+    for taken in [Taken::Kept, Taken::Refused, Taken::NotKept] {
+        let told = discord.told(&request, taken);
+        serde_json::from_slice::<serde_json::Value>(&told).expect("Discord is answered in JSON");
+    }
+}
+
+fn forged(rest: &[u8]) {
+    let Stage { bot, discord, .. } = &*STAGE;
+    let mut parts = rest.splitn(3, |byte| *byte == b'\n');
+    let (at, signature) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (Some(headers), body) = (headers(at, signature), parts.next().unwrap_or_default()) else {
+        return;
+    };
+    let reads = discord.reads();
+    let taken = verify(discord, bot, &SignedRequest { headers: &headers, body });
+    assert!(taken.is_err(), "what nobody signed is not taken");
+    assert_eq!(discord.reads(), reads, "and nothing of it is read");
+}
+
+/// The headers, if HTTP takes them.
+fn headers(at: &[u8], signature: &[u8]) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    headers.insert(TIMESTAMP_HEADER, HeaderValue::from_bytes(at).ok()?);
+    headers.insert(SIGNATURE_HEADER, HeaderValue::from_bytes(signature).ok()?);
+    Some(headers)
+}
