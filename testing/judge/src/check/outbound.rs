@@ -27,29 +27,13 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
             None => unasked(history, findings, said),
         }
     }
-    let mut follows = ByName::default();
-    for (row, follow) in history.uses_asked.iter().enumerate() {
-        follows.set(follow.request, row);
-    }
     for (name, request) in &requests {
-        let follow = follows.get(*name).map(|row| &history.uses_asked[row]);
-        // What was lent may have ended meanwhile: then it is said plainly, where it was lent.
-        let is_lent = |chat| follow.is_some_and(|follow| is_lent(history, follow.what, chat));
-        if let Some(why) = request.wrong(is_lent) {
+        if let Some(why) = request.wrong() {
             findings.add(Invariant::Outbound, request.marks(), || {
                 format!("send {} {why}", history.text(*name))
             });
         }
     }
-}
-
-/// Whether something was lent to an agent with what was said in a chat.
-fn is_lent(history: &History, agent: Name, chat: Name) -> bool {
-    history
-        .loans
-        .iter()
-        .filter_map(|loan| history.send_of(loan.event))
-        .any(|send| send.chat == chat && history.expected(send).contains(&agent))
 }
 
 /// What the desk says by itself carries no nonce.
@@ -71,10 +55,9 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn wrong(&self, is_lent: impl Fn(Name) -> bool) -> Option<&'static str> {
+    fn wrong(&self) -> Option<&'static str> {
         let was_told = |result| self.answers.iter().any(|answer| answer.result == result);
-        let elsewhere =
-            |said: &&Said| self.asks.iter().all(|ask| ask.chat != said.chat) && !is_lent(said.chat);
+        let elsewhere = |said: &&Said| self.asks.iter().all(|ask| ask.chat != said.chat);
         let said = self.said.len();
         if said > 1 {
             return Some("was said more than once");
@@ -146,27 +129,6 @@ mod tests {
         for (name, events, want) in cases {
             let mut tale = Tale::clean();
             tale.note_all(events);
-            assert_eq!(tale.broken(), want, "{name}");
-        }
-    }
-
-    #[test]
-    fn what_comes_too_late_for_what_was_lent_is_said_plainly_where_that_was() {
-        let cases = [
-            ("there", "alice", "chat", &[][..]),
-            ("elsewhere", "alice", "other", &["I17"]),
-            ("for another agent", "bob", "chat", &["I17"]),
-        ];
-        for (name, agent, chat, want) in cases {
-            let texts = |texts: [&str; 4]| texts.map(str::to_owned);
-            let [id, capability, ..] = texts(["event-n1", "loan", "", ""]);
-            let [conn, agent, request, session] = texts(["c1", agent, "r8", "session"]);
-            let mut tale = Tale::clean();
-            tale.note_all(vec![
-                Event::PlatLend { id, capability, good_for_ms: 1_000 },
-                Event::FollowReq { conn, agent, request, session },
-                said(chat, "words", Some("r8")),
-            ]);
             assert_eq!(tale.broken(), want, "{name}");
         }
     }
