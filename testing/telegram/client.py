@@ -131,6 +131,8 @@ async def sends_edits_deletes_and_reacts(fake):
         assert await client.delete_message(ANN, sent.message_id)
         await refused(BadRequest, client.delete_message(ANN, sent.message_id))
         assert await client.send_chat_action(ANN, "typing")
+        assert await client.send_message_draft(ANN, 1, r"*so* it", parse_mode="MarkdownV2")
+        await refused(BadRequest, client.send_message_draft(ANN, 0, "so it"))
 
 
 async def refuses_what_telegram_refuses(fake):

@@ -187,7 +187,12 @@ fn describe(platform: &str, can: &Capabilities) -> Descriptor {
         .marked_up_as(&can.markdown_dialect)
         .hinting(&can.hint)
         .taking(can.ops.iter().copied());
-    let edits = can.ops.contains(&"edit");
-    let descriptor = if edits { descriptor.with(Ability::Edit) } else { descriptor };
-    if can.threads { descriptor.with(Ability::Threads) } else { descriptor }
+    let can_do = |op: &str| can.ops.contains(&op);
+    let abilities = [
+        (Ability::Edit, can_do("edit")),
+        (Ability::DraftStreaming, can_do("draft")),
+        (Ability::Threads, can.threads),
+    ];
+    let able = abilities.into_iter().filter(|(_, can)| *can);
+    able.fold(descriptor, |descriptor, (ability, _)| descriptor.with(ability))
 }

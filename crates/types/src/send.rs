@@ -181,7 +181,7 @@ pub const UNREACHABLE: &str = "Your agent could not be woken for a day. What you
 impl Op {
     /// Whether it is shown for a moment and leaves nothing behind.
     pub const fn is_fleeting(&self) -> bool {
-        matches!(self, Self::Typing { .. })
+        matches!(self, Self::Typing { .. } | Self::Draft { is_final: false, .. })
     }
 
     /// The kind of the capability it uses.

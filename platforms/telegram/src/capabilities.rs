@@ -9,11 +9,12 @@ use nightdesk_port::{Capabilities, LengthUnit, Pace};
 const MESSAGE_UTF16_MAX: u32 = 4_096;
 
 /// The ops there are calls for.
-const OPS: [&str; 10] = [
+const OPS: [&str; 11] = [
     "send",
     "edit",
     "typing",
     "delete",
+    "draft",
     "send_media",
     "prompt",
     "react",

@@ -70,10 +70,14 @@ impl Deliver for Telegram {
                 self.rename_topic(bot, asked, (message_id, thread_name)).await
             }
             Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
-            Op::Draft { .. }
-            | Op::TaskCard { .. }
-            | Op::TaskCardStop { .. }
-            | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
+            Op::Draft { draft_id, content, is_final: false } => {
+                self.preview(bot, asked.with("draft_id", *draft_id), content).await
+            }
+            // A message takes its place.
+            Op::Draft { content, is_final: true, .. } => self.say(bot, asked, content).await,
+            Op::TaskCard { .. } | Op::TaskCardStop { .. } | Op::FollowUp { .. } => {
+                Err(DeliverError::Unsupported)
+            }
         }
     }
 
@@ -121,6 +125,12 @@ impl Telegram {
             return Err(refused("empty"));
         }
         self.make(bot, "sendMessage", asked, ("text", &text)).await
+    }
+
+    /// Shows what is being written. Telegram does so in private chats, and says no in others.
+    async fn preview(&self, bot: &Bot, asked: Asked, text: &str) -> Result<Receipt, DeliverError> {
+        let shown = self.written(bot, "sendMessageDraft", asked, ("text", text)).await;
+        shown.map(|_: Value| Receipt::default()).map_err(failed)
     }
 
     /// Makes a message.

@@ -1,17 +1,21 @@
 //! Follow-ups, from outside: a capability is used for the very agent and session it was lent for, and
 //! nobody ever sees it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nightdesk_register::OnBot;
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
-use nightdesk_types::limits::CAPABILITY_GOOD_FOR_MAX;
+use nightdesk_types::limits::{CAPABILITY_GOOD_FOR_MAX, CAPABILITY_PLACE_KEPT_FOR};
 use serde_json::{Value, json};
 
 const KIND: &str = "discord.interaction_token";
 
 /// How Ann's client calls the session of what she writes in `c1`.
 const SESSION: &str = "agent:main:discord:dm:c1";
+
+/// Each request has a number of its own.
+static REQUESTS: AtomicUsize = AtomicUsize::new(0);
 
 struct Stage {
     desk: TestDesk,
@@ -56,7 +60,7 @@ async fn on_a_line(desk: &TestDesk, household: &Household) -> TestGateway {
 async fn follow_up(gateway: &mut TestGateway, (session, kind): (&str, &str)) -> Value {
     let action =
         json!({"op": "follow_up", "session_key": session, "kind": kind, "content": "done"});
-    let id = format!("{session} {kind}");
+    let id = format!("r{}", REQUESTS.fetch_add(1, Ordering::Relaxed));
     gateway.say(&json!({"type": "outbound", "requestId": id, "action": action})).await;
     gateway.hear_frame("outbound_result").await["result"].clone()
 }
@@ -104,8 +108,8 @@ async fn only_the_agent_and_session_it_was_lent_for_may_use_it() {
 }
 
 #[tokio::test]
-async fn what_was_lent_ends() {
-    let stage = Stage::set().await;
+async fn what_was_lent_ends_and_what_comes_later_is_said_plainly_for_a_day() {
+    let mut stage = Stage::set().await;
     let mut gateway = on_a_line(&stage.desk, &stage.ann).await;
     let clock = stage.desk.store.clock();
     for (key, secs, life) in [
@@ -115,8 +119,14 @@ async fn what_was_lent_ends() {
         stage.lends(key, "t0ken", secs).await;
         gateway.hear_frame("inbound").await;
         clock.let_pass(life.checked_sub(Duration::from_secs(1)).unwrap_or_default());
-        assert_eq!(follow_up(&mut gateway, (SESSION, KIND)).await["success"], true, "{key}");
+        assert_eq!(follow_up(&mut gateway, (SESSION, KIND)).await["note"], Value::Null, "{key}");
+        assert_eq!(stage.platform.next().await["capability"], "t0ken", "{key}");
         clock.let_pass(Duration::from_secs(1));
+        let late = follow_up(&mut gateway, (SESSION, KIND)).await;
+        assert_eq!(late["success"], true, "{key}");
+        assert!(late["note"].as_str().is_some_and(|note| note.contains("ended")), "{late}");
+        assert_eq!(stage.platform.next().await.get("capability"), None, "{key}");
+        clock.let_pass(CAPABILITY_PLACE_KEPT_FOR);
         stage.refused(key, &mut gateway, (SESSION, KIND)).await;
     }
 }

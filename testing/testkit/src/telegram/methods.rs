@@ -33,6 +33,7 @@ pub(super) fn answer(world: &mut World, token: &str, method: &str, asked: &Asked
         }
         "getwebhookinfo" => Ok(webhook_info(bot)),
         "sendmessage" => sent::message(world, token, asked),
+        "sendmessagedraft" => sent::draft(world, asked),
         "editmessagetext" => sent::edit(world, token, asked),
         "deletemessage" => sent::delete(world, asked),
         "setmessagereaction" => sent::react(world, asked),

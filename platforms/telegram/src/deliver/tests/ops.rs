@@ -61,6 +61,24 @@ async fn a_topic_is_opened_and_written_in() {
 }
 
 #[tokio::test]
+async fn what_is_being_written_is_shown_to_one_person_and_then_said() {
+    let fake = fake().await;
+    let draft = |chat, content: &str, is_final| {
+        to(chat, Op::Draft { draft_id: 7, content: content.to_owned(), is_final })
+    };
+
+    let shown = deliver(&fake, &draft(ANN, "**so** it", false)).await.unwrap();
+    assert_eq!(shown.message_id, None, "it is no message");
+    let Called { method, asked, .. } = last(&fake);
+    assert_eq!((method.as_str(), &asked["draft_id"]), ("sendMessageDraft", &json!(7)));
+    assert_eq!(asked["text"], json!("*so* it"));
+    let said = deliver(&fake, &draft(ANN, "so it is", true)).await.unwrap();
+    assert_eq!(said.message_id, Some(made(&fake)["message_id"].to_string()));
+    let elsewhere = deliver(&fake, &draft(FORUM, "so it", false)).await;
+    assert!(matches!(elsewhere, Err(DeliverError::Refused { .. })), "{elsewhere:?}");
+}
+
+#[tokio::test]
 async fn a_message_is_edited_and_deleted() {
     let fake = fake().await;
     let id = deliver(&fake, &to(ANN, text("first"))).await.unwrap().message_id.unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answered, bad, begun, shown};
+use super::{Answered, bad, begun, chat, shown};
 use crate::telegram::request::Asked;
 use crate::telegram::world::World;
 
@@ -19,6 +19,17 @@ pub(super) fn message(world: &mut World, token: &str, asked: &Asked) -> Answered
     }
     message.insert("text".to_owned(), json!(text));
     Ok(world.keep(Value::Object(message)))
+}
+
+/// What is being written is shown to one person, and is no message.
+pub(super) fn draft(world: &World, asked: &Asked) -> Answered {
+    if chat(world, asked)?["type"] != json!("private") {
+        return Err(bad("TEXTDRAFT_PEER_INVALID"));
+    }
+    if asked.number("draft_id").is_none_or(|id| id == 0) {
+        return Err(bad("DRAFT_ID_INVALID"));
+    }
+    shown(asked, "text", TEXT_UTF16_MAX).map(|_| json!(true))
 }
 
 /// The message that something is done to.
