@@ -9,7 +9,9 @@ use std::time::Instant;
 use nightdesk_inbox::Put;
 use nightdesk_intake::{Intake, Quarantined, Verified, verify};
 use nightdesk_port::{Entrance, SignedRequest};
+use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
 use nightdesk_types::{Event, StoreError};
+use tokio::time::timeout;
 
 use crate::quarantine::quarantine;
 use crate::{Account, Desk};
@@ -42,7 +44,7 @@ pub async fn take(
         Intake::Events(events) => {
             // Only what is the platform's counts: nobody else can use a bot's rate up.
             desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
-            let taken = put_all(desk, &account, (events, request.body), began).await;
+            let taken = put_in_time(desk, &account, (events, request.body), began).await;
             answered(&account, request, taken)
         }
     }
@@ -66,6 +68,21 @@ async fn put_all(
         }
     }
     Ok(refused)
+}
+
+/// The same, and whoever posted it is answered in time. What takes longer goes on by itself.
+async fn put_in_time(
+    desk: &Arc<Desk>,
+    account: &Account,
+    (events, body): (Vec<Result<Verified<Event>, Quarantined>>, &[u8]),
+    began: Instant,
+) -> Result<bool, StoreError> {
+    let (whole, account, body) = (Arc::clone(desk), account.clone(), body.to_vec());
+    let put = async move { put_all(&whole, &account, (events, &body), began).await };
+    let left = SOURCE_REFUSED_WITHIN.saturating_sub(began.elapsed());
+    let late = |error| StoreError::unavailable("put what was posted", error);
+    let put = timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("it took too long"))?;
+    put.map_err(|_| late("it broke off"))?
 }
 
 /// Where an event came to lie.

@@ -6,12 +6,13 @@ use nightdesk_port::Bot;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-pub use super::socket::FRAME_BYTES_MAX;
-
 use super::heard::said;
-use super::socket::{Came, Connection, Socket, bounds};
+use super::socket::{self, Came, Connection, Socket, bounds};
 use super::talk::{Effect, Talk};
 use crate::eyes::Guilds;
+
+/// How large a frame may be.
+pub const FRAME_BYTES_MAX: usize = socket::FRAME_BYTES_MAX;
 
 /// A frame that was heard.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 /// The longest frame that is read: all of a large guild.
-pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
+pub(super) const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const READ_BUFFER_BYTES: usize = 16 * 1024;
 const WRITE_BUFFER_BYTES_MAX: usize = 64 * 1024;

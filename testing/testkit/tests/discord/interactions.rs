@@ -2,6 +2,8 @@
 
 use nightdesk_testkit::cases::begin;
 
+use nightdesk_testkit::discord::{Fault, Kind};
+
 use super::*;
 
 const KIND: &str = "discord.interaction_token";
@@ -86,4 +88,26 @@ async fn who_reaches_nobody_is_told_so_at_once() {
     let answered = |fake: &FakeDiscord| fake.interactions()[0].answered.is_some();
     assert!(stage.fake.until(PATIENCE, answered).await);
     assert_ne!(stage.fake.interactions()[0].answered, Some(DEFERRED), "nobody is thinking");
+}
+
+/// Discord waits three seconds for an answer, and never asks again.
+#[tokio::test]
+async fn who_gives_a_command_is_told_in_time_that_it_was_not_kept() {
+    let (stage, _gateway) = on_a_hook().await;
+    // Whether Bob's agent may hear it is asked of Discord, which is slow. The store is, too.
+    let bob = stage.desk.household("bob", "gw-bob").await;
+    let on = OnBot { scope: bob.scope, agent: bob.agent, bot: stage.bot };
+    let store = stage.desk.register.store();
+    store.bind(on, &BOB.to_string()).await.expect("bind Bob");
+    stage.desk.grant(bob.scope, bob.agent, stage.bot, &GENERAL.to_string()).await;
+    for route in ["GET /guilds/{}", "GET /channels/{}", "GET /guilds/{}/members/{}"] {
+        stage.fake.fault(Fault::at(route, 1, Kind::Slow(PATIENCE)));
+    }
+    let held = stage.desk.store.hold_accepts().await;
+    stage.fake.command(BOT, ANN, GENERAL, ("make", &json!([])));
+
+    let answered = |fake: &FakeDiscord| fake.interactions()[0].answered.is_some();
+    assert!(stage.fake.until(PATIENCE, answered).await, "in time");
+    assert_ne!(stage.fake.interactions()[0].answered, Some(DEFERRED), "nobody is thinking");
+    drop(held);
 }
