@@ -206,6 +206,10 @@ chaos-smoke *ARGS: _world
 owner-kill *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" {{ ARGS }}
 
+# The same with half as many deaths, some of each kind.
+owner-kill-smoke: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" --kills 10
+
 # The same with a bug planted in the desk: it must be seen.
 owner-kill-planted: _world
     #!/usr/bin/env bash
