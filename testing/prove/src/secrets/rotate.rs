@@ -94,7 +94,7 @@ pub async fn bot_key(world: &World, load: &Load) -> Result<String> {
     Ok(key)
 }
 
-/// A capability is used by whom it was lent to, by nobody else, and then ends.
+/// A capability is used by whom it was lent to, by nobody else, and then ends: nothing of it is left that opens.
 pub async fn capabilities(world: &World, load: &Load) -> Result<()> {
     let (member, sister, stranger) = (5, 5 + world.cast.members.len() / 2, 6);
     let siblings = [member, sister].map(|number| world.cast.members[number].tenant);
@@ -118,7 +118,10 @@ pub async fn capabilities(world: &World, load: &Load) -> Result<()> {
     let brief = json!({ "kind": KIND, "value": CAPABILITY, "expires_in_s": LENT_FOR.as_secs() });
     load.post(member, Some(&brief)).await?;
     sleep(LENT_FOR + Duration::from_millis(200)).await;
-    refused(0, &follow_up(&mut lines[0], &session(member), "inbound").await?)?;
+    let used = world.sink.capabilities_used();
+    let late = follow_up(&mut lines[0], &session(member), "inbound").await?;
+    ensure!(late["note"].is_string(), "what came too late was not said plainly: {late}");
+    ensure!(world.sink.capabilities_used() == used, "what had ended was used");
     gone(world, &world.cast.members[member].agent.to_string()).await
 }
 
@@ -129,7 +132,9 @@ fn refused(number: usize, result: &Value) -> Result<()> {
 }
 
 async fn gone(world: &World, agent: &str) -> Result<()> {
-    let left = format!("select count(*) from capabilities where agent_id = '{agent}'");
+    let left = format!(
+        "select count(*) from capabilities where agent_id = '{agent}' and octet_length(sealed) > 0"
+    );
     let deadline = Instant::now() + CAPABILITY_GONE_WITHIN;
     while world.cluster.ask(DATABASE, &left)?.trim() != "0" {
         ensure!(Instant::now() < deadline, "a capability that ended is still there");

@@ -53,6 +53,11 @@ impl Sink {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).capabilities.last().cloned()
     }
 
+    /// How often one was used.
+    pub(crate) fn capabilities_used(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).capabilities.len()
+    }
+
     /// Every byte of traces.
     pub(crate) fn traces(&self) -> Vec<u8> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).traces.clone()
