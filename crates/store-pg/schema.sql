@@ -221,6 +221,12 @@ begin
     -- As when a gateway is revoked: nobody is woken any more where it said.
     delete from wakers w
     where w.tenant_id = p_tenant and w.agent_id = p_agent and w.gateway_id is not null;
+    -- Nor told of what it asked for.
+    perform schedule_cancel(s.tenant_id, s.agent_id, s.job_id) from (
+        select s.* from schedules s
+        where s.tenant_id = p_tenant and s.agent_id = p_agent and not s.cancelled
+        order by s.job_id
+    ) as s;
     update oauth_clients o set revoked_at = now()
     where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
     update bootstrap_sessions s set revoked_at = now()
@@ -830,6 +836,389 @@ $$;
 
 ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.fire_again(p_tenant uuid, p_fire uuid, p_tries integer, p_outcome text, p_wait interval, counts boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update fires f
+    set calling = false, next_at = clock_timestamp() + p_wait, outcome = p_outcome,
+        tries = f.tries - case when counts then 0 else 1 end
+    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.state = 'open' and f.calling
+      and f.tries = p_tries;
+    return found;
+end
+$$;
+
+ALTER FUNCTION public.fire_again(p_tenant uuid, p_fire uuid, p_tries integer, p_outcome text, p_wait interval, counts boolean) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fire_claim(p_node text, p_epoch bigint, fires_max integer, p_held interval, p_deadline interval, p_run_max interval, p_late interval, p_watch interval, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text, arming bigint, fire uuid, fire_at text, by_inbox boolean, target text, state text, cause text, tries integer, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, next_ms bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    -- Before anything is looked at: nothing is taken early.
+    now_at   timestamptz := clock_timestamp();
+    f_tenant uuid[];
+    f_fire   uuid[];
+    s_tenant uuid[];
+    s_agent  uuid[];
+    s_job    text[];
+    s_fire   uuid[];
+    -- Whether one of them may be missed.
+    some_old boolean;
+    missed   record;
+begin
+    if not node_lives(p_node, p_epoch) then
+        return;
+    end if;
+    with again as materialized (
+        select f.tenant_id, f.fire_id, f.next_at, now_at >= f.began_at + p_deadline as is_old
+        from fires f
+            join schedules s
+                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+        where f.next_at <= now_at
+        order by f.next_at limit fires_max for update of f, s skip locked
+    ), came as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.next_at from schedules s
+        where s.next_at <= now_at
+        order by s.next_at limit fires_max for update skip locked
+    ), due as (
+        select a.tenant_id, null::uuid as agent_id, null::text as job_id, a.fire_id, a.next_at,
+            true as is_fire, a.is_old
+        from again a
+        union all
+        select c.tenant_id, c.agent_id, c.job_id, gen_random_uuid(), c.next_at, false,
+            now_at > c.next_at + p_late
+        from came c
+        order by 5 limit fires_max
+    )
+    select array_agg(d.tenant_id) filter (where d.is_fire),
+        array_agg(d.fire_id) filter (where d.is_fire),
+        array_agg(d.tenant_id) filter (where not d.is_fire),
+        array_agg(d.agent_id) filter (where not d.is_fire),
+        array_agg(d.job_id) filter (where not d.is_fire),
+        array_agg(d.fire_id) filter (where not d.is_fire),
+        bool_or(d.is_old)
+    into f_tenant, f_fire, s_tenant, s_agent, s_job, s_fire, some_old from due d;
+
+    -- New statements: they see what whoever held the jobs before us did.
+    if f_tenant is not null then
+        return query
+        with mine as materialized (
+            select f.tenant_id, f.fire_id, s.by_inbox, s.target, s.recurring or s.recurs as recurs,
+                case when s.cancelled then 'cancelled'
+                    when s.arming > f.arming then 'superseded'
+                    when now_at >= f.began_at + p_deadline then 'gave-up' end as cause,
+                r.runs_until
+            from unnest(f_tenant, f_fire) as k (tenant, fire)
+                join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+                join schedules s
+                    on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+                left join lateral (
+                    select max(o.ended_at) + p_run_max as runs_until from fires o
+                    where f.state = 'held' and o.tenant_id = f.tenant_id
+                      and o.agent_id = f.agent_id and o.job_id = f.job_id
+                      and o.reports and o.run_ended_at is null and o.state in ('fired', 'late')
+                      and o.ended_at > now_at - p_run_max
+                ) as r on true
+        ), moved as (
+            update fires f
+            set state = case when mine.cause = 'gave-up' then 'missed'
+                    when mine.cause is not null then 'skipped'
+                    when mine.runs_until is not null then 'held' else 'open' end,
+                cause = mine.cause,
+                tries = f.tries + case when mine.cause is null and mine.runs_until is null then 1
+                    else 0 end,
+                calling = mine.cause is null and mine.runs_until is null,
+                next_at = case when mine.cause is null then
+                    coalesce(mine.runs_until, now_at + p_held) end,
+                ended_at = case when mine.cause is not null then now_at end,
+                node = p_node
+            from mine where f.tenant_id = mine.tenant_id and f.fire_id = mine.fire_id
+            returning f.*, mine.by_inbox, mine.target, mine.recurs
+        ), watched as (
+            update schedules s set watch_at = now_at + p_watch
+            from moved m
+            where m.state = 'missed' and m.recurs and s.tenant_id = m.tenant_id
+              and s.agent_id = m.agent_id and s.job_id = m.job_id and s.next_at is null
+        )
+        select m.tenant_id, m.agent_id, m.job_id, m.arming, m.fire_id, m.fire_at, m.by_inbox,
+            m.target, m.state, m.cause, m.tries, m.outcome, m.began_at, m.ended_at, null::bigint
+        from moved m where m.state <> 'held';
+    end if;
+    if s_tenant is not null then
+        return query
+        with mine as materialized (
+            select s.*, k.fire_id,
+                case when now_at > s.next_at
+                        + greatest(p_late, make_interval(secs => s.catch_up_ms / 1000.0))
+                    then 'too-late'
+                    when s.overlap = 'skip' and r.runs_until is not null then 'overlap' end as cause,
+                r.runs_until
+            from unnest(s_tenant, s_agent, s_job, s_fire) as k (tenant, agent, job, fire_id)
+                join schedules s on s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
+                left join lateral (
+                    select max(o.ended_at) + p_run_max as runs_until from fires o
+                    where s.reports and s.overlap <> 'allow_all' and o.tenant_id = s.tenant_id
+                      and o.agent_id = s.agent_id and o.job_id = s.job_id
+                      and o.reports and o.run_ended_at is null and o.state in ('fired', 'late')
+                      and o.ended_at > now_at - p_run_max
+                ) as r on true
+        ), disarmed as (
+            update schedules s
+            set next_at = null, changed_at = now_at,
+                watch_at = case when mine.cause is not null and (mine.recurring or mine.recurs)
+                    then now_at + p_watch end
+            from mine
+            where s.tenant_id = mine.tenant_id and s.agent_id = mine.agent_id and s.job_id = mine.job_id
+        ), begun as (
+            insert into fires (
+                tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries,
+                calling, next_at, node, began_at, ended_at, reports)
+            select m.tenant_id, m.fire_id, m.agent_id, m.job_id, m.arming, m.fire_at, m.due_at,
+                case when m.cause = 'too-late' then 'missed' when m.cause is not null then 'skipped'
+                    when m.runs_until is not null then 'held' else 'open' end,
+                m.cause,
+                case when m.cause is null and m.runs_until is null then 1 else 0 end,
+                m.cause is null and m.runs_until is null,
+                case when m.cause is null then coalesce(m.runs_until, now_at + p_held) end,
+                p_node, now_at, case when m.cause is not null then now_at end, m.reports
+            from mine m
+            returning tenant_id, fire_id, state, tries
+        )
+        select m.tenant_id, m.agent_id, m.job_id, m.arming, m.fire_id, m.fire_at, m.by_inbox, m.target,
+            case when m.cause = 'too-late' then 'missed' when m.cause is not null then 'skipped'
+                else 'open' end,
+            m.cause, case when m.cause is null then 1 else 0 end, null::text, now_at,
+            case when m.cause is not null then now_at end, null::bigint
+        from mine m where m.cause is not null or m.runs_until is null;
+    end if;
+    for missed in
+        select f.tenant_id, f.fire_id
+        from unnest(f_tenant || s_tenant, f_fire || s_fire) as k (tenant, fire)
+            join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+        where some_old and f.state = 'missed'
+        -- The order in which notices are locked.
+        order by 1
+    loop
+        perform notice_missed(missed.tenant_id, missed.fire_id, notices_max);
+    end loop;
+    return query
+    select null::uuid, null::uuid, null::text, null::bigint, null::uuid, null::text, null::boolean,
+        null::text, null::text, null::text, null::integer, null::text, null::timestamptz,
+        null::timestamptz, (extract(epoch from least(
+            (select min(s.next_at) from schedules s where s.next_at is not null),
+            (select min(f.next_at) from fires f where f.next_at is not null)
+        ) - clock_timestamp()) * 1000)::bigint;
+end
+$$;
+
+ALTER FUNCTION public.fire_claim(p_node text, p_epoch bigint, fires_max integer, p_held interval, p_deadline interval, p_run_max interval, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.fire_end(p_tenant uuid, p_fire uuid, p_tries integer, p_state text, p_cause text, p_outcome text, p_late interval, p_watch interval, notices_max bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    mine   fires;
+    now_at timestamptz;
+begin
+    perform from schedules s, fires f
+    where f.tenant_id = p_tenant and f.fire_id = p_fire
+      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    for update of s;
+    now_at := clock_timestamp();
+    update fires f
+    set state = case when p_cause is not null then p_state
+            when now_at > f.due_at + p_late then 'late' else 'fired' end,
+        cause = p_cause, outcome = p_outcome, calling = false, next_at = null, ended_at = now_at
+    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.state = 'open'
+      and (p_cause is null or f.tries = p_tries)
+    returning f.* into mine;
+    if not found then
+        return false;
+    end if;
+    update schedules s
+    set fired_before = s.fired_before or p_cause is null,
+        -- Its agent armed it again while we still heard that it took this one.
+        recurs = s.recurs or (p_cause is null and s.arming > mine.arming),
+        watch_at = case
+            when s.next_at is null and s.arming = mine.arming and not s.cancelled
+                and (s.recurring or s.recurs) then now_at + p_watch
+            else s.watch_at end
+    where s.tenant_id = p_tenant and s.agent_id = mine.agent_id and s.job_id = mine.job_id;
+    if mine.state = 'missed' then
+        perform notice_missed(p_tenant, p_fire, notices_max);
+    end if;
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.fire_end(p_tenant uuid, p_fire uuid, p_tries integer, p_state text, p_cause text, p_outcome text, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fire_report(p_tenant uuid, p_agent uuid, p_fire uuid, p_ok boolean, p_note text, p_late interval, p_watch interval, notices_max bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    mine fires;
+begin
+    perform from schedules s, fires f
+    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent
+      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    for update of s;
+    select f.* into mine from fires f
+    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent;
+    if mine.state = 'open' then
+        perform fire_end(p_tenant, p_fire, mine.tries, null, null, 'reported', p_late, p_watch, notices_max);
+    end if;
+    update fires f
+    set run_ended_at = clock_timestamp(), run_ok = p_ok, run_note = p_note
+    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent
+      and f.state in ('fired', 'late') and f.run_ended_at is null
+    returning f.* into mine;
+    if not found then
+        return false;
+    end if;
+    update fires f set next_at = clock_timestamp()
+    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = mine.job_id
+      and f.next_at is not null and f.state = 'held';
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.fire_report(p_tenant uuid, p_agent uuid, p_fire uuid, p_ok boolean, p_note text, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_end(p_tenant uuid, p_agent uuid, p_job text, p_cause text, p_at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+    ended bigint;
+begin
+    update fires f
+    set state = 'skipped', cause = p_cause, calling = false, next_at = null, ended_at = p_at
+    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
+      and f.next_at is not null and not (f.calling and f.next_at > p_at);
+    get diagnostics ended = row_count;
+    return ended;
+end
+$$;
+
+ALTER FUNCTION public.fires_end(p_tenant uuid, p_agent uuid, p_job text, p_cause text, p_at timestamp with time zone) OWNER TO nightdesk_owner;
+
+CREATE TABLE public.fires (
+    tenant_id uuid NOT NULL,
+    fire_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    job_id text NOT NULL COLLATE pg_catalog."C",
+    arming bigint NOT NULL,
+    fire_at text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    cause text,
+    tries integer NOT NULL,
+    calling boolean NOT NULL,
+    next_at timestamp with time zone,
+    outcome text,
+    node text NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    reports boolean NOT NULL,
+    run_ended_at timestamp with time zone,
+    run_ok boolean,
+    run_note text,
+    CONSTRAINT fires_known_cause CHECK ((cause = ANY (ARRAY['overlap'::text, 'cancelled'::text, 'superseded'::text, 'too-late'::text, 'gave-up'::text, 'refused'::text]))),
+    CONSTRAINT fires_known_state CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'fired'::text, 'late'::text, 'skipped'::text, 'missed'::text]))),
+    CONSTRAINT fires_open_or_over CHECK ((((state = ANY (ARRAY['open'::text, 'held'::text])) = (next_at IS NOT NULL)) AND ((next_at IS NULL) = (ended_at IS NOT NULL)))),
+    CONSTRAINT fires_ran_when_taken CHECK (((run_ended_at IS NULL) OR (state = ANY (ARRAY['fired'::text, 'late'::text])))),
+    CONSTRAINT fires_say_why CHECK (((state = ANY (ARRAY['skipped'::text, 'missed'::text])) = (cause IS NOT NULL)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.fires FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.fires OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) RETURNS SETOF public.fires
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_began timestamptz := 'infinity';
+    v_fire  uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+begin
+    if p_before is not null then
+        select f.began_at, f.fire_id into v_began, v_fire from fires f
+        where f.tenant_id = p_tenant and f.fire_id = p_before;
+    end if;
+    if p_agent is null then
+        return query
+        select f.* from fires f
+        where f.tenant_id = p_tenant and (f.began_at, f.fire_id) < (v_began, v_fire)
+        order by f.began_at desc, f.fire_id desc limit fires_max;
+    elsif p_job is null then
+        -- By the page of each job: they are few, and their fires may be many.
+        return query
+        select o.* from schedules s cross join lateral (
+            select f.* from fires f
+            where f.tenant_id = s.tenant_id and f.agent_id = s.agent_id and f.job_id = s.job_id
+              and (f.began_at, f.fire_id) < (v_began, v_fire)
+            order by f.began_at desc, f.fire_id desc limit fires_max
+        ) as o
+        where s.tenant_id = p_tenant and s.agent_id = p_agent
+        order by o.began_at desc, o.fire_id desc limit fires_max;
+    else
+        return query
+        select f.* from fires f
+        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
+          and (f.began_at, f.fire_id) < (v_began, v_fire)
+        order by f.began_at desc, f.fire_id desc limit fires_max;
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    late record;
+begin
+    for late in
+        with due as materialized (
+            select s.tenant_id, s.agent_id, s.job_id from schedules s
+            where s.watch_at <= clock_timestamp()
+            order by s.watch_at limit jobs_max for update skip locked
+        ), flagged as (
+            update schedules s set watch_at = null, flagged_at = clock_timestamp()
+            from due
+            where s.tenant_id = due.tenant_id and s.agent_id = due.agent_id and s.job_id = due.job_id
+            returning s.tenant_id, s.agent_id, s.job_id
+        )
+        -- The order in which notices are locked.
+        select f.* from flagged f order by 1, 2, 3
+    loop
+        perform notice(late.tenant_id, late.agent_id, 'unarmed', late.job_id, 0, notices_max);
+        return query select late.tenant_id, late.agent_id, late.job_id;
+    end loop;
+end
+$$;
+
+ALTER FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_acked(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1005,6 +1394,42 @@ end
 $$;
 
 ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.forget_fires(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    jobs bigint;
+    gone bigint;
+begin
+    delete from fires f
+    where (f.tenant_id, f.fire_id) in (
+        select o.tenant_id, o.fire_id from fires o
+        where o.ended_at < clock_timestamp() - kept order by o.ended_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics gone = row_count;
+    delete from schedules s
+    where (s.tenant_id, s.agent_id, s.job_id) in (
+        select o.tenant_id, o.agent_id, o.job_id from schedules o
+        where o.next_at is null and o.changed_at < clock_timestamp() - kept and o.watch_at is null
+          -- As long as something is known of its fires, so is it.
+          and not exists (
+              select from fires f
+              where f.tenant_id = o.tenant_id and f.agent_id = o.agent_id and f.job_id = o.job_id
+          )
+        order by o.changed_at limit rows_max
+        for update skip locked
+    );
+    get diagnostics jobs = row_count;
+    -- A full round of either is worth another.
+    return greatest(gone, jobs);
+end
+$$;
+
+ALTER FUNCTION public.forget_fires(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1556,6 +1981,48 @@ $$;
 
 ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+    nobody    constant uuid := '00000000-0000-0000-0000-000000000000';
+    v_of      uuid := coalesce(p_agent, nobody);
+    v_allowed bigint := quota_of(p_tenant, p_quota);
+    mine      schedule_rooms;
+    v_armed   bigint;
+begin
+    insert into schedule_rooms (tenant_id, agent_id, room, allowed) values (p_tenant, v_of, 0, 0)
+    on conflict do nothing;
+    select r.* into strict mine from schedule_rooms r
+    where r.tenant_id = p_tenant and r.agent_id = v_of for update;
+    if mine.room = 0 or mine.allowed <> v_allowed then
+        -- A new statement: it sees what whoever held the row before us armed.
+        if p_agent is null then
+            select count(*) into v_armed from (
+                select from schedules s where s.tenant_id = p_tenant and s.next_at is not null
+                limit v_allowed
+            ) as enough;
+        else
+            select count(*) into v_armed from (
+                select from schedules s
+                where s.tenant_id = p_tenant and s.agent_id = p_agent and s.next_at is not null
+                limit v_allowed
+            ) as enough;
+        end if;
+        if v_armed >= v_allowed then
+            raise exception '%', p_quota using errcode = 'ND001', detail = v_allowed::text;
+        end if;
+        mine.room := v_allowed - v_armed;
+    end if;
+    update schedule_rooms r set room = mine.room - 1, allowed = v_allowed
+    where r.tenant_id = p_tenant and r.agent_id = v_of;
+end
+$$;
+
+ALTER FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.keep_quota() RETURNS trigger
     LANGUAGE plpgsql
     AS $_$
@@ -1867,6 +2334,17 @@ $$;
 
 ALTER FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.notice_missed(p_tenant uuid, p_fire uuid, notices_max bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select notice(f.tenant_id, f.agent_id, 'fire-missed',
+        f.job_id || ', due ' || f.fire_at || ': ' || f.cause || coalesce(' (' || f.outcome || ')', ''),
+        f.tries, notices_max)
+    from fires f where f.tenant_id = p_tenant and f.fire_id = p_fire
+$$;
+
+ALTER FUNCTION public.notice_missed(p_tenant uuid, p_fire uuid, notices_max bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) RETURNS void
     LANGUAGE sql
     AS $$
@@ -1968,11 +2446,22 @@ $$;
 
 ALTER FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.put_off(p_schedule uuid, p_arming bigint, p_jitter_ms bigint) RETURNS interval
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select make_interval(secs => (
+        (hashtextextended(p_schedule::text || '/' || p_arming, 0) & 9223372036854775807)
+        % (p_jitter_ms + 1)) / 1000.0)
+$$;
+
+ALTER FUNCTION public.put_off(p_schedule uuid, p_arming bigint, p_jitter_ms bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     select case p_quota when 'agents' then 50 when 'grants' then 100
-        when 'pending-entries' then 10000 when 'pending-bytes' then 268435456 end
+        when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
+        when 'armed-jobs' then 2000 when 'agent-jobs' then 200 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -1988,6 +2477,149 @@ end
 $$;
 
 ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
+
+CREATE TABLE public.schedules (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    job_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    arming bigint DEFAULT 0 NOT NULL,
+    fire_at text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    by_inbox boolean NOT NULL,
+    target text NOT NULL,
+    recurring boolean NOT NULL,
+    recurs boolean DEFAULT false NOT NULL,
+    reports boolean NOT NULL,
+    overlap text NOT NULL,
+    catch_up_ms bigint NOT NULL,
+    jitter_ms bigint NOT NULL,
+    fired_before boolean DEFAULT false NOT NULL,
+    cancelled boolean DEFAULT false NOT NULL,
+    watch_at timestamp with time zone,
+    flagged_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedules_armed_or_cancelled CHECK (((next_at IS NULL) OR (NOT cancelled))),
+    CONSTRAINT schedules_known_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'allow_all'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.schedules OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedule_arm(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS public.schedules
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    mine   schedules;
+    now_at timestamptz;
+begin
+    loop
+        -- Not armed yet; whoever comes at the same time waits here, or finds it.
+        insert into schedules as s (
+            tenant_id, agent_id, job_id, fire_at, due_at, by_inbox, target, recurring, reports, overlap,
+            catch_up_ms, jitter_ms, changed_at)
+        values (p_tenant, p_agent, p_job, p_fire_at, p_instant, p_by_inbox, p_target, p_recurring,
+            p_reports, p_overlap, p_catch_up_ms, p_jitter_ms, clock_timestamp())
+        on conflict do nothing;
+        select s.* into mine from schedules s
+        where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
+        -- Unless it was forgotten in between.
+        exit when found;
+    end loop;
+    now_at := clock_timestamp();
+
+    if mine.next_at is not null and mine.fire_at = p_fire_at
+        and (mine.by_inbox, mine.target, mine.recurring, mine.reports)
+            = (p_by_inbox, p_target, p_recurring, p_reports)
+        and (mine.overlap, mine.catch_up_ms, mine.jitter_ms) = (p_overlap, p_catch_up_ms, p_jitter_ms)
+    then
+        return mine;
+    end if;
+    if mine.next_at is null and mine.fire_at = p_fire_at and not mine.cancelled and exists (
+        select from fires f
+        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
+          and f.next_at is not null and f.arming = mine.arming
+    ) then
+        return mine;
+    end if;
+
+    if mine.next_at is null then
+        perform keep_armed(p_tenant, p_agent, 'agent-jobs');
+        perform keep_armed(p_tenant, null, 'armed-jobs');
+    end if;
+    perform fires_end(p_tenant, p_agent, p_job, 'superseded', now_at);
+    update schedules s
+    set arming = s.arming + 1, fire_at = p_fire_at,
+        due_at = p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms),
+        next_at = greatest(
+            now_at, p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms)),
+        by_inbox = p_by_inbox, target = p_target, recurring = p_recurring,
+        recurs = s.recurs or s.fired_before, reports = p_reports, overlap = p_overlap,
+        catch_up_ms = p_catch_up_ms, jitter_ms = p_jitter_ms,
+        cancelled = false, watch_at = null, flagged_at = null, changed_at = now_at
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job
+    returning s.* into mine;
+    return mine;
+end
+$$;
+
+ALTER FUNCTION public.schedule_arm(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedule_cancel(p_tenant uuid, p_agent uuid, p_job text) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    mine   schedules;
+    now_at timestamptz;
+    ended  bigint;
+begin
+    select s.* into mine from schedules s
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
+    if not found then
+        return 'unknown';
+    end if;
+    now_at := clock_timestamp();
+    ended := fires_end(p_tenant, p_agent, p_job, 'cancelled', now_at);
+    update schedules s
+    set next_at = null, watch_at = null, flagged_at = null, cancelled = true, changed_at = now_at
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job;
+    if exists (
+        select from fires f
+        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
+          and f.next_at is not null
+    ) then
+        return 'under way';
+    end if;
+    return case when mine.next_at is not null or ended > 0 then 'cancelled' else 'unknown' end;
+end
+$$;
+
+ALTER FUNCTION public.schedule_cancel(p_tenant uuid, p_agent uuid, p_job text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) RETURNS SETOF public.schedules
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select s.* from schedules s
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.next_at is not null
+    union all
+    select s.* from fires f
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.next_at is not null
+      and s.arming = f.arming and s.next_at is null and not s.cancelled
+    order by 3;
+end
+$$;
+
+ALTER FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
@@ -2183,6 +2815,9 @@ CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
     AS $$
 begin
     perform from tenants t where t.tenant_id = p_tenant for update;
+    delete from schedules where tenant_id = p_tenant;
+    delete from fires where tenant_id = p_tenant and next_at is not null;
+    delete from schedule_rooms where tenant_id = p_tenant;
     delete from capabilities where tenant_id = p_tenant;
     delete from commands where tenant_id = p_tenant;
     delete from bindings where tenant_id = p_tenant;
@@ -2214,7 +2849,7 @@ declare
 begin
     foreach written in array array[
         'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
-        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media'
+        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media', 'fires'
     ]
     loop
         execute format(
@@ -2955,7 +3590,7 @@ CREATE TABLE public.notices (
     calls integer NOT NULL,
     bot_id uuid,
     CONSTRAINT notices_about_somebody CHECK ((num_nonnulls(agent_id, bot_id) = 1)),
-    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text, 'deaf'::text, 'missed'::text, 'sessions'::text])))
+    CONSTRAINT notices_known_kind CHECK ((kind = ANY (ARRAY['unreachable'::text, 'held'::text, 'deaf'::text, 'missed'::text, 'sessions'::text, 'fire-missed'::text, 'unarmed'::text])))
 );
 
 ALTER TABLE ONLY public.notices FORCE ROW LEVEL SECURITY;
@@ -3028,7 +3663,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -3125,6 +3760,18 @@ CREATE TABLE public.relevance_policies (
 ALTER TABLE ONLY public.relevance_policies FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.relevance_policies OWNER TO nightdesk_owner;
+
+CREATE TABLE public.schedule_rooms (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    room bigint NOT NULL,
+    allowed bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.schedule_rooms FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.schedule_rooms OWNER TO nightdesk_owner;
 
 CREATE TABLE public.scope_grants (
     tenant_id uuid NOT NULL,
@@ -3303,7 +3950,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -3355,6 +4002,9 @@ ALTER TABLE ONLY public.desk_secrets
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (tenant_id, token_sha256);
+
+ALTER TABLE ONLY public.fires
+    ADD CONSTRAINT fires_pkey PRIMARY KEY (tenant_id, fire_id);
 
 ALTER TABLE ONLY public.gateway_platforms
     ADD CONSTRAINT gateway_platforms_pkey PRIMARY KEY (tenant_id, gateway_id, platform);
@@ -3452,6 +4102,12 @@ ALTER TABLE ONLY public.refusals
 ALTER TABLE ONLY public.relevance_policies
     ADD CONSTRAINT relevance_policies_pkey PRIMARY KEY (tenant_id, agent_id, platform);
 
+ALTER TABLE ONLY public.schedule_rooms
+    ADD CONSTRAINT schedule_rooms_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (tenant_id, agent_id, job_id);
+
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_pkey PRIMARY KEY (tenant_id, bot_id, scope_id, chat_id);
 
@@ -3512,6 +4168,18 @@ CREATE INDEX capabilities_to_wipe ON public.capabilities USING btree (expires_at
 
 CREATE INDEX commands_by_agent ON public.commands USING btree (tenant_id, agent_id, bot_id);
 
+CREATE INDEX fires_by_end ON public.fires USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX fires_by_next ON public.fires USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX fires_of_job ON public.fires USING btree (tenant_id, agent_id, job_id, began_at, fire_id);
+
+CREATE INDEX fires_of_tenant ON public.fires USING btree (tenant_id, began_at, fire_id);
+
+CREATE INDEX fires_open ON public.fires USING btree (tenant_id, agent_id, job_id) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX fires_running ON public.fires USING btree (tenant_id, agent_id, job_id, ended_at) WHERE (reports AND (run_ended_at IS NULL) AND (state = ANY (ARRAY['fired'::text, 'late'::text])));
+
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -3537,6 +4205,14 @@ CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bo
 CREATE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
 
 CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
+
+CREATE INDEX schedules_armed ON public.schedules USING btree (tenant_id, agent_id) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX schedules_by_next ON public.schedules USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX schedules_unarmed ON public.schedules USING btree (changed_at) WHERE (next_at IS NULL);
+
+CREATE INDEX schedules_watched ON public.schedules USING btree (watch_at) WHERE (watch_at IS NOT NULL);
 
 CREATE INDEX scope_grants_by_agent ON public.scope_grants USING btree (tenant_id, agent_id);
 
@@ -3698,6 +4374,9 @@ ALTER TABLE ONLY public.prompts
 ALTER TABLE ONLY public.relevance_policies
     ADD CONSTRAINT relevance_policies_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -3732,6 +4411,8 @@ ALTER TABLE public.commands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.fires ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateway_platforms ENABLE ROW LEVEL SECURITY;
 
@@ -3791,6 +4472,8 @@ CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT 
 
 CREATE POLICY own_tenants ON public.enrolments USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.fires USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.gateway_platforms USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -3845,6 +4528,10 @@ CREATE POLICY own_tenants ON public.refusals USING ((array_position(( SELECT (cu
 
 CREATE POLICY own_tenants ON public.relevance_policies USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.schedule_rooms USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.schedules USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -3885,6 +4572,10 @@ ALTER TABLE public.refusals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.relevance_policies ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.schedule_rooms ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.schedules ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
@@ -3906,6 +4597,12 @@ ALTER TABLE public.webchat_messages ENABLE ROW LEVEL SECURITY;
 GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
 
 REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
 
@@ -4038,6 +4735,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.refusals TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.relevance_policies TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.relevance_policies TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedule_rooms TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedule_rooms TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_doors;

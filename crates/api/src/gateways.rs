@@ -19,17 +19,19 @@ use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, GATEWAY_BODY_WAIT};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
+use crate::agent_cron::Relays;
 use crate::problem::{self, Problem};
 
 /// What those routes stand in front of.
 pub(crate) struct Gateways {
     pub(crate) desk: Arc<Desk>,
     room: Arc<Room>,
+    pub(crate) relays: Relays,
 }
 
 impl Gateways {
-    pub(crate) const fn new(desk: Arc<Desk>, room: Arc<Room>) -> Self {
-        Self { desk, room }
+    pub(crate) const fn new(desk: Arc<Desk>, room: Arc<Room>, relays: Relays) -> Self {
+        Self { desk, room, relays }
     }
 
     /// The desk's own issuer.

@@ -3,6 +3,7 @@
 //! [`serve`] is the listener with its bounds; [`routes`] is what it serves.
 
 mod chat;
+mod agent_cron;
 mod events;
 mod health;
 mod hooks;
@@ -24,6 +25,7 @@ use nightdesk_line::upgrade;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
+pub use agent_cron::Relays;
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
@@ -37,6 +39,8 @@ pub struct Street {
     pub desk: Arc<Desk>,
     /// What every line of this node shares.
     pub room: Arc<Room>,
+    /// Who else says that jobs are due.
+    pub relays: Relays,
     /// Our own pages.
     pub webchat: Arc<Webchat>,
     /// Who owns the lines' tasks.
@@ -45,8 +49,8 @@ pub struct Street {
 
 /// Everything this desk serves.
 pub fn routes(street: Street) -> Router {
-    let Street { desk, room, webchat, lines } = street;
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), Arc::clone(&room)));
+    let Street { desk, room, relays, webchat, lines } = street;
+    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), Arc::clone(&room), relays));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     Router::from(openapi::described(desk, gateways)).merge(chats).merge(upgrade::route(room, lines))

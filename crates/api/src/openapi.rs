@@ -5,13 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use nightdesk_desk::Desk;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
-use crate::{events, health, hooks, manage, oauth, problem, relay};
+use crate::{agent_cron, events, health, hooks, manage, oauth, problem, relay};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -27,6 +27,7 @@ use crate::{events, health, hooks, manage, oauth, problem, relay};
         (name = "reach", description = "Whom an agent can be reached by. A gateway's own proof may narrow it, \
                                         and not widen it."),
         (name = "gateways", description = "What gateways post besides their line."),
+        (name = "time", description = "Jobs of an agent: the desk tells it when they are due."),
         (name = "issuer", description = "Tokens of the desk's own issuer."),
         (name = "events", description = "What became of an event."),
         (name = "desk", description = "The desk itself."),
@@ -50,6 +51,11 @@ impl Modify for Proofs {
                 "A token of a trusted issuer for `agent:{id}`, or a gateway's own upgrade token.",
             ),
         );
+        let signature = ApiKeyValue::with_description(
+            "Nightdesk-Signature",
+            "`t=SECONDS,v1=HEX`, an HMAC-SHA256 over `SECONDS.BODY` by a secret of the operator's.",
+        );
+        components.add_security_scheme("relay", SecurityScheme::ApiKey(ApiKey::Header(signature)));
         components.add_security_scheme(
             "access_token",
             bearer("An access token of this desk, from `/oauth/token`, or of an issuer that it trusts."),
@@ -78,7 +84,11 @@ fn by_desk() -> OpenApiRouter<Arc<Desk>> {
 }
 
 fn by_gateways() -> OpenApiRouter<Arc<Gateways>> {
-    oauth::routes().merge(manage::routes()).merge(events::routes()).merge(relay::routes())
+    oauth::routes()
+        .merge(manage::routes())
+        .merge(agent_cron::routes())
+        .merge(events::routes())
+        .merge(relay::routes())
 }
 
 fn by_nobody() -> OpenApiRouter {

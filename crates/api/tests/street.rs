@@ -37,6 +37,8 @@ mod presses;
 mod follow_up;
 #[path = "street/waking.rs"]
 mod waking;
+#[path = "street/firing.rs"]
+mod firing;
 #[path = "street/hooks.rs"]
 mod hooks;
 #[path = "street/oauth.rs"]
@@ -51,3 +53,5 @@ mod sessions;
 mod canary;
 #[path = "street/chat.rs"]
 mod chat;
+#[path = "street/agent_cron.rs"]
+mod agent_cron;

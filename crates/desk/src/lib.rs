@@ -3,7 +3,7 @@
 //! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`]. [`listening`] is for
 //! platforms that must be asked.
 //! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
-//! agents that sleep and tells their people.
+//! agents that sleep and tells their people, [`timekeeping`] tells agents that their jobs are due.
 
 pub mod explaining;
 pub mod inbound;
@@ -11,7 +11,9 @@ pub mod listening;
 pub mod outbound;
 pub mod line;
 pub mod managing;
+pub mod relaying;
 pub mod sweep;
+pub mod timekeeping;
 pub mod waking;
 mod accounts;
 mod capabilities;
@@ -38,6 +40,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_media::Media;
 use nightdesk_register::{Issuers, Register};
+use nightdesk_schedule::Schedule;
 use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
@@ -82,6 +85,8 @@ pub struct Desk {
     pub wake: Arc<Wake>,
     /// Who was told lately that their agent is being woken.
     pub waking: Waking,
+    /// Tells agents that their jobs are due.
+    pub schedule: Arc<Schedule>,
     /// Which bots were talked to lately.
     pub hearing: Hearing,
     /// What was said where agents are, and to none of them.

@@ -13,9 +13,9 @@ use nightdesk_bus::{Ceiling, NoCeiling};
 use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::limits::{
-    AUTHOR_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, MANAGEMENT_PER_MINUTE,
-    SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND, WEBHOOKS_AT_ONCE_SECS,
-    WEBHOOKS_PER_SECOND,
+    AUTHOR_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, JOBS_PER_MINUTE,
+    MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND,
+    WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
 use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
@@ -34,6 +34,8 @@ pub enum What {
     Scope,
     /// Sends of an agent.
     Send,
+    /// What an agent asks about its jobs.
+    Job,
 }
 
 /// What an operator may raise.
@@ -95,6 +97,7 @@ impl Raised {
             }
             What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
             What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
+            What::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
             What::Send => {
                 let per_second = self.sends_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]

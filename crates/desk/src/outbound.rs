@@ -8,7 +8,7 @@ use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 
-use crate::{Desk, capabilities};
+use crate::{Desk, capabilities, timekeeping};
 
 /// Does what an agent asks on a platform when its turn has come, and says what came of it.
 pub async fn send(
@@ -34,6 +34,9 @@ pub async fn send(
             return Outcome::failed(format!("{op} has no usable {missing}"));
         }
     };
+    if timekeeping::is_ours(&send.chat_id) {
+        return Outcome::delivered(None);
+    }
     let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
     let tag = Tag { platform, handle: bot_handle };
     let Caller { scope, agent, .. } = caller;

@@ -16,7 +16,7 @@ use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Desk, waking};
+use crate::{Desk, timekeeping, waking};
 
 /// Runs every sweep until this node stops.
 pub async fn run(
@@ -34,6 +34,7 @@ pub async fn run(
         every(MEDIA_SWEPT_EVERY, "remove old files", drain, || files(&desk)),
         every(WAKE_SWEEP_EVERY, "call agents", drain, || waking::sweep(&desk)),
         every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking::bury(&desk)),
+        timekeeping::run(&desk, drain),
         lines(&desk, &ears, drain),
         doubts(&desk, &ears, drain),
     );

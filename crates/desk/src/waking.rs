@@ -14,7 +14,7 @@ use nightdesk_types::limits::{
     WAKE_BATCHES_MAX, WAKE_TRIED_EVERY, WAKING_EVERY, WAKINGS_AT_ONCE_MAX,
 };
 use nightdesk_types::send::{HELD, WAKING};
-use nightdesk_types::{AgentId, BotId, Event, StoreError};
+use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use nightdesk_wake::{Claimed, Room, Step};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -57,22 +57,28 @@ pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
     }
     let of = |presence| stored.iter().filter(move |stored| stored.presence == presence);
     for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
-        if desk.waking.tried.once_in(&agent, WAKE_TRIED_EVERY) {
-            let desk = Arc::clone(desk);
-            let tasks = desk.tasks.clone();
-            tasks.spawn(async move {
-                match desk.wake.claim_of(scope, agent).await {
-                    Ok(Some((claimed, room))) => see_to(&desk, &claimed, room).await,
-                    Ok(None) => {}
-                    Err(error) => lost(agent, &error),
-                }
-            });
-        }
+        call(desk, scope, agent);
     }
     // If one is up, the sender gets an answer as ever.
     if of(Presence::Awake).next().is_none() {
         tell(desk, event, of(Presence::Asleep).next().copied());
     }
+}
+
+/// Has an agent called if its wake is due, while the caller goes on.
+pub(crate) fn call(desk: &Arc<Desk>, scope: TenantScope, agent: AgentId) {
+    if !desk.waking.tried.once_in(&agent, WAKE_TRIED_EVERY) {
+        return;
+    }
+    let desk = Arc::clone(desk);
+    let tasks = desk.tasks.clone();
+    tasks.spawn(async move {
+        match desk.wake.claim_of(scope, agent).await {
+            Ok(Some((claimed, room))) => see_to(&desk, &claimed, room).await,
+            Ok(None) => {}
+            Err(error) => lost(agent, &error),
+        }
+    });
 }
 
 /// Shows the sender that an agent is called, or that none is, if it can be done at once. Nothing depends on it.

@@ -16,6 +16,7 @@ mod names;
 mod quota;
 mod reach;
 mod run;
+mod schedule;
 mod verify;
 mod wake;
 
@@ -30,6 +31,7 @@ pub(crate) use inbox::Inbox;
 pub(crate) use issuer::Issuer;
 pub(crate) use reach::{Binding, Grant, Link};
 pub(crate) use run::run;
+pub(crate) use schedule::Schedule;
 pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
 
@@ -106,6 +108,9 @@ pub(crate) enum Command {
     /// Agents that sleep, and how they are called.
     #[command(subcommand)]
     Wake(Wake),
+    /// Jobs of agents: when they are due, and how it went.
+    #[command(subcommand)]
+    Schedule(Schedule),
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),

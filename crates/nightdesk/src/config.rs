@@ -8,16 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use nightdesk_api::Relays;
 use nightdesk_desk::Raised;
 use nightdesk_discord::{Addresses, Discord};
 use nightdesk_outside::Rules;
 use nightdesk_port::Budget;
+use nightdesk_schedule::{ByHmac, ByJwt, Secrets};
 use nightdesk_telegram::Telegram;
 use nightdesk_types::SystemClock;
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
 use nightdesk_wake::ByCommand;
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
 mod keys;
 
@@ -52,6 +55,9 @@ pub(crate) struct Config {
     /// How agents are woken.
     #[serde(default)]
     pub(crate) wake: Waking,
+    /// Who else says that jobs are due.
+    #[serde(default)]
+    pub(crate) schedule: Scheduling,
     /// How often what may be done.
     #[serde(default)]
     pub(crate) limits: Raised,
@@ -191,6 +197,31 @@ pub(crate) struct Traces {
     pub(crate) otlp_url: Option<String>,
 }
 
+/// Who else says that jobs are due. Since 0.1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scheduling {
+    /// The file with the secrets that other schedulers sign with, one a line: all of them are good, so that
+    /// one can be replaced. Without it, the desk's own scheduler is the only one.
+    pub(crate) relay_secrets_file: Option<PathBuf>,
+}
+
+impl Scheduling {
+    /// What other schedulers prove themselves by, to a desk that is found there.
+    pub(crate) fn relays(&self, public_url: &str) -> anyhow::Result<Relays> {
+        let Some(file) = &self.relay_secrets_file else { return Ok(Relays::default()) };
+        let read = std::fs::read_to_string(file).map(Zeroizing::new);
+        let text = read.with_context(|| {
+            format!("could not read schedule.relay_secrets_file {}", file.display())
+        })?;
+        let secrets = Secrets::read(&text).with_context(|| {
+            format!("schedule.relay_secrets_file {} is of no use", file.display())
+        })?;
+        let url = format!("{public_url}/api/agent-cron/relay");
+        Ok(Relays::by(vec![Arc::new(ByHmac(secrets.clone())), Arc::new(ByJwt { secrets, url })]))
+    }
+}
+
 /// How agents are woken. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -320,6 +351,7 @@ impl Config {
             metrics: Metrics::default(),
             traces: Traces::default(),
             wake: Waking::default(),
+            schedule: Scheduling::default(),
             limits: Raised::default(),
             audit: Audit::default(),
             outside: Rules::default(),

@@ -11,7 +11,7 @@ use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record, Refusals,
-    Ringer, Sessions, Waking, listening, sweep,
+    Ringer, Sessions, Waking, listening, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -22,6 +22,7 @@ use nightdesk_media::Media;
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
+use nightdesk_schedule::{Callbacks, Clocks, Schedule};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
     CAPABILITY_PURGE_EVERY, LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY,
@@ -107,9 +108,10 @@ impl Running {
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
         let outside = outside(config)?;
         let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
-        let wake = Arc::new(wake(config, &pg, outside)?);
         let who = (register, Arc::new(issuers));
-        let stores = (&pg, wake, limits(config, &ringing));
+        let schedule = Arc::new(schedule(&pg, outside.clone(), &who, &lease));
+        let wake = Arc::new(wake(config, &pg, outside)?);
+        let stores = (&pg, (wake, schedule), limits(config, &ringing));
         let adapters = adapters(config, &pg, &webchat)?;
         let street = (&ringing, adapters, media(config, &pg)?);
         let desk = Arc::new(desk(stores, who, &lease, street, &life));
@@ -139,7 +141,9 @@ impl Running {
         life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
         anchor(config, &pg, &lease, &life);
         life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
-        let street = Street { desk: Arc::clone(&desk), room, webchat, lines: life.street.clone() };
+        let relays = config.schedule.relays(&config.public_url())?;
+        let (lines, desk_of) = (life.street.clone(), Arc::clone(&desk));
+        let street = Street { desk: desk_of, room, relays, webchat, lines };
         open(config, street, &ringing, &life).await?;
         Ok(Self { pg, desk, life, lease, keeper, ringing })
     }
@@ -215,7 +219,7 @@ fn room(
 }
 
 fn desk(
-    (pg, wake, limits): (&Arc<Pg>, Arc<Wake>, Limits),
+    (pg, (wake, schedule), limits): (&Arc<Pg>, (Arc<Wake>, Arc<Schedule>), Limits),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, adapters, media): (&Ringing, Adapters, Arc<Media>),
@@ -244,6 +248,7 @@ fn desk(
         records: Record(Arc::<Pg>::clone(pg)),
         wake,
         waking: Waking::default(),
+        schedule,
         hearing: Hearing::default(),
         presses: Presses::default(),
         overheard: Overheard::default(),
@@ -280,6 +285,22 @@ pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
 pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Wake> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
     Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
+}
+
+/// Whoever tells agents that their jobs are due.
+fn schedule(
+    pg: &Arc<Pg>,
+    outside: Outside,
+    (register, issuers): &(Arc<Register>, Arc<Issuers>),
+    lease: &Lease,
+) -> Schedule {
+    let minting = Arc::new(timekeeping::Mint(Arc::clone(issuers)));
+    let clocks = Clocks {
+        store: Arc::new(timekeeping::StoreClock(Arc::clone(register))),
+        wall: Arc::new(SystemClock::started()),
+    };
+    let callbacks = Arc::new(Callbacks::new(outside, minting));
+    Schedule::new(Arc::clone(pg), callbacks, clocks, lease.node().clone())
 }
 
 /// What our own pages keep is not kept for ever.

@@ -39,6 +39,8 @@ pub struct Reply {
     pub status: u16,
     /// The whole body as it came: nothing of it was unpacked.
     pub body: Bytes,
+    /// After how long it wants to be called again, if it said so in seconds.
+    pub retry_after: Option<Duration>,
     /// How long it took, from looking up the name to the last byte.
     pub took: Duration,
 }

@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::StatusCode;
 use nightdesk_types::TenantId;
 use nightdesk_types::limits::{
     ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX, OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT,
@@ -15,7 +13,7 @@ use uuid::Uuid;
 
 use crate::call::{Call, CallError, Method, Reply};
 use crate::dial::Dialler;
-use crate::exchange::exchange;
+use crate::exchange::{Answer, exchange};
 use crate::names::Names;
 use crate::pace::Pace;
 use crate::rules::Rules;
@@ -97,15 +95,11 @@ impl Outside {
         let place = self.0.pace.enter(tenant, &request.url.host().to_string());
         let _place = place.map_err(|retry_after| CallError::Busy { retry_after })?;
         let made = timeout(OUTSIDE_CALL_WAIT, self.make(request, bytes_max)).await;
-        let (status, body) = made.map_err(|_| CallError::TimedOut)??;
-        Ok(Reply { status: status.as_u16(), body, took: began.elapsed() })
+        let Answer { status, retry_after, body } = made.map_err(|_| CallError::TimedOut)??;
+        Ok(Reply { status: status.as_u16(), body, retry_after, took: began.elapsed() })
     }
 
-    async fn make(
-        &self,
-        request: &Call<'_>,
-        bytes_max: usize,
-    ) -> Result<(StatusCode, Bytes), CallError> {
+    async fn make(&self, request: &Call<'_>, bytes_max: usize) -> Result<Answer, CallError> {
         let Inner { rules, pace, names, connector } = &*self.0;
         let url = request.url;
         let dialler = Dialler { rules, names, pace };

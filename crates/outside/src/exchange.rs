@@ -1,7 +1,11 @@
 //! Exchange: one request and its answer over a connection that stands.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT,
+};
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -20,13 +24,19 @@ const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// Says what the call says and reads the answer: its status, and its body as it came, up to so
-/// many bytes.
+/// What is read of an answer.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: Bytes,
+}
+
+/// Says what the call says and reads the answer, its body as it came, up to so many bytes.
 pub(crate) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     call: &Call<'_>,
     bytes_max: usize,
-) -> Result<(StatusCode, Bytes), CallError> {
+) -> Result<Answer, CallError> {
     let request = request(call)?;
     let mut http = Builder::new();
     http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
@@ -44,13 +54,22 @@ async fn ask(
     mut sender: SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
     bytes_max: usize,
-) -> Result<(StatusCode, Bytes), CallError> {
+) -> Result<Answer, CallError> {
     let answer = sender.send_request(request).await.map_err(unreachable)?;
     let status = answer.status();
     if status.is_redirection() {
         return Err(CallError::Redirected(status.as_u16()));
     }
-    Ok((status, read(answer.into_body(), bytes_max).await?))
+    let retry_after = retry_after(answer.headers());
+    Ok(Answer { status, retry_after, body: read(answer.into_body(), bytes_max).await? })
+}
+
+/// The form in seconds alone: a date would be judged by two clocks.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    // A number with a sign is none of HTTP's.
+    let plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| seconds.parse().ok().map(Duration::from_secs))?
 }
 
 /// Reads the whole body, unless it is too long.

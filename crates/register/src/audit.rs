@@ -108,6 +108,10 @@ kinds! {
     WakeUrlSet = "wake-url-set";
     /// Somebody asked for a call.
     WakeAsked = "wake-asked";
+    /// A job was armed by hand.
+    JobArmed = "job-armed";
+    /// A job was cancelled by hand.
+    JobCancelled = "job-cancelled";
     /// A test entry was put into an inbox.
     EntryPut = "entry-put";
     /// An entry was set aside by hand.

@@ -7,6 +7,7 @@
 //! while the identity it names is live: whose it is, its row says and not the token. A key is made
 //! known before it signs, so that whoever fetched the keys lately knows every one.
 
+mod fire;
 mod key;
 mod keys;
 mod rotation;
@@ -122,7 +123,7 @@ impl Issuer {
             exp: now.as_second() + life,
             jti: random_id().to_string(),
         };
-        token::sign(&claims, &keys, now).ok_or(RegisterError::NoSigningKey)
+        token::sign(&claims, &keys, self.keys.wanted, now).ok_or(RegisterError::NoSigningKey)
     }
 
     /// For whom a machine speaks that shows this token. `None`: it is nobody's, or not any more.

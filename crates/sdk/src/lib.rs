@@ -17,6 +17,8 @@ mod tls;
 mod upgrade;
 mod socket;
 pub mod wake;
+#[cfg(feature = "cron")]
+pub mod cron;
 
 pub use agent::{Agent, AgentError};
 pub use busy::Busy;

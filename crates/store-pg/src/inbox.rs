@@ -14,6 +14,8 @@ use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
 use uuid::Uuid;
 
+pub(crate) use aside::put_by_hand;
+
 use crate::Pg;
 
 #[async_trait]

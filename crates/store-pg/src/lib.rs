@@ -20,6 +20,7 @@ mod upkeep;
 mod lines;
 mod media;
 mod wake;
+mod schedule;
 mod egress;
 mod lease;
 mod webchat;

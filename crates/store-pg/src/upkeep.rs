@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, LINK_KEPT_HOURS, PENDING_DAYS,
-    PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
+    ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, FIRES_KEPT, LINK_KEPT_HOURS,
+    PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX,
+    UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;
@@ -30,6 +31,7 @@ impl Upkeep for Pg {
         in_batches(|| self.forget_changes()).await?;
         in_batches(|| self.forget_audit()).await?;
         in_batches(|| self.forget_links()).await?;
+        in_batches(|| self.forget_fires()).await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
     }
@@ -168,6 +170,22 @@ impl Pg {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
                     LINK_KEPT_HOURS,
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_fires(&self) -> Result<u64, StoreError> {
+        self.single("forget old fires", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
+                    FIRES_KEPT.as_secs_f64(),
                     UPKEEP_ROWS_MAX
                 )
                 .fetch_one(connection)

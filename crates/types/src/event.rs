@@ -56,6 +56,8 @@ pub struct Message {
     pub context_failed: bool,
     /// The button that was pressed.
     pub prompt_response: Option<PromptResponse>,
+    /// The job of the agent's own that is due.
+    pub fire: Option<Fire>,
     /// Whether it changes an earlier message.
     pub is_edit: bool,
     /// Whether it names the bot.
@@ -135,6 +137,18 @@ pub struct PromptResponse {
     pub label: Option<String>,
     /// The message that showed the prompt.
     pub prompt_message_id: Option<String>,
+}
+
+/// A job that is due. Platforms do not say it: the desk does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fire {
+    /// What the agent calls the job.
+    pub job_id: String,
+    /// When it was due, as the agent wrote it.
+    pub fire_at: String,
+    /// The fire's id: by it the agent reports the end of its run.
+    pub fire_id: String,
 }
 
 /// A platform's request as the agent gets to see it: verified, and without what acts on the
@@ -279,6 +293,11 @@ impl Message {
             for text in [&mut media.mime, &mut media.kind, &mut media.filename, &mut media.caption]
             {
                 cut(text, SHORT_TEXT_BYTES_MAX);
+            }
+        }
+        if let Some(fire) = &mut self.fire {
+            for text in [&mut fire.job_id, &mut fire.fire_at, &mut fire.fire_id] {
+                without_nul(text);
             }
         }
         self.media.retain(|media| !media.url.is_empty());

@@ -61,6 +61,10 @@ uuid_ids! {
     GatewayId;
     /// A tenant's machine identity, as the built-in issuer knows it.
     ClientId;
+    /// An agent's job as it is armed: stays the same over every arming.
+    ScheduleId;
+    /// One due instant of a job. Every try to tell the agent of it has this id.
+    FireId;
 }
 
 macro_rules! numbers {
@@ -107,6 +111,8 @@ numbers! {
     NodeEpoch;
     /// The fencing number of whoever owns something.
     OwnerEpoch;
+    /// How often a job was armed anew: the newest counts.
+    Arming;
     /// Which of a tenant's data keys sealed something. Zero: not sealed.
     DataKeyId;
 }

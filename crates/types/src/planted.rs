@@ -27,6 +27,10 @@ pub enum Bug {
     RouteByTenant,
     /// X10: a gateway is told that it is revoked when the store is down.
     RevokedOnStoreError,
+    /// X11: each try to tell an agent of a fire has an id of its own.
+    NewFirePerTry,
+    /// X12: when a job is due is decided by the node's clock.
+    DueByWallClock,
     /// X13: only agents that said they go idle are woken.
     WakeAfterGoodbye,
     /// X14: a connection goes back to the pool with its transaction open.
@@ -53,7 +57,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every bug that can be planted.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::AckBeforeCommit,
         Self::DropOnFullWindow,
         Self::CursorBySequence,
@@ -64,6 +68,8 @@ impl Bug {
         Self::TwoDrains,
         Self::RouteByTenant,
         Self::RevokedOnStoreError,
+        Self::NewFirePerTry,
+        Self::DueByWallClock,
         Self::WakeAfterGoodbye,
         Self::NoRollback,
         Self::BodiesOnTheBell,
@@ -90,6 +96,8 @@ impl Bug {
             Self::TwoDrains => "X8",
             Self::RouteByTenant => "X9",
             Self::RevokedOnStoreError => "X10",
+            Self::NewFirePerTry => "X11",
+            Self::DueByWallClock => "X12",
             Self::WakeAfterGoodbye => "X13",
             Self::NoRollback => "X14",
             Self::BodiesOnTheBell => "X15",

@@ -1,6 +1,9 @@
 //! Quota: how much a tenant may have.
 
-use crate::limits::{AGENTS_QUOTA, GRANTS_QUOTA, INBOX_BYTES_MAX, INBOX_ENTRIES_MAX};
+use crate::limits::{
+    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, GRANTS_QUOTA, INBOX_BYTES_MAX,
+    INBOX_ENTRIES_MAX,
+};
 
 /// Something a tenant may only have so much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,12 +16,22 @@ pub enum Quota {
     PendingEntries,
     /// Bytes of entries that wait for one agent; more are parked.
     PendingBytes,
+    /// Jobs that are armed.
+    ArmedJobs,
+    /// Jobs of one agent that are armed.
+    AgentJobs,
 }
 
 impl Quota {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::Agents, Self::Grants, Self::PendingEntries, Self::PendingBytes];
+    pub const ALL: [Self; 6] = [
+        Self::Agents,
+        Self::Grants,
+        Self::PendingEntries,
+        Self::PendingBytes,
+        Self::ArmedJobs,
+        Self::AgentJobs,
+    ];
 
     /// Its name in rows and commands.
     pub const fn slug(self) -> &'static str {
@@ -27,6 +40,8 @@ impl Quota {
             Self::Grants => "grants",
             Self::PendingEntries => "pending-entries",
             Self::PendingBytes => "pending-bytes",
+            Self::ArmedJobs => "armed-jobs",
+            Self::AgentJobs => "agent-jobs",
         }
     }
 
@@ -42,6 +57,8 @@ impl Quota {
             Self::Grants => GRANTS_QUOTA,
             Self::PendingEntries => INBOX_ENTRIES_MAX,
             Self::PendingBytes => INBOX_BYTES_MAX,
+            Self::ArmedJobs => ARMED_JOBS_QUOTA,
+            Self::AgentJobs => AGENT_JOBS_QUOTA,
         }
     }
 }

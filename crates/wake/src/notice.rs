@@ -21,9 +21,10 @@ pub struct Notice {
     pub about: About,
     /// What about it.
     pub kind: NoticeKind,
-    /// How often an agent was called, or woken.
+    /// How often an agent was called, or woken, or told of a fire.
     pub calls: u32,
-    /// What came of the last call; of a bot, why it is deaf, or what may be lost.
+    /// What came of the last call; of a bot, why it is deaf, or what may be lost; of a job, which one,
+    /// and why it was missed.
     pub outcome: Option<String>,
 }
 
@@ -40,12 +41,23 @@ pub enum NoticeKind {
     Missed,
     /// The bot began anew on its platform so often that it will soon not be let.
     Sessions,
+    /// The agent was not told of an instant of a job.
+    FireMissed,
+    /// A recurring job is not armed any more.
+    Unarmed,
 }
 
 impl NoticeKind {
     /// Every kind there is.
-    pub const ALL: [Self; 5] =
-        [Self::Unreachable, Self::Held, Self::Deaf, Self::Missed, Self::Sessions];
+    pub const ALL: [Self; 7] = [
+        Self::Unreachable,
+        Self::Held,
+        Self::Deaf,
+        Self::Missed,
+        Self::Sessions,
+        Self::FireMissed,
+        Self::Unarmed,
+    ];
 
     /// Its name in rows and for programs.
     pub const fn slug(self) -> &'static str {
@@ -55,6 +67,8 @@ impl NoticeKind {
             Self::Deaf => "deaf",
             Self::Missed => "missed",
             Self::Sessions => "sessions",
+            Self::FireMissed => "fire-missed",
+            Self::Unarmed => "unarmed",
         }
     }
 }
@@ -87,6 +101,14 @@ impl Notice {
             }
             NoticeKind::Sessions => format!(
                 "{last}; its platform lets it begin no more than so many, and then it is deaf until the                  next day; is something else using its token?"
+            ),
+            NoticeKind::FireMissed => format!(
+                "was not told of a job: {last}; see that it answers at its callback, then have it arm \
+                 the job again"
+            ),
+            NoticeKind::Unarmed => format!(
+                "did not arm a recurring job again: {last}; start it or have it look at its jobs, or \
+                 cancel this one"
             ),
         }
     }

@@ -1,8 +1,13 @@
 //! The promises, each a function over a history.
 
+mod cancel;
 mod doubled;
+mod fire;
+#[cfg(test)]
+mod fire_tale;
 mod handed;
 mod ids;
+mod jobs;
 mod lent;
 mod lost;
 mod never;
@@ -44,6 +49,10 @@ pub enum Invariant {
     AckGated,
     /// I9: one owner at a time.
     OneOwner,
+    /// I10: a fire is taken once, under one id, and never early.
+    Fire,
+    /// I11: what was cancelled is not told afterwards.
+    Cancel,
     /// I12: who sleeps while entries wait is called.
     Wake,
     /// I13: a stop reaches the turn it names.
@@ -83,6 +92,8 @@ impl Invariant {
             Self::NoHoles => "I7",
             Self::AckGated => "I8",
             Self::OneOwner => "I9",
+            Self::Fire => "I10",
+            Self::Cancel => "I11",
             Self::Wake => "I12",
             Self::Stop => "I13",
             Self::Capability => "I14",
@@ -159,6 +170,8 @@ pub(crate) fn all(history: &History) -> Findings {
         order::check,
         tables::check,
         owner::check,
+        fire::check,
+        cancel::check,
         wake::check,
         stop::check,
         lent::check,

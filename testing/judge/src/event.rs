@@ -89,6 +89,19 @@ pub enum Event {
     /// An address was connected to that nobody may be led to.
     Honeypot { address: String },
 
+    // the agents that have jobs
+    /// An agent asks to be told of an instant. A retry is a request of its own. `due_ns` is that
+    /// instant by the clock of this history.
+    JobArm { request: String, agent: String, job: String, fire_at_us: u64, due_ns: u64 },
+    /// It asks not to be told any more.
+    JobCancel { request: String, agent: String, job: String },
+    /// What came of either.
+    JobAnswer { request: String, answer: JobAnswer },
+    /// An agent was told that it is time.
+    FireRecv { receipt: String, agent: String, job: String, fire_at_us: u64, fire_id: String },
+    /// What it answered. Whether that was kept from arriving, on purpose.
+    FireAnswer { receipt: String, status: u16, cut: bool },
+
     // the driver
     /// A run begins. Without a fault in it, nothing is excused.
     Begin { seed: u64, faults: bool },
@@ -126,6 +139,16 @@ pub enum Event {
     Inbox { agent: String, seq: u64, buffer_id: String, state: EntryState },
     /// An entry that was set aside, and why.
     Parked { agent: String, seq: u64, buffer_id: String, reason: String },
+    /// A fire as the tables have it, and why it was not taken.
+    FireRow {
+        fire_id: String,
+        agent: String,
+        job: String,
+        fire_at_us: u64,
+        arming: u64,
+        state: FireState,
+        cause: Option<String>,
+    },
     /// Who owns something. Nobody has no name.
     Lease { resource: String, owner: String, epoch: u64 },
 
@@ -179,4 +202,30 @@ pub enum GatewayState {
 pub enum EntryState {
     Pending,
     Acked,
+}
+
+/// What an agent was told of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobAnswer {
+    Armed,
+    Cancelled,
+    TooLate,
+    Unknown,
+    /// The desk did not do it, and never will.
+    Refused,
+    /// Nothing, or nothing clear: it may be done at any time from now on.
+    Nothing,
+}
+
+/// How a fire stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FireState {
+    Open,
+    Held,
+    Fired,
+    Late,
+    Skipped,
+    Missed,
 }

@@ -6,12 +6,14 @@ mod faults;
 mod handover;
 mod rows;
 mod take;
+mod time;
 
 pub(crate) use faults::{Fault, Kind};
 pub(crate) use rows::{
     About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Loan, Mark, MayPark, Owning, Pair,
     Park, Receipt, Said, Send, Socket, Stop, Use,
 };
+pub(crate) use time::{FireReceipt, FireRow, JobAsk, JobWish};
 
 use crate::names::{ByName, Name, Names};
 
@@ -55,6 +57,12 @@ pub(crate) struct History {
     pub(crate) calls: Vec<About>,
     pub(crate) honeypots: Vec<About>,
 
+    // the agents that have jobs
+    pub(crate) job_asks: Vec<JobAsk>,
+    job_ask_by_request: ByName,
+    pub(crate) fire_receipts: Vec<FireReceipt>,
+    fire_by_receipt: ByName,
+
     // the driver
     pub(crate) faults: Vec<Fault>,
     pub(crate) frozen: Vec<Frozen>,
@@ -73,6 +81,7 @@ pub(crate) struct History {
     pub(crate) entries: Vec<Entry>,
     entry_by_buffer: ByName,
     pub(crate) parks: Vec<Park>,
+    pub(crate) fire_rows: Vec<FireRow>,
     pub(crate) epochs: Vec<Epoch>,
 }
 

@@ -58,6 +58,11 @@ impl Tale {
         self
     }
 
+    /// When the next record is noted.
+    pub(crate) const fn now_ns(&self) -> u64 {
+        self.at_ns + MILLI_NS
+    }
+
     pub(crate) fn said(&mut self, nonce: &str, expect: &[&str]) -> &mut Self {
         self.said_in_order(nonce, expect, None)
     }

@@ -19,6 +19,8 @@ pub struct Verdict {
     pub events: u64,
     /// How often the desk used what was lent to it.
     pub followed_up: u64,
+    /// How many fires agents took.
+    pub fires: u64,
     /// What went wrong, promise by promise; of each promise the first few.
     pub violations: Vec<Violation>,
     /// How often each promise was not kept, all counted.
@@ -75,6 +77,7 @@ pub fn judge(folder: &Path) -> Result<Verdict, ReadError> {
     Ok(Verdict {
         events: u64::from(run.history.events),
         followed_up: run.history.uses.len() as u64,
+        fires: run.history.fires_taken(),
         violations,
         counts: found.counts,
     })

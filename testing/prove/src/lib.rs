@@ -12,6 +12,7 @@
 
 pub mod stage;
 pub mod cluster;
+pub mod cron_load;
 pub mod psql;
 pub mod load_probe;
 pub mod desk;

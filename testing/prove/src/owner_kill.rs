@@ -23,8 +23,14 @@ use crate::ui;
 use reign::Reign;
 
 /// Agents, and how often people write to them.
-const SCALE: Scale =
-    Scale { agents: 60, rate_per_s: 1, looks_percent: 0, rooms: 0, calls_per_second: None };
+const SCALE: Scale = Scale {
+    agents: 60,
+    rate_per_s: 1,
+    looks_percent: 0,
+    rooms: 0,
+    jobs: 0,
+    calls_per_second: None,
+};
 
 /// How long it may take to come to rest.
 const PATIENCE: Duration = Duration::from_secs(75);
@@ -111,6 +117,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         scale: SCALE,
         street: Some(Rates { discord: options.rate, telegram: 0 }),
         manners: Manners::Polite,
+        odd_targets: false,
         environment: planted.into_iter().collect(),
         alter: None,
         folder: folder.to_owned(),

@@ -15,9 +15,10 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
 use crate::chaos::{
-    gateways as chaos_gateways, platform as chaos_platform, street as chaos_street,
-    wires as chaos_wires,
+    gateways as chaos_gateways, jobs as chaos_jobs, platform as chaos_platform,
+    street as chaos_street, wires as chaos_wires,
 };
+use crate::cron_load::target;
 use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
 /// What a worker may be.
@@ -35,6 +36,9 @@ pub enum Work {
     /// A call and a line with no desk behind them.
     #[command(hide = true)]
     Loopback(loopback::Arguments),
+    /// Whoever is called when a job is due.
+    #[command(hide = true)]
+    Fires(target::Arguments),
     /// The gateways of some agents, each with its own manner.
     #[command(hide = true)]
     ChaosGateways(chaos_gateways::Arguments),
@@ -44,6 +48,9 @@ pub enum Work {
     /// People on Discord and Telegram.
     #[command(hide = true)]
     ChaosStreet(chaos_street::Arguments),
+    /// Agents that have jobs.
+    #[command(hide = true)]
+    ChaosJobs(chaos_jobs::Arguments),
     /// Wires around a node that can be cut.
     #[command(hide = true)]
     ChaosWires(chaos_wires::Arguments),
@@ -61,9 +68,11 @@ impl Work {
             Self::Platform(arguments) => runtime.block_on(platform::run(arguments)),
             Self::Sleepers(arguments) => runtime.block_on(sleepers::run(arguments)),
             Self::Loopback(arguments) => runtime.block_on(loopback::run(arguments)),
+            Self::Fires(arguments) => runtime.block_on(target::run(arguments)),
             Self::ChaosGateways(arguments) => runtime.block_on(chaos_gateways::run(arguments)),
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
             Self::ChaosStreet(arguments) => runtime.block_on(chaos_street::run(arguments)),
+            Self::ChaosJobs(arguments) => runtime.block_on(chaos_jobs::run(arguments)),
             Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }

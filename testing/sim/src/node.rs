@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_api::{Listener, Street};
+use nightdesk_api::{Listener, Relays, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Waking, sweep,
+    Refusals, Ringer, Waking, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -22,10 +22,11 @@ use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
+use nightdesk_schedule::{ByCallback, Claimed, Clocks, Schedule};
 use nightdesk_testkit::media;
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
 use nightdesk_types::pace::Rate;
-use nightdesk_types::{Clock, Node, TenantId};
+use nightdesk_types::{Clock, Node, TenantId, Timestamp};
 use nightdesk_wake::{ByUrl, Outcome, Wake};
 use nightdesk_webchat::Webchat;
 use tokio::time::sleep;
@@ -114,6 +115,7 @@ impl Parts {
         let media = media(Arc::<SimStore>::clone(store), URL);
         let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
         let accounts = Arc::new(accounts);
+        let schedule = Arc::new(self.schedule(&register));
         Desk {
             register,
             issuers: Arc::new(Issuers::own_alone(issuer)),
@@ -134,12 +136,19 @@ impl Parts {
             records: Record(Arc::<SimStore>::clone(store)),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
+            schedule,
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),
             tasks: self.life.work.clone(),
             readiness: Readiness::new(self.clock()),
         }
+    }
+
+    fn schedule(&self, register: &Arc<Register>) -> Schedule {
+        let store = Arc::new(timekeeping::StoreClock(Arc::clone(register)));
+        let clocks = Clocks { store, wall: self.clock() };
+        Schedule::new(self.store(), Arc::new(Calls), clocks, self.lease.node().clone())
     }
 
     /// Starts everything. Answers how the keeping of the lease is ended.
@@ -181,6 +190,7 @@ impl Parts {
         Street {
             desk: Arc::clone(desk),
             room: Arc::new(room),
+            relays: Relays::default(),
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
         }
@@ -273,6 +283,22 @@ impl ByUrl for Calls {
 
     fn may_call(&self, url: &str) -> Result<String, String> {
         Ok(url.to_owned())
+    }
+}
+
+#[async_trait]
+impl ByCallback for Calls {
+    async fn call(
+        &self,
+        _fire: &Claimed,
+        _callback: &str,
+        _now: Timestamp,
+    ) -> nightdesk_schedule::Outcome {
+        nightdesk_schedule::Outcome::Again("nobody is called in a simulation".to_owned(), None)
+    }
+
+    fn may_call(&self, callback: &str) -> Result<String, String> {
+        Ok(callback.to_owned())
     }
 }
 

@@ -32,6 +32,7 @@ mod rotation;
 pub mod inbox;
 pub mod lines;
 pub mod wake;
+pub mod schedule;
 pub mod gate;
 pub mod register;
 pub mod egress;
@@ -73,6 +74,12 @@ pub trait Harness: Send + Sync {
 
     /// What an operator asks of waking.
     fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers>;
+
+    /// What scheduling asks.
+    fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store>;
+
+    /// What an operator asks of scheduling.
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs>;
 
     /// What files by reference ask.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;

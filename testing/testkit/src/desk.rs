@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use nightdesk_api::Street;
+use nightdesk_api::{Relays, Street};
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Waking, listening,
+    Refusals, Ringer, Waking, listening, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -25,6 +25,7 @@ use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
+use nightdesk_schedule::{ByHmac, Clocks, Schedule, Secrets};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
     AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
@@ -46,12 +47,14 @@ mod browser;
 mod call;
 mod calls;
 mod chats;
+mod fires;
 mod gateway;
 mod platform;
 
 pub use browser::{Browser, Stream};
 pub use call::{Answered, get, post};
 pub use calls::TestCalls;
+pub use fires::{CALLBACK, TestFires};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
 
@@ -69,6 +72,9 @@ const LIFE: Duration = Duration::from_hours(24 * 365 * 10);
 /// ... and until when it believes so.
 const LONG: Moment = Moment::after_start(LIFE);
 
+/// What another scheduler signs with for a test desk.
+pub const RELAY_SECRET: &str = "what a scheduler signs with in tests";
+
 /// The key every bot of a test desk signs with.
 const BOT_KEY: &str = "the key of a test bot";
 
@@ -84,6 +90,8 @@ pub struct TestDesk {
     pub desk: Arc<Desk>,
     /// Who was called to wake an agent, and what they answer.
     pub calls: Arc<TestCalls>,
+    /// Who was told of fires, and what they answer.
+    pub fires: Arc<TestFires>,
     lines: Arc<Lines>,
     chats: Arc<Chats>,
     address: SocketAddr,
@@ -155,7 +163,9 @@ impl TestDesk {
             format!("http://{address}"),
         ));
         let calls = Arc::new(TestCalls::default());
-        let rooms = Rooms { store: &store, register: &register, ears: &ears, calls: &calls };
+        let fires = Arc::new(TestFires::default());
+        let rooms =
+            Rooms { store: &store, register: &register, ears: &ears, calls: &calls, fires: &fires };
         let desk = Arc::new(rooms.desk(issuers, (&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
@@ -176,6 +186,7 @@ impl TestDesk {
         let routes = nightdesk_api::routes(Street {
             desk: Arc::clone(&desk),
             room: Arc::clone(&room),
+            relays: relays(),
             webchat,
             lines: street.clone(),
         });
@@ -186,6 +197,7 @@ impl TestDesk {
             ears,
             desk,
             calls,
+            fires,
             lines,
             chats,
             address,
@@ -370,6 +382,12 @@ struct Rooms<'a> {
     register: &'a Arc<Register>,
     ears: &'a Arc<Ears>,
     calls: &'a Arc<TestCalls>,
+    fires: &'a Arc<TestFires>,
+}
+
+fn relays() -> Relays {
+    let secrets = Secrets::read(RELAY_SECRET).expect("a good secret");
+    Relays::by(vec![Arc::new(ByHmac(secrets))])
 }
 
 fn node() -> Node {
@@ -377,6 +395,18 @@ fn node() -> Node {
 }
 
 impl Rooms<'_> {
+    /// Its own clock is an hour ahead: nothing may depend on it.
+    fn schedule(&self) -> Schedule {
+        let wall = FakeClock::default();
+        wall.let_pass(Duration::from_hours(1));
+        let clocks = Clocks {
+            store: Arc::new(timekeeping::StoreClock(Arc::clone(self.register))),
+            wall: Arc::new(wall),
+        };
+        let fires = Arc::<TestFires>::clone(self.fires);
+        Schedule::new(Arc::new(self.store.clone()), fires, clocks, node())
+    }
+
     fn desk(
         &self,
         issuers: Arc<Issuers>,
@@ -385,7 +415,8 @@ impl Rooms<'_> {
         work: &TaskTracker,
     ) -> Desk {
         let url = webchat.public_url();
-        let Rooms { store, register, ears, calls } = self;
+        let schedule = Arc::new(self.schedule());
+        let Rooms { store, register, ears, calls, .. } = self;
         let scripted = Scripted::new().expect("the scripted platform opens its client");
         let ours = [
             ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
@@ -419,6 +450,7 @@ impl Rooms<'_> {
             records: Record(store()),
             wake: Arc::new(wake),
             waking: Waking::default(),
+            schedule,
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

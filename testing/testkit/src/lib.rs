@@ -5,7 +5,7 @@
 //! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
 //! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
 //! promises mean. [`telegram`] and [`discord`] are servers that answer as Telegram and Discord do
-//! (features of the same names). [`cases`] are counted for who asks how much was proven.
+//! (features of the same names). [`fire`] signs tokens of cron fires, good and forged. [`cases`] are counted for who asks how much was proven.
 
 pub mod scripted;
 #[cfg(any(feature = "stores", feature = "telegram"))]
@@ -16,6 +16,8 @@ pub mod logs;
 pub mod telegram;
 #[cfg(feature = "discord")]
 pub mod discord;
+#[cfg(feature = "fire")]
+pub mod fire;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 mod clock;
 #[cfg(feature = "stores")]

@@ -17,8 +17,8 @@ use nightdesk_register::Hearing;
 use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_types::{
-    AgentId, BotId, ClientId, Clock, GatewayId, Quota, RequestId, Seq, StoreError, TenantScope,
-    Timestamp,
+    AgentId, BotId, ClientId, Clock, FireId, GatewayId, Quota, RequestId, Seq, StoreError,
+    TenantScope, Timestamp,
 };
 use nightdesk_wake::Notice;
 use uuid::Uuid;
@@ -34,6 +34,7 @@ mod upkeep;
 mod lines;
 mod media;
 mod wake;
+mod schedule;
 mod gate;
 mod egress;
 mod lease;
@@ -140,6 +141,8 @@ struct State {
     wakes: BTreeMap<AgentKey, wake::Row>,
     wakers: BTreeMap<AgentKey, Vec<String>>,
     notices: BTreeMap<TenantScope, VecDeque<Notice>>,
+    jobs: BTreeMap<schedule::JobKey, schedule::JobRow>,
+    fires: BTreeMap<FireId, schedule::FireRow>,
     /// The day on which each event was last taken.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,

@@ -35,13 +35,14 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // whoever a tenant names is called through one guarded client
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
+    ("schedule", &["types", "outside"]),
     ("media", &["types"]),
     // the only crate that knows two stops at once
     (
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "media",
+            "register", "vault", "lease", "wake", "schedule", "media",
         ],
     ),
     // what stands behind the ports; it reads entries back in the form they were written
@@ -49,7 +50,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "wake", "media", "webchat",
+            "lease", "wake", "schedule", "media", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
@@ -58,8 +59,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "types", "protocol", "port", "bus", "vault", "line", "register", "media", "desk",
-            "webchat",
+            "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "media",
+            "desk", "webchat",
         ],
     ),
     // the binary wires everything, runs an agent of its own on a desk to try, and can be built with
@@ -79,6 +80,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "lease",
             "outside",
             "wake",
+            "schedule",
             "media",
             "desk",
             "store-pg",
@@ -106,7 +108,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "media", "desk", "api",
+            "register", "vault", "lease", "wake", "schedule", "media", "desk", "api",
         ],
     ),
     // fuzzers hand bytes to whoever meets them first
@@ -118,8 +120,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "prove",
         &[
-            "types", "protocol", "gate", "register", "vault", "store-pg", "servers", "testkit",
-            "judge", "sdk",
+            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "store-pg",
+            "servers", "testkit", "judge", "sdk",
         ],
     ),
     // a simulation puts nodes together as the binary does, over ports of its own, reads a source that
@@ -128,16 +130,17 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "media", "desk", "api", "webchat", "testkit",
-            "judge",
+            "register", "vault", "lease", "wake", "schedule", "media", "desk", "api", "webchat",
+            "testkit", "judge",
         ],
     ),
     ("xtask", &["servers"]),
 ];
 
 /// What a crate's tests may know besides: the two ends of a line talk to each other in one, and
-/// the bell is lost with a real Redis.
-const TESTS_EDGES: &[(&str, &[&str])] = &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"])];
+/// the bell is lost with a real Redis; what is due is claimed by a node that lives.
+const TESTS_EDGES: &[(&str, &[&str])] =
+    &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"]), ("schedule", &["lease"])];
 
 /// What a platform may know. Of platforms only the binary knows, and what tests it.
 const PLATFORM: &[&str] = &["types", "port"];

@@ -26,7 +26,12 @@ const ACTS: [(&str, Kind); 11] = [
 ];
 
 /// What changes nobody's rights. Messages have a record of their own.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 24] = [
+    "/api/agent-cron/provision",
+    "/api/agent-cron/cancel",
+    "/api/agent-cron/list",
+    "/api/agent-cron/done",
+    "/api/agent-cron/relay",
     "/relay/media",
     "/relay/media/{id}",
     "/manage",

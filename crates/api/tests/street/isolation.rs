@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
+use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{EntryId, Seq};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route, how it is asked, and who may.
-const ROUTES: [(&str, &str, Guard); 30] = [
+const ROUTES: [(&str, &str, Guard); 35] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -37,6 +38,11 @@ const ROUTES: [(&str, &str, Guard); 30] = [
     ("GET", "/relay/media/{id}", Proof),
     ("POST", "/relay/policy", Proof),
     ("POST", "/relay/provision", Proof),
+    ("POST", "/api/agent-cron/provision", Proof),
+    ("POST", "/api/agent-cron/cancel", Proof),
+    ("GET", "/api/agent-cron/list", Proof),
+    ("POST", "/api/agent-cron/done", Proof),
+    ("POST", "/api/agent-cron/relay", Proof),
     ("GET", "/v1/events/{id}/explanation", Proof),
     ("POST", "/hooks/{path}", Proof),
     ("GET", "/problems/{slug}", Open),
@@ -84,6 +90,20 @@ fn every_route_has_a_case() {
 /// The key of an event of ann's. It is long enough not to stand in a signing key by chance.
 const ANNS_EVENT: &str = "what-ann-said";
 
+/// What ann's agent does, and when.
+const ANNS_JOB: &str = "what-ann-does";
+
+fn anns_job() -> Arm {
+    Arm {
+        job: JobId::new(ANNS_JOB).expect("a name"),
+        fire_at: FireAt::parse("2096-01-01T00:00:00Z").expect("an instant"),
+        to: Target::Callback("https://agents.example/ann".to_owned()),
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    }
+}
+
 /// Two households that know nothing of each other.
 struct Street {
     desk: TestDesk,
@@ -95,6 +115,7 @@ async fn street() -> Street {
     let desk = TestDesk::open().await;
     let (ann, bob) = (desk.household("ann", "gw").await, desk.household("bob", "gw").await);
     desk.says(&ann, "ann", ANNS_EVENT).await;
+    desk.desk.schedule.arm(ann.scope, ann.agent, &anns_job()).await.expect("arm a job");
     Street { desk, ann, bob }
 }
 
@@ -133,6 +154,11 @@ impl Street {
             "chatId": "c1",
             "principal": "any",
             "requireAddress": true,
+            "agent_id": self.ann.agent.to_string(),
+            "job_id": ANNS_JOB,
+            "fire_at": "2097-01-01T00:00:00Z",
+            "agent_callback_url": "https://agents.example/ann",
+            "fire_id": self.ann.agent.to_string(),
         })
     }
 
@@ -149,7 +175,9 @@ impl Street {
         let reach = store.reach_of(scope, agent).await.expect("read an agent's reach");
         let gateways = store.gateways(scope, "").await.expect("list gateways");
         let acked = self.desk.acked(&self.ann).await;
-        format!("{reach:?} {gateways:?} {acked} {:?}", self.desk.head_of(&self.ann).await)
+        let armed = self.desk.desk.schedule.armed(scope, agent).await.expect("list jobs");
+        let head = self.desk.head_of(&self.ann).await;
+        format!("{reach:?} {gateways:?} {acked} {head:?} {armed:?}")
     }
 }
 
@@ -207,6 +235,7 @@ async fn a_foreign_tenant_is_told_nothing_and_changes_nothing() {
         let is_right = answer.status != 500
             && street.is_silent(&answer)
             && !answer.text.contains(ANNS_EVENT)
+            && !answer.text.contains("2096-")
             && street.state().await == before;
         cases.note(is_right, format!("{method} {path}: {}", answer.text));
     }

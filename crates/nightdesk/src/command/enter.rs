@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Agent, Bot, Command, NewBot, Notice, Tenant, audit, bots, connect, explain, gateway, inbox,
-    issuer, keys, list, names, quota, reach, wake,
+    issuer, keys, list, names, quota, reach, schedule, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -38,6 +38,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
         Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
         Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
         Command::Wake(command) => wake::run(config, &register, &pg, command).await,
+        Command::Schedule(command) => schedule::run(config, &register, &pg, command).await,
         Command::Audit(audit) => audit::run(config, &register, audit).await,
         Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,
         Command::Serve

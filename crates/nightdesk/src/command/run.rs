@@ -44,6 +44,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Issuer(_)
         | Command::Inbox(_)
         | Command::Wake(_)
+        | Command::Schedule(_)
         | Command::Notice(_)
         | Command::Audit(_) => {
             let answer = enter::run(&read()?, command).await?;

@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// What an operator may do, in an order in which each can be done, and what it is told as.
-const ACTS: [(&str, &str, Whose, &str); 36] = [
+const ACTS: [(&str, &str, Whose, &str); 40] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -36,6 +36,10 @@ const ACTS: [(&str, &str, Whose, &str); 36] = [
     ("inbox park", "$OF --seq 1", Acme, "entry-set-aside"),
     ("inbox resubmit", "$OF --seq 1", Acme, "entry-resubmitted"),
     ("wake call", "$OF", Acme, "wake-asked"),
+    ("schedule add", "$OF later --in 24h --say hello", Acme, "job-armed"),
+    ("schedule fire-now", "$OF later", Acme, "job-armed"),
+    ("schedule add", "$OF never --in 24h --say hello", Acme, "job-armed"),
+    ("schedule cancel", "$OF never", Acme, "job-cancelled"),
     ("binding remove", "$OF --bot $BOT --author 4711", Acme, "unbound"),
     ("grant create", "$OF --bot $BOT --chat 99", Acme, "granted"),
     ("grant remove", "$OF --bot $BOT --chat 99", Acme, "released"),
@@ -58,7 +62,10 @@ const ACTS: [(&str, &str, Whose, &str); 36] = [
 ];
 
 /// What only looks, serves, or has no database.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 22] = [
+    "schedule list",
+    "schedule show",
+    "schedule history",
     "serve",
     "dev",
     "migrate",

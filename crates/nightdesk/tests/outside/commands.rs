@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::desk::{Desk, ask};
+use crate::desk::{Desk, ask, wait_until};
 use crate::telegram::Fake;
 use crate::waking::{asleep, target, wake_url};
 use crate::webchat::written;
@@ -68,6 +68,7 @@ fn every_command_is_run_and_has_an_example() {
     operator.asks(wake_url(port).trim_start_matches("nightdesk "));
     the_desk_itself(&mut operator);
     agents_that_sleep(&mut operator, &path);
+    jobs(&mut operator);
     people(&mut operator, entered.get("BOT"));
     bots(&mut operator);
     gateways(&mut operator);
@@ -105,6 +106,23 @@ fn agents_that_sleep(operator: &mut Operator, page: &str) {
     operator.asks(&format!("inbox park {WHOSE} --seq 1"));
     let again = operator.asks(&format!("inbox resubmit {WHOSE} --seq 1"));
     assert_eq!(operator.asks(&format!("inbox list {WHOSE}"))["head"], 2, "{again}");
+}
+
+fn jobs(operator: &mut Operator) {
+    let added = operator.asks(&format!(
+        "schedule add {WHOSE} later --at 2096-12-24T18:00 --zone Europe/Berlin --say hello"
+    ));
+    assert_eq!(added["due"], "2096-12-24T18:00:00+01:00", "{added}");
+    let listed = operator.asks("schedule list --tenant acme --zone UTC");
+    assert_eq!(listed[0]["due"], "2096-12-24T17:00:00+00:00", "{listed}");
+    let shown = operator.asks(&format!("schedule show {WHOSE} later"));
+    assert_eq!((&shown["state"], &shown["words"]), (&"armed".into(), &"hello".into()), "{shown}");
+    assert_eq!(operator.asks(&format!("schedule cancel {WHOSE} later"))["cancelled"], true);
+    operator.asks(&format!("schedule fire-now {WHOSE} later"));
+    wait_until("the agent is told", || {
+        let fires = operator.asks(&format!("schedule history {WHOSE} --job later"));
+        fires[0]["state"] == "fired" && fires.as_array().is_some_and(|fires| fires.len() == 1)
+    });
 }
 
 fn people(operator: &mut Operator, bot: &str) {

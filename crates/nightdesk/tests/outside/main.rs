@@ -14,6 +14,7 @@ mod readme;
 mod redis;
 mod discord;
 mod telegram;
+mod time;
 mod trace;
 mod waking;
 mod webchat;

@@ -67,6 +67,25 @@ async fn an_error_status_is_an_answer() {
 }
 
 #[tokio::test]
+async fn a_host_may_say_in_seconds_when_it_wants_to_be_called_again() {
+    let cases = [
+        ("retry-after: 60", Some(60)),
+        ("Retry-After:  0 ", Some(0)),
+        ("retry-after: +60", None),
+        ("retry-after: 1.5", None),
+        ("retry-after: 99999999999999999999999", None),
+        ("retry-after: Fri, 31 Dec 2027 23:59:59 GMT", None),
+        ("retry-after:", None),
+        ("x-other: 60", None),
+    ];
+    for (header, want) in cases {
+        let stage = Stage::with(say(&format!("503 Later\r\n{header}"), b"")).await;
+        let reply = stage.get().await.expect("an answer");
+        assert_eq!(reply.retry_after.map(|after| after.as_secs()), want, "{header}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_goes_where_a_reply_points() {
     for status in [300, 301, 302, 303, 304, 307, 308] {
         let head = format!("{status} Elsewhere\r\nlocation: https://{NAME}/inside");

@@ -1,6 +1,8 @@
 //! A message as it comes to the SDK.
 
-use nightdesk_types::event::{ContextLine, Media, Message, MessageKind, PromptResponse, ReplyTo};
+use nightdesk_types::event::{
+    ContextLine, Fire, Media, Message, MessageKind, PromptResponse, ReplyTo,
+};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
@@ -34,6 +36,8 @@ pub(crate) struct Raw {
     context_error: bool,
     #[serde(deserialize_with = "tolerant::object")]
     prompt_response: Option<RawPressed>,
+    #[serde(deserialize_with = "tolerant::object")]
+    fire: Option<RawFire>,
 }
 
 #[derive(Default, Deserialize)]
@@ -95,6 +99,17 @@ struct RawPressed {
     prompt_message_id: Option<String>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawFire {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    job_id: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    fire_at: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    fire_id: String,
+}
+
 impl From<Raw> for Inbound {
     fn from(raw: Raw) -> Self {
         let source = raw.source.unwrap_or_default();
@@ -113,6 +128,7 @@ impl From<Raw> for Inbound {
             context: raw.context.into_iter().map(ContextLine::from).collect(),
             context_failed: raw.context_error,
             prompt_response: raw.prompt_response.map(PromptResponse::from),
+            fire: raw.fire.map(Fire::from),
             is_edit,
             // The desk knew it and needs it no more.
             mentions_bot: false,
@@ -133,6 +149,13 @@ fn reply_to(message_id: Option<String>, reply: Option<RawReply>) -> Option<Reply
 fn message_kind(name: &str) -> MessageKind {
     let named: Result<_, Error> = MessageKind::deserialize(name.into_deserializer());
     named.unwrap_or_default()
+}
+
+impl From<RawFire> for Fire {
+    fn from(raw: RawFire) -> Self {
+        let RawFire { job_id, fire_at, fire_id } = raw;
+        Self { job_id, fire_at, fire_id }
+    }
 }
 
 impl From<RawMedia> for Media {

@@ -1,6 +1,8 @@
 //! A message as it goes out.
 
-use nightdesk_types::event::{ContextLine, Media, Message, MessageKind, PromptResponse, ReplyTo};
+use nightdesk_types::event::{
+    ContextLine, Fire, Media, Message, MessageKind, PromptResponse, ReplyTo,
+};
 use serde::Serialize;
 
 use crate::source;
@@ -27,6 +29,9 @@ pub(super) struct Event<'a> {
     context_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_response: Option<Pressed<'a>>,
+    /// Stock clients do not look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fire: Option<&'a Fire>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +93,7 @@ impl<'a> Event<'a> {
             context: message.context.iter().map(Said::of).collect(),
             context_error: message.context_failed,
             prompt_response: message.prompt_response.as_ref().map(Pressed::of),
+            fire: message.fire.as_ref(),
         }
     }
 }

@@ -11,7 +11,7 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Media, Message, MessageKind, Passthrough,
+    ChatType, Content, ContextLine, Draft, Fire, Media, Message, MessageKind, Passthrough,
     PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
@@ -81,6 +81,11 @@ fn full_message() -> Message {
             option_id: "once".to_owned(),
             label: Some("Once".into()),
             prompt_message_id: Some("m2".into()),
+        }),
+        fire: Some(Fire {
+            job_id: "ab12".to_owned(),
+            fire_at: "2026-06-18T12:34:56+00:00".to_owned(),
+            fire_id: "f1".to_owned(),
         }),
         is_edit: true,
         // Not on the wire.

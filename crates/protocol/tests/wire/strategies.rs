@@ -1,7 +1,7 @@
 //! Arbitrary things of our own making.
 
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Media, Message, MessageKind, Passthrough,
+    ChatType, Content, ContextLine, Draft, Fire, Media, Message, MessageKind, Passthrough,
     PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::{AgentId, EntryId, Event, Seq};
@@ -118,6 +118,12 @@ fn kinds() -> impl Strategy<Value = MessageKind> {
 }
 
 prop_compose! {
+    fn fires()(job_id in texts(), fire_at in texts(), fire_id in texts()) -> Fire {
+        Fire { job_id, fire_at, fire_id }
+    }
+}
+
+prop_compose! {
     fn messages()(
         text in texts(),
         kind in kinds(),
@@ -127,6 +133,7 @@ prop_compose! {
         context in prop::collection::vec(said(), 0..3),
         context_failed in any::<bool>(),
         prompt_response in prop::option::of(presses()),
+        fire in prop::option::of(fires()),
         is_edit in any::<bool>(),
     ) -> Message {
         // Whether the bot is named is not on the wire.
@@ -140,6 +147,7 @@ prop_compose! {
             context,
             context_failed,
             prompt_response,
+            fire,
             is_edit,
             mentions_bot,
         }

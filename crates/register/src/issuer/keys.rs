@@ -14,6 +14,9 @@ use super::rotation;
 use crate::register::RegisterError;
 use crate::store::Store;
 
+/// Keys that are made at a time: one of each algorithm.
+const KEYS_MADE_MAX: usize = 2;
+
 /// The desk's keys. Whoever needs one and finds that the next is due makes it.
 pub(super) struct Keys {
     store: Arc<dyn Store>,
@@ -61,12 +64,15 @@ impl Keys {
     async fn read(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
         let read_at = Instant::now();
         let mut stored = self.store.signing_keys().await?;
-        if let Some((number, used_from)) = rotation::due(&stored, self.wanted, now) {
-            let next = key::make(&self.vault, self.wanted, number, used_from);
+        for _ in 0..KEYS_MADE_MAX {
+            let due = rotation::due(&stored, self.wanted, now);
+            let Some((number, algorithm, used_from)) = due else { break };
+            let next = key::make(&self.vault, algorithm, number, used_from);
             stored = self.store.enter_signing_key(&next).await?;
         }
         let open = |stored| SigningKey::open(&self.vault, stored);
-        let opened: Result<Vec<_>, _> = rotation::believed(&stored, now).map(open).collect();
+        let opened: Result<Vec<_>, _> =
+            rotation::believed(&stored, self.wanted, now).map(open).collect();
         let keys: Arc<[SigningKey]> = opened?.into();
         *self.lock() = Some((read_at, Arc::clone(&keys)));
         Ok(keys)

@@ -6,7 +6,7 @@ use nightdesk_types::{AgentId, Timestamp};
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
-use super::key::SigningKey;
+use super::key::{KeyAlgorithm, SigningKey};
 
 /// Whom the tokens are for: any door of this desk. Which desk, the issuer says.
 pub(super) const AUDIENCE: &str = "nightdesk";
@@ -75,9 +75,16 @@ pub enum BadToken {
     NotNow,
 }
 
-/// Signs with the newest key that is in use.
-pub(super) fn sign(claims: &Claims, keys: &[SigningKey], now: Timestamp) -> Option<Key> {
-    let key = keys.iter().rev().find(|key| key.used_from <= now)?;
+/// Signs with the newest key that is in use, of the wanted algorithm if there is one.
+pub(super) fn sign(
+    claims: &Claims,
+    keys: &[SigningKey],
+    wanted: KeyAlgorithm,
+    now: Timestamp,
+) -> Option<Key> {
+    let mut in_use = keys.iter().rev().filter(|key| key.used_from <= now);
+    let newest = in_use.clone().next();
+    let key = in_use.find(|key| key.algorithm == wanted).or(newest)?;
     let mut header = Header::new(key.algorithm.of_tokens());
     header.typ = Some(TYPE.to_owned());
     header.kid = Some(key.kid.clone());

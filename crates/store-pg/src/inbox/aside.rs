@@ -120,21 +120,13 @@ impl Aside for Pg {
         let entry = entry.clone();
         self.scoped("put a test entry", scope, move |connection| {
             Box::pin(async move {
-                let seq = sqlx::query_scalar!(
-                    "select inbox_put_test($1, $2, $3, $4, $5)",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    entry.bot.uuid(),
-                    entry.chat_id,
-                    entry.body
-                )
-                .fetch_one(&mut *connection)
-                .await?;
+                let whose = (scope.tenant().uuid(), agent.uuid());
+                let seq = put_by_hand(connection, whose, &entry).await?;
                 if let Some(seq) = seq {
                     let about = json!({ "agent_id": agent, "seq": seq });
                     tell(connection, scope, Kind::EntryPut, about).await?;
                 }
-                Ok(seq.map(Seq::new))
+                Ok(seq)
             })
         })
         .await
@@ -142,6 +134,25 @@ impl Aside for Pg {
 }
 
 type Whose = (Uuid, Uuid);
+
+/// Puts an entry that no platform said, and has its agent called if it sleeps.
+pub(crate) async fn put_by_hand(
+    connection: &mut PgConnection,
+    (tenant, agent): Whose,
+    entry: &TestEntry,
+) -> sqlx::Result<Option<Seq>> {
+    let seq = sqlx::query_scalar!(
+        "select inbox_put_test($1, $2, $3, $4, $5)",
+        tenant,
+        agent,
+        entry.bot.uuid(),
+        entry.chat_id,
+        entry.body
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(seq.map(Seq::new))
+}
 
 async fn ends(connection: &mut PgConnection, whose: Whose) -> sqlx::Result<Option<(Seq, Seq)>> {
     let row = sqlx::query!(

@@ -68,6 +68,14 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -109,7 +117,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 19] = [
+        let aged: [(&str, &[&str]); 21] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -121,6 +129,8 @@ impl TimedHarness for Postgres {
                 "wakes",
                 &["since", "due_at", "called_at", "rests_until", "woken_at", "hour_began_at"],
             ),
+            ("schedules", &["due_at", "next_at", "watch_at", "flagged_at", "changed_at"]),
+            ("fires", &["due_at", "next_at", "began_at", "ended_at", "run_ended_at"]),
             ("notices", &["at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
             ("prompts", &["asked_at"]),
@@ -151,6 +161,7 @@ nightdesk_testkit::inbox_store_conformance!(postgres().await);
 nightdesk_testkit::inbox_model_conformance!(postgres().await, 30);
 nightdesk_testkit::line_store_conformance!(postgres().await);
 nightdesk_testkit::wake_store_conformance!(postgres().await);
+nightdesk_testkit::schedule_store_conformance!(postgres().await);
 nightdesk_testkit::gate_store_conformance!(postgres().await);
 nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);

@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 47] = [
+const DEFINERS: [(&str, &str); 50] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -38,12 +38,15 @@ const DEFINERS: [(&str, &str); 47] = [
     ("door_waiting_sends", "nightdesk_doors"),
     ("door_wrapped_by", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
+    ("fire_claim", "nightdesk_doors"),
+    ("flag_unarmed", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
     ("forget_audit", "nightdesk_doors"),
     ("forget_changes", "nightdesk_doors"),
     ("forget_chats", "nightdesk_doors"),
     ("forget_data_keys", "nightdesk_doors"),
     ("forget_ended", "nightdesk_doors"),
+    ("forget_fires", "nightdesk_doors"),
     ("forget_links", "nightdesk_doors"),
     ("forget_media", "nightdesk_doors"),
     ("forget_prompts", "nightdesk_doors"),

@@ -28,6 +28,10 @@ pub const SEND_TURN_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Calls that manage an agent, in a minute.
 pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 
+/// What one agent asks about its jobs, in a minute. A client arms all it has when it starts, and asks once for
+/// each.
+pub const JOBS_PER_MINUTE: u32 = 600;
+
 /// Scopes one agent claims or gives back in an hour.
 pub const SCOPES_PER_HOUR: u32 = 30;
 

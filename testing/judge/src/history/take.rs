@@ -101,6 +101,13 @@ impl History {
                 self.honeypots.push(about);
             }
 
+            Event::JobArm { .. }
+            | Event::JobCancel { .. }
+            | Event::JobAnswer { .. }
+            | Event::FireRecv { .. }
+            | Event::FireAnswer { .. }
+            | Event::FireRow { .. } => self.take_time(mark, event),
+
             Event::Begin { faults, .. } => {
                 self.begins += 1;
                 self.faulty = *faults;
@@ -182,7 +189,7 @@ impl History {
         }
     }
 
-    fn names<const N: usize>(&mut self, texts: [&String; N]) -> [Name; N] {
+    pub(super) fn names<const N: usize>(&mut self, texts: [&String; N]) -> [Name; N] {
         texts.map(|text| self.names.of(text))
     }
 

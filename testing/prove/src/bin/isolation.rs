@@ -20,8 +20,14 @@ use nightdesk_prove::walls::{self, Tally};
 use nightdesk_prove::worker::{self, Work};
 
 /// How big the world is. Rooms are so many that most events come from them.
-const SCALE: Scale =
-    Scale { agents: 60, rate_per_s: 240, looks_percent: 0, rooms: 45, calls_per_second: None };
+const SCALE: Scale = Scale {
+    agents: 60,
+    rate_per_s: 240,
+    looks_percent: 0,
+    rooms: 45,
+    jobs: 0,
+    calls_per_second: None,
+};
 
 /// How many nodes.
 const NODES: usize = 3;

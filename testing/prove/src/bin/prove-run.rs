@@ -60,6 +60,10 @@ struct Arguments {
     #[arg(long, default_value_t = 5)]
     rooms: usize,
 
+    /// How many of the agents have jobs.
+    #[arg(long, default_value_t = 0)]
+    jobs: usize,
+
     /// Messages people write in a second on Discord, and as many on Telegram.
     #[arg(long, default_value_t = 0)]
     street: u64,
@@ -120,6 +124,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
         std::fs::remove_dir_all(folder)?;
     }
     ensure!(*events >= arguments.events_min, "only {events} events were taken");
+    ensure!(verdict.fires > 0 || arguments.jobs == 0, "no fire was taken");
     Ok(())
 }
 
@@ -141,6 +146,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             rate_per_s: arguments.rate,
             looks_percent: arguments.looks,
             rooms: arguments.rooms,
+            jobs: arguments.jobs,
             calls_per_second: None,
         },
         street: (arguments.street > 0)
@@ -166,7 +172,7 @@ fn last_line(name: &str, outcome: &Outcome) -> String {
     let least = outcome.hits.iter().map(|(_, hits)| hits).min();
     format!(
         "{name}: faults={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
-         misordered={}",
+         misordered={} fires={}",
         outcome.hits.len(),
         outcome.events,
         least.copied().unwrap_or_default(),
@@ -174,5 +180,6 @@ fn last_line(name: &str, outcome: &Outcome) -> String {
         count(Invariant::NoDuplicate),
         count(Invariant::NoMisdelivery),
         count(Invariant::Order),
+        outcome.verdict.fires,
     )
 }

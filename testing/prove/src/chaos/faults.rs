@@ -46,8 +46,11 @@ impl fmt::Debug for Fault {
 /// them.
 pub const MANNERS: &str = "F46";
 
+/// So are the manners of whoever is told that it is time.
+pub const TARGETS: &str = "F45";
+
 /// Everything that can happen.
-pub const ALL: [Fault; 30] = [
+pub const ALL: [Fault; 33] = [
     together("F01", "the owner of a bot is killed in a call", owners::kill),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
@@ -88,6 +91,9 @@ pub const ALL: [Fault; 30] = [
     always("K15", "a node dies after it wrote down an answer", crash_points::die_calling),
     crash("K18", "a node dies before it calls an agent"),
     crash("K19", "a node dies after it called an agent"),
+    firing("K20", "a node dies before it tells an agent that it is time"),
+    firing("K21", "a node dies after an agent took a fire"),
+    firing("K22", "a node dies after it wrote down that a fire was taken"),
 ];
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
@@ -103,6 +109,11 @@ const fn crash(number: &'static str, what: &'static str) -> Fault {
     always(number, what, crash_points::die)
 }
 
+/// What takes agents that have jobs.
+const fn firing(number: &'static str, what: &'static str) -> Fault {
+    Fault { number, what, strike: crash_points::die_firing, possible: World::has_jobs }
+}
+
 /// Which faults a run has.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
@@ -110,6 +121,8 @@ pub struct Wanted {
     pub faults: Vec<Fault>,
     /// Whether gateways have odd manners.
     pub odd_manners: bool,
+    /// Whether agents that are told that it is time answer oddly.
+    pub odd_targets: bool,
 }
 
 impl Wanted {
@@ -117,22 +130,26 @@ impl Wanted {
     pub fn read(list: &str) -> Result<Self> {
         match list {
             "none" => Ok(Self::default()),
-            "all" => Ok(Self { faults: ALL.to_vec(), odd_manners: true }),
+            "all" => Ok(Self { faults: ALL.to_vec(), odd_manners: true, odd_targets: true }),
             numbers => {
                 let numbers: Vec<&str> = numbers.split(',').collect();
-                let faults = numbers.iter().filter(|number| **number != MANNERS).map(|number| {
+                let lasts = |number: &&&str| [MANNERS, TARGETS].contains(*number);
+                let faults = numbers.iter().filter(|number| !lasts(number)).map(|number| {
                     let found = ALL.iter().find(|fault| fault.number == *number);
                     found.copied().with_context(|| format!("there is no fault {number}"))
                 });
-                let odd_manners = numbers.contains(&MANNERS);
-                Ok(Self { faults: faults.collect::<Result<_>>()?, odd_manners })
+                Ok(Self {
+                    faults: faults.collect::<Result<_>>()?,
+                    odd_manners: numbers.contains(&MANNERS),
+                    odd_targets: numbers.contains(&TARGETS),
+                })
             }
         }
     }
 
     /// Whether nothing at all is to happen.
     pub const fn is_none(&self) -> bool {
-        self.faults.is_empty() && !self.odd_manners
+        self.faults.is_empty() && !self.odd_manners && !self.odd_targets
     }
 }
 

@@ -1,5 +1,7 @@
 //! In flight: how many events were on their way when a fault struck.
 
+mod fires;
+
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -9,6 +11,7 @@ use anyhow::{Context, Result};
 use nightdesk_judge::{Event, GatewayState, Record};
 
 use super::world::{Hit, Strike};
+use fires::Fires;
 
 /// Events sent longer ago than this are not on their way because of a fault's doing: their
 /// gateway does not ack.
@@ -21,6 +24,7 @@ struct Times {
     acked: HashMap<String, (u64, String)>,
     /// When which agents thawed.
     thawed: Vec<(String, u64)>,
+    fires: Fires,
 }
 
 /// How many events had been sent and were acked only afterwards, for each fault, or how many
@@ -32,6 +36,7 @@ pub fn hits(folder: &Path, strikes: &[Strike]) -> Result<Vec<(String, usize)>> {
             Hit::Events => times.on_their_way(strike.at_ns, None),
             Hit::EventsOf(agent) => times.waited_for(agent, strike.at_ns),
             Hit::Sends(under_way) => *under_way,
+            Hit::Fires => times.fires.untold(strike.at_ns),
         };
         (strike.number.clone(), hits)
     };
@@ -73,6 +78,7 @@ impl Times {
 
     fn take(&mut self, record: Record, nonces: &mut HashMap<(String, String), String>) {
         let at_ns = record.at_ns;
+        self.fires.take(&record);
         if let Event::PlatSend { nonce, .. } = record.ev {
             self.sent.insert(nonce, at_ns);
         } else if let Event::GwState { agent, what: GatewayState::Thawed } = record.ev {
@@ -104,6 +110,7 @@ mod tests {
                 .map(|(nonce, at, by)| (nonce.to_owned(), (at * SECOND_NS, by.to_owned())))
                 .into(),
             thawed: vec![("bob".to_owned(), 30 * SECOND_NS), ("ada".to_owned(), 25 * SECOND_NS)],
+            fires: Fires::default(),
         }
     }
 

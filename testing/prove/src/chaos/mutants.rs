@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use nightdesk_judge::Invariant;
 
 use super::run::{Outcome, Planted};
-use needs::{CALM, HANG_UPS, LENT, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY};
+use needs::{CALM, FIRES, HANG_UPS, LENT, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY, WRONG_CLOCK};
 pub use needs::{Needs, options};
 pub use simulation::simulated;
 
@@ -56,7 +56,7 @@ impl Mutant {
 }
 
 /// Every mutant there is.
-pub const ALL: [Mutant; 21] = [
+pub const ALL: [Mutant; 23] = [
     in_desk("X1", Invariant::DurableBeforeAck, CALM),
     in_desk("X2", Invariant::NoLoss, CALM),
     in_database("X3", Invariant::NoLoss, database::number_by_sequence, CALM),
@@ -67,6 +67,8 @@ pub const ALL: [Mutant; 21] = [
     in_desk("X8", Invariant::Order, RESETS),
     in_database("X9", Invariant::NoMisdelivery, database::route_by_tenant, CALM),
     in_desk("X10", Invariant::NoWrongRevocation, STORE_AWAY),
+    in_desk("X11", Invariant::Fire, FIRES),
+    in_desk("X12", Invariant::Fire, WRONG_CLOCK),
     in_desk("X13", Invariant::Wake, SLEEPERS),
     in_desk("X14", Invariant::NoLoss, HANG_UPS),
     in_simulation("X15", Invariant::NoLoss),

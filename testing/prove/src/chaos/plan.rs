@@ -35,6 +35,8 @@ pub struct Scale {
     pub looks_percent: u64,
     /// Rooms that people of several tenants share.
     pub rooms: usize,
+    /// Of the agents, how many have jobs.
+    pub jobs: usize,
     /// How often a bot may speak, if that is slow: then sends wait for their turn.
     pub calls_per_second: Option<u32>,
 }
@@ -78,6 +80,8 @@ pub struct Plan {
     pub movers: Vec<Mover>,
     /// Who writes on Discord and Telegram, if anybody does.
     pub street: Option<Street>,
+    /// Who has jobs.
+    pub jobs: Jobs,
     /// Events the platform sends in a second.
     pub rate_per_s: u64,
     /// Of how many acks in a hundred it looks the event up.
@@ -86,6 +90,17 @@ pub struct Plan {
     pub psql: PathBuf,
     /// The database, as its superuser sees it.
     pub database_url: String,
+}
+
+/// Agents that have jobs: the first so many.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Jobs {
+    /// How many.
+    pub agents: usize,
+    /// Where they are told that it is time.
+    pub target: SocketAddr,
+    /// Whether some do not take every fire at once.
+    pub is_odd: bool,
 }
 
 /// An author in a chat. What they write there is sent one after the other.

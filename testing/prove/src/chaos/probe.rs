@@ -1,6 +1,7 @@
 //! Probe: looks at the tables every second, and notes what is new there.
 
 pub mod claims;
+mod fires;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,7 @@ impl Probe {
             tables.inboxes.values_mut().for_each(|inbox| inbox.seen = 0);
             tables.look().context("could not look at the tables at the end")?;
             tables.still_pending();
+            fires::note(&mut tables).context("could not look at the fires at the end")?;
             tables.notes.end().context("could not end the probe's history")
         });
         Ok(Self { tell: Some(tell), thread: Some(thread) })

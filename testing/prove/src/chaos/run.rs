@@ -11,6 +11,7 @@ use nightdesk_judge::{Event, Verdict, judge};
 use super::faults::{Fault, Wanted};
 use super::gateways::Order as GatewayOrder;
 use super::in_flight;
+use super::jobs::Order as JobsOrder;
 use super::manner::Manners;
 use super::plan::Scale;
 use super::platform::{Order as PlatformOrder, Sent};
@@ -114,6 +115,7 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
     dial_in(&mut world)?;
     world.platform(&PlatformOrder::Begin)?;
     world.street(&StreetOrder::Begin)?;
+    world.jobs(&JobsOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
     strike_all(&mut world, options, began)?;
@@ -153,6 +155,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         scale: options.scale,
         street: options.street,
         manners: if options.wanted.odd_manners { Manners::All } else { Manners::Polite },
+        odd_targets: options.wanted.odd_targets,
         environment,
         alter,
         folder: folder.to_owned(),
@@ -209,14 +212,16 @@ pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent
         street.said
     );
     sent.told += street.told;
+    world.jobs(&JobsOrder::Stop)?;
     let mut standing = world.gateways(&GatewayOrder::Settle)?;
-    let mut pending = world.pending()?;
-    while (pending > 0 || standing.asking > 0) && Instant::now() < deadline {
+    let (mut pending, mut untold) = (world.pending()?, world.untold()?);
+    while (pending > 0 || standing.asking > 0 || untold > 0) && Instant::now() < deadline {
         thread::sleep(LOOK_EVERY);
-        pending = world.pending()?;
+        (pending, untold) = (world.pending()?, world.untold()?);
         standing = world.gateways(&GatewayOrder::Count)?;
     }
-    ui::say(&format!("{pending} entries wait, {} sends are under way", standing.asking));
+    let asking = standing.asking;
+    ui::say(&format!("{pending} entries and {untold} fires wait, {asking} sends are under way"));
     Ok(sent)
 }
 

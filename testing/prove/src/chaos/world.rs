@@ -9,9 +9,10 @@ use nightdesk_servers::Redis;
 
 use super::afterwards;
 use super::gateways::{self, Order as GatewayOrder, Standing};
+use super::jobs::{self, Order as JobsOrder};
 use super::manner::{Manner, Manners};
 use super::node::Node;
-use super::plan::{self, GATEWAY_PROCESSES, Plan, Scale};
+use super::plan::{self, GATEWAY_PROCESSES, Jobs, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
 use super::probe::{Probe, claims};
 use super::rooms;
@@ -43,6 +44,8 @@ pub struct Design<'a> {
     pub street: Option<Rates>,
     /// How gateways behave.
     pub manners: Manners,
+    /// Whether agents with jobs do not take every fire at once.
+    pub odd_targets: bool,
     /// What is in the environment of every node.
     pub environment: Vec<(&'static str, String)>,
     /// What is done to the database before anybody uses it.
@@ -57,6 +60,7 @@ pub struct World {
     platform: Worker,
     street: Option<Worker>,
     gateways: Vec<Worker>,
+    jobs: Option<Worker>,
     probe: Probe,
     /// The nodes.
     pub nodes: Vec<Node>,
@@ -98,6 +102,8 @@ pub enum Hit {
     EventsOf(String),
     /// So many sends that a node had under way.
     Sends(usize),
+    /// Jobs that were armed and not told yet.
+    Fires,
 }
 
 impl World {
@@ -124,7 +130,13 @@ impl World {
                 targets[Plan::process_of(member)]
             }
         })?;
-        let more = [wakers::settings(&targets), bell(redis.as_ref()), at].concat();
+        let jobs = Jobs {
+            agents: design.scale.jobs.min(cast.members.len()),
+            target: free_address()?,
+            is_odd: design.odd_targets,
+        };
+        let callable = [&*targets, &[jobs.target]].concat();
+        let more = [wakers::settings(&callable), bell(redis.as_ref()), at].concat();
         let nodes = nodes(design, &settings, &more)?;
         let plan = Plan {
             seed: design.seed,
@@ -141,6 +153,7 @@ impl World {
             .concat(),
             movers: rooms.movers,
             street,
+            jobs,
             cast,
             rate_per_s: design.scale.rate_per_s,
             looks_percent: design.scale.looks_percent,
@@ -182,10 +195,15 @@ impl World {
                 Worker::start(cluster.folder(), &arguments)
             })
             .collect();
+        let jobs = (plan.jobs.agents > 0).then(|| {
+            started(jobs::NAME);
+            Worker::start(cluster.folder(), &["chaos-jobs", "--plan", &file])
+        });
         Ok(Self {
             platform,
             street,
             gateways: gateways?,
+            jobs: jobs.transpose()?,
             probe,
             nodes,
             redis,
@@ -212,6 +230,16 @@ impl World {
     /// Tells the street something, if there is one.
     pub fn street(&mut self, order: &StreetOrder) -> Result<street::Standing> {
         self.street.as_mut().map_or_else(|| Ok(street::Standing::default()), |one| one.ask(order))
+    }
+
+    /// Whether agents have jobs.
+    pub const fn has_jobs(&self) -> bool {
+        self.jobs.is_some()
+    }
+
+    /// Tells the agents that have jobs something, if there are any.
+    pub fn jobs(&mut self, order: &JobsOrder) -> Result<()> {
+        self.jobs.as_mut().map_or(Ok(()), |one| one.ask(order))
     }
 
     /// Tells all gateways something.
@@ -265,6 +293,16 @@ impl World {
         pending.trim().parse().context("could not read how many entries wait")
     }
 
+    /// Jobs that are armed, and fires that are not over.
+    pub fn untold(&self) -> Result<u64> {
+        let untold = self.cluster.ask(
+            DATABASE,
+            "select (select count(*) from schedules where next_at is not null)
+                  + (select count(*) from fires where next_at is not null)",
+        )?;
+        untold.trim().parse().context("could not read how many fires are not over")
+    }
+
     /// Whether every agent had a line at some time.
     pub fn all_had_lines(&self) -> Result<bool> {
         let without = "select exists (
@@ -285,6 +323,7 @@ impl World {
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;
         self.street(&StreetOrder::End)?;
+        self.jobs(&JobsOrder::End)?;
         self.driver.end().context("could not end the driver's history")?;
         for node in &mut self.nodes {
             node.kill()?;

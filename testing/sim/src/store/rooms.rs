@@ -1,9 +1,13 @@
-//! The stores of leases, of wakes and of our own pages.
+//! The stores of leases, of wakes, of time and of our own pages.
 
 use std::time::Duration;
 
 use nightdesk_lease::{Owner, Renewed, Resource};
-use nightdesk_types::{AgentId, Generation, Node, NodeEpoch, TenantScope};
+use nightdesk_schedule::{
+    Arm, Armed, Cancelled, Claimed as ClaimedFire, Claims, End, Fire, FireEntry, Job, JobId,
+    Report, Unarmed,
+};
+use nightdesk_types::{AgentId, FireId, Generation, Node, NodeEpoch, Seq, TenantScope};
 use nightdesk_wake::{Claimed, Notice, Status, Terms, Which};
 use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Written};
 
@@ -33,6 +37,28 @@ through! { nightdesk_wake::Wakers {
     fn ask(scope: TenantScope, agent: AgentId) -> ();
     fn status(scope: TenantScope, agent: Option<AgentId>, after: &str) -> Vec<Status>;
     fn notices(scope: TenantScope) -> Vec<Notice>;
+}}
+
+through! { nightdesk_schedule::Store {
+    fn arm(scope: TenantScope, agent: AgentId, arm: &Arm) -> Armed;
+    fn cancel(scope: TenantScope, agent: AgentId, job: &JobId) -> Cancelled;
+    fn armed(scope: TenantScope, agent: AgentId) -> Vec<Armed>;
+    fn claim(node: &Node, at_most: usize) -> Claims;
+    fn end(claimed: &ClaimedFire, end: End, outcome: &str) -> bool;
+    fn put(claimed: &ClaimedFire, entry: &FireEntry, outcome: &str) -> Option<Seq>;
+    fn again(claimed: &ClaimedFire, outcome: &str, wait: Duration, counts: bool) -> bool;
+    fn report(whose: (TenantScope, AgentId), fire: FireId, report: &Report) -> bool;
+    fn flag_unarmed() -> Vec<Unarmed>;
+}}
+
+through! { nightdesk_schedule::Jobs {
+    fn jobs(scope: TenantScope, agent: Option<AgentId>, after: Option<(AgentId, JobId)>) -> Vec<Job>;
+    fn job(scope: TenantScope, agent: AgentId, job: &JobId) -> Option<Job>;
+    fn fires(
+        scope: TenantScope,
+        of: Option<(AgentId, Option<JobId>)>,
+        before: Option<FireId>
+    ) -> Vec<Fire>;
 }}
 
 through! { nightdesk_webchat::store::Store {

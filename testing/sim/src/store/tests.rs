@@ -58,6 +58,14 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
+    fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+        Arc::new(self.clone())
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::new(self.clone())
     }
@@ -92,6 +100,7 @@ macro_rules! every_suite {
         nightdesk_testkit::inbox_model_conformance!(store($climate), $model_cases);
         nightdesk_testkit::line_store_conformance!(store($climate));
         nightdesk_testkit::wake_store_conformance!(store($climate));
+        nightdesk_testkit::schedule_store_conformance!(store($climate));
         nightdesk_testkit::gate_store_conformance!(store($climate));
         nightdesk_testkit::register_store_conformance!(store($climate));
         nightdesk_testkit::egress_store_conformance!(store($climate));

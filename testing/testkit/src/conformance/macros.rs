@@ -113,6 +113,65 @@ macro_rules! wake_store_conformance {
     };
 }
 
+/// Checks a store of jobs and fires.
+#[macro_export]
+macro_rules! schedule_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { schedule, $harness;
+            an_armed_job_is_as_it_was_written,
+            asked_again_nothing_changes,
+            a_job_armed_anew_is_another_arming,
+            a_past_instant_is_due_at_once,
+            a_put_off_job_has_its_moment,
+            an_agent_arms_as_many_jobs_as_it_may,
+            a_tenant_arms_as_many_jobs_as_it_may,
+            arms_at_once_keep_to_the_quota,
+            arms_at_once_come_one_after_the_other,
+            nobody_arms_for_a_foreign_agent,
+            the_instant_that_is_told_is_not_armed_again,
+            what_waits_ends_when_its_job_is_armed_anew,
+            what_was_superseded_is_not_tried_again,
+            a_cancelled_job_is_not_told,
+            what_waits_is_cancelled,
+            who_cancels_too_late_hears_so,
+            a_try_that_may_be_over_is_cancelled,
+            a_cancel_and_a_claim_at_once_agree,
+            a_deprovisioned_agent_is_told_of_nothing,
+            nothing_is_told_early,
+            nothing_is_told_twice,
+            a_claim_is_held_and_then_anybodys,
+            the_longest_due_come_first,
+            claims_at_once_share_the_jobs,
+            the_dead_are_told_of_nothing_due,
+            what_comes_too_late_is_missed,
+            what_comes_within_its_time_is_told,
+            a_little_late_is_in_time,
+            when_something_more_is_due_is_told,
+            a_fire_is_taken_once,
+            a_late_fire_is_written_down_as_late,
+            what_is_put_is_taken_and_is_there_once,
+            only_the_newest_try_is_missed,
+            a_missed_fire_is_told_of,
+            what_came_of_a_try_is_known_in_the_next,
+            a_try_that_was_not_made_does_not_count,
+            a_day_of_tries_is_enough,
+            a_run_that_is_not_over_is_let_be,
+            a_run_that_is_not_over_is_waited_for,
+            a_run_that_is_not_over_may_not_matter,
+            a_run_ends_of_itself_after_a_while,
+            a_report_counts_once,
+            a_report_says_that_a_fire_was_taken,
+            a_job_that_should_be_armed_is_flagged_once,
+            a_job_armed_again_is_recurring,
+            a_job_that_was_cancelled_is_not_missed,
+            fires_are_shown_newest_first,
+            jobs_are_shown_in_pages,
+            nobody_sees_another_tenants_jobs,
+            what_is_over_is_forgotten,
+        }
+    };
+}
+
 /// Checks a store of lines.
 #[macro_export]
 macro_rules! line_store_conformance {

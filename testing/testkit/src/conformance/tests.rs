@@ -51,6 +51,14 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store> {
+        Arc::new(self.clone())
+    }
+
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+        Arc::new(self.clone())
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::new(self.clone())
     }
@@ -83,6 +91,7 @@ crate::inbox_store_conformance!(memory());
 crate::inbox_model_conformance!(memory(), 1_000);
 crate::line_store_conformance!(memory());
 crate::wake_store_conformance!(memory());
+crate::schedule_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
@@ -121,6 +130,12 @@ fn every_check_is_in_its_suite() {
         include_str!("lines.rs"),
         include_str!("wake/due.rs"),
         include_str!("wake/kept.rs"),
+        include_str!("schedule/arming.rs"),
+        include_str!("schedule/cancelling.rs"),
+        include_str!("schedule/claiming.rs"),
+        include_str!("schedule/ending.rs"),
+        include_str!("schedule/overlap.rs"),
+        include_str!("schedule/shown.rs"),
         include_str!("gate.rs"),
         include_str!("register/entering.rs"),
         include_str!("register/gateways.rs"),

@@ -3,11 +3,27 @@
 use async_trait::async_trait;
 use nightdesk_inbox::{Aside, Overview, ParkReason, Presence, Shown, Stored, TestEntry};
 use nightdesk_register::audit::Kind;
-use nightdesk_types::{AgentId, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::json;
 
-use super::Memory;
 use super::agent::Held;
+use super::{AgentKey, Memory, State};
+
+impl State {
+    /// Puts an entry that no platform said. What the desk itself puts fills no inbox.
+    pub(super) fn put_by_hand(
+        &mut self,
+        whose: AgentKey,
+        entry: TestEntry,
+        now: Timestamp,
+    ) -> Option<Seq> {
+        let TestEntry { bot, chat_id, body } = entry;
+        let (held, any) = (Held { at: now, bot, chat_id, body: body.into() }, (i64::MAX, i64::MAX));
+        let (seq, _, _) = self.agents.get_mut(&whose)?.hold(held, None, any);
+        self.wake_sleeper(whose, now);
+        Some(seq)
+    }
+}
 
 #[async_trait]
 impl Aside for Memory {
@@ -72,13 +88,9 @@ impl Aside for Memory {
         entry: &TestEntry,
     ) -> Result<Option<Seq>, StoreError> {
         let now = self.now();
-        let TestEntry { bot, chat_id, body } = entry.clone();
         let mut state = self.lock();
-        let Some(inbox) = state.agents.get_mut(&(scope, agent)) else { return Ok(None) };
-        // A person's own hand fills no inbox.
-        let (held, any) = (Held { at: now, bot, chat_id, body: body.into() }, (i64::MAX, i64::MAX));
-        let (seq, _, _) = inbox.hold(held, None, any);
-        state.wake_sleeper((scope, agent), now);
+        let put = state.put_by_hand((scope, agent), entry.clone(), now);
+        let Some(seq) = put else { return Ok(None) };
         let about = json!({ "agent_id": agent, "seq": seq });
         self.tell(&mut state, scope, Kind::EntryPut, &about);
         Ok(Some(seq))

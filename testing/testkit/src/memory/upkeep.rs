@@ -21,6 +21,7 @@ impl Upkeep for Memory {
         state.forget_sends(before(now, SEND_HOURS));
         let asked_first = before(now, PROMPT_DAYS * 24);
         state.prompts.retain(|_, (_, asked_at)| *asked_at >= asked_first);
+        state.forget_fires(now);
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
         Ok(Swept { expired, forgotten, days_dropped: 0 })

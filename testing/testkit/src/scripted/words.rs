@@ -127,6 +127,8 @@ impl Written {
             context: self.context,
             context_failed: false,
             prompt_response: self.prompt_response,
+            // The desk alone says it.
+            fire: None,
             is_edit: self.is_edit,
             mentions_bot: self.mentions_bot,
         };

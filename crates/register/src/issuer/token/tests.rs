@@ -54,10 +54,10 @@ fn what_we_sign_we_know_again() {
     let new_kid = new.kid.clone();
     let keys = [old, new, next];
 
-    let token = sign(&want, &keys, at(NOW)).unwrap().with(str::to_owned);
+    let token = sign(&want, &keys, KeyAlgorithm::Es256, at(NOW)).unwrap().with(str::to_owned);
     assert_eq!(decode_header(&token).unwrap().kid, Some(new_kid), "not the one to come");
     assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
-    assert!(sign(&want, &keys[2..], at(NOW)).is_none(), "none is in use yet");
+    assert!(sign(&want, &keys[2..], KeyAlgorithm::Es256, at(NOW)).is_none(), "none is in use yet");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_key_of_either_algorithm_signs_for_itself_alone() {
         [(KeyAlgorithm::Rs256, KeyAlgorithm::Es256), (KeyAlgorithm::Es256, KeyAlgorithm::Rs256)]
     {
         let keys = [open(algorithm)];
-        let token = sign(&want, &keys, at(NOW)).unwrap().with(str::to_owned);
+        let token = sign(&want, &keys, KeyAlgorithm::Es256, at(NOW)).unwrap().with(str::to_owned);
         assert_eq!(decode_header(&token).unwrap().alg, algorithm.of_tokens());
         assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
         let mut others = open(other);

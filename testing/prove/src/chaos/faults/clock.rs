@@ -1,4 +1,5 @@
-//! The wall clock of a node jumps: an hour ahead, back, two hours behind, and back.
+//! The wall clock of a node jumps: an hour ahead, back, two hours behind, and back. Nobody's token is
+//! good there then, so it is also wrong by half a minute, either way.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,16 +7,17 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nightdesk_judge::monotonic_ns;
 
 use crate::chance::Dice;
-use crate::chaos::world::World;
+use crate::chaos::world::{Hit, World};
 
 /// Where packages put the library, under a folder for each kind of machine.
 const LIBRARIES: &str = "/usr/lib";
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
 /// What the clock says, one after the other.
-const JUMPS: [&str; 4] = ["+1h", "+0", "-2h", "+0"];
+const JUMPS: [&str; 6] = ["+1h", "+0", "-2h", "+30s", "-30s", "+0"];
 
 /// How long it says so.
 const EACH: Duration = Duration::from_secs(2);
@@ -26,7 +28,7 @@ pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     let library = library().context("there is no libfaketime")?;
     let file = world.folder.join("clock");
     let says = |offset: &str| fs::write(&file, offset).context("could not move the clock");
-    let strike = world.strikes(number, world.nodes[node].name());
+    let mut strike = world.strikes(number, world.nodes[node].name());
     world.nodes[node].kill()?;
     says("+0")?;
     world.nodes[node].start_with(&[
@@ -36,11 +38,14 @@ pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> 
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
         ("FAKETIME_NO_CACHE", "1".to_owned()),
     ])?;
-    for offset in JUMPS {
-        thread::sleep(EACH);
-        says(offset)?;
-    }
     thread::sleep(EACH);
+    if world.has_jobs() {
+        (strike.hit, strike.at_ns) = (Hit::Fires, monotonic_ns());
+    }
+    for offset in JUMPS {
+        says(offset)?;
+        thread::sleep(EACH);
+    }
     world.nodes[node].kill()?;
     world.nodes[node].start()?;
     world.healed(strike);

@@ -8,7 +8,7 @@ use nightdesk_judge::monotonic_ns;
 
 use crate::chance::Dice;
 use crate::chaos::gateways::Order;
-use crate::chaos::world::World;
+use crate::chaos::world::{Hit, World};
 
 /// How long a node may take to get to the step.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,6 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 const PASSINGS_MAX: usize = 40;
 const PAGES_MAX: usize = 5;
 const CALLS_MAX: usize = 2;
+const FIRES_MAX: usize = 10;
 
 /// At which send it dies: late enough to be listening by then.
 const SENDS_MIN: usize = 3;
@@ -32,8 +33,18 @@ const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
 
 /// K1 to K12, K18 and K19. To be told when to die, a node must be started anew.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
+    die_hitting(world, number, dice, Hit::Events)
+}
+
+/// K20 to K22.
+pub(super) fn die_firing(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
+    die_hitting(world, number, dice, Hit::Fires)
+}
+
+fn die_hitting(world: &mut World, number: &'static str, dice: &mut Dice, hit: Hit) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let mut strike = world.strikes(number, world.nodes[node].name());
+    strike.hit = hit;
     world.nodes[node].kill()?;
     let at = format!("{number}:{}", 1 + dice.below(passings_max(number)));
     world.nodes[node].start_with(&[("NIGHTDESK_CRASH_AT", at.clone())])?;
@@ -83,6 +94,7 @@ fn passings_max(number: &str) -> usize {
     match number {
         "K11" => PAGES_MAX,
         "K18" | "K19" => CALLS_MAX,
+        "K20" | "K21" | "K22" => FIRES_MAX,
         _ => PASSINGS_MAX,
     }
 }

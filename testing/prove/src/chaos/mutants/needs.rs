@@ -25,6 +25,8 @@ pub struct Needs {
     pub nodes: usize,
     /// How long it takes to show.
     pub seconds: u64,
+    /// Agents that have jobs.
+    pub jobs: usize,
     /// Whether who owns the bots stands still until another node does, while sends wait.
     pub owner_paused: bool,
 }
@@ -39,14 +41,19 @@ pub(super) const HANG_UPS: Needs = under("F24,F24,F24");
 pub(super) const SLEEPERS: Needs = Needs { seconds: 30, ..under("F46") };
 pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..under("none") };
 
+/// Some fires are not taken at once, or are told by a node whose clock is wrong.
+pub(super) const FIRES: Needs = Needs { jobs: 20, ..under("F45") };
+pub(super) const WRONG_CLOCK: Needs = Needs { jobs: 20, ..under("F39") };
+
 const fn under(faults: &'static str) -> Needs {
-    Needs { faults, nodes: 1, seconds: 0, owner_paused: false }
+    Needs { faults, nodes: 1, seconds: 0, jobs: 0, owner_paused: false }
 }
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let paused = if self.owner_paused { ", its owner paused" } else { "" };
-        write!(f, "{} on {} nodes for {} s{paused}", self.faults, self.nodes, self.seconds)
+        let Self { faults, nodes, seconds, jobs, owner_paused } = self;
+        let paused = if *owner_paused { ", its owner paused" } else { "" };
+        write!(f, "{faults} on {nodes} nodes for {seconds} s with {jobs} jobs{paused}")
     }
 }
 
@@ -62,7 +69,14 @@ impl Needs {
     const fn scale(self) -> Scale {
         let (rate_per_s, calls_per_second) =
             if self.owner_paused { (40, Some(2)) } else { (150, None) };
-        Scale { agents: 40, rate_per_s, looks_percent: 30, rooms: ROOMS, calls_per_second }
+        Scale {
+            agents: 40,
+            rate_per_s,
+            looks_percent: 30,
+            rooms: ROOMS,
+            jobs: self.jobs,
+            calls_per_second,
+        }
     }
 }
 

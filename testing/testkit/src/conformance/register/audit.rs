@@ -7,6 +7,7 @@ use nightdesk_register::Redeemed;
 use nightdesk_register::audit::{Deed, Fault, Kind, Verifier};
 use nightdesk_register::enrolment::{Client, Digest, Enrol, Identity, NewInvitation};
 use nightdesk_register::issuer::{KeyAlgorithm, Session, StoredKey};
+use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_types::{
     Actor, ClientId, Granted, Principal, Relevance, Seq, TenantScope, Timestamp,
 };
@@ -89,6 +90,23 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
     wakers.ask(scope, agent).await.expect("ask for a call");
 
     assert_eq!(log.told(Kind::WakeAsked).await.actor, "operator");
+    let (schedule, job) = (harness.schedule(), JobId::new("report").expect("a name"));
+    let arm = Arm {
+        job: job.clone(),
+        fire_at: FireAt::parse("2096-01-01T00:00:00Z").expect("an instant"),
+        to: Target::Inbox("hello".to_owned()),
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    };
+    // What the agent itself does has rows of its own.
+    let its_own = scope.by(Actor::Agent(agent));
+    schedule.arm(its_own, agent, &arm).await.expect("arm a job");
+    schedule.cancel(its_own, agent, &job).await.expect("cancel a job");
+    schedule.arm(scope, agent, &arm).await.expect("arm a job");
+    log.told(Kind::JobArmed).await;
+    schedule.cancel(scope, agent, &job).await.expect("cancel a job");
+    log.told(Kind::JobCancelled).await;
 }
 
 /// Who looks after agents and bots is told of once, whatever their act changes.

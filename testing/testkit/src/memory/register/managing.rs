@@ -80,6 +80,7 @@ impl Managing for Memory {
         row.listed.clear();
         row.relevance.clear();
         state.link_codes.retain(|_, row| !row.is_of(scope, agent));
+        state.cancel_jobs((scope, agent), now);
         state.forget_reach(|on| (on.scope, on.agent) == (scope, agent));
         for client in state.clients.values_mut().filter(|row| row.is_of(scope, agent)) {
             client.revoked = true;

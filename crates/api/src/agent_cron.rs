@@ -1,0 +1,92 @@
+//! `/api/agent-cron/…`: an agent has its jobs kept, and is called when they are due.
+//!
+//! Who asks is known by a token for the agent, by one of its sessions or machine identities, or by its gateway's own;
+//! tenant and agent are the stored record's. What clients compare byte by byte is given back as it came.
+
+mod arming;
+mod relay;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use nightdesk_desk::What;
+use nightdesk_line::upgrade::bearer;
+use nightdesk_protocol::Bearer;
+use nightdesk_register::{Called, Caller, RegisterError};
+use nightdesk_types::{AgentId, TenantScope};
+use serde::de::DeserializeOwned;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use relay::Relays;
+
+use crate::gateways::{Gateways, read_json, try_later};
+use crate::problem;
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+    OpenApiRouter::new()
+        .routes(routes!(arming::provision))
+        .routes(routes!(arming::cancel))
+        .routes(routes!(arming::list))
+        .routes(routes!(arming::done))
+        .routes(routes!(relay::relay))
+}
+
+/// The agent that asks, and whose it is.
+type Asker = (TenantScope, AgentId);
+
+/// Who asks, and for what; `wants` says what the body should have been.
+async fn asked<T: DeserializeOwned>(
+    gateways: &Gateways,
+    from: SocketAddr,
+    request: Request,
+    wants: &str,
+) -> Result<(Asker, T), Response> {
+    let (head, body) = request.into_parts();
+    let asker = asker(gateways, &head.headers, from).await?;
+    Ok((asker, read_json(body, wants).await?))
+}
+
+/// Who asks, if it is not too often.
+async fn asker(
+    gateways: &Gateways,
+    headers: &HeaderMap,
+    from: SocketAddr,
+) -> Result<Asker, Response> {
+    let found = match bearer(headers) {
+        Some(text) => known(gateways, text).await,
+        None => Ok(None),
+    };
+    let asker = match found {
+        Ok(Some(asker)) => asker,
+        Ok(None) => {
+            return Err(gateways.unauthorized(
+                from,
+                "show an access token of this desk from a session or machine identity of the agent, \
+                 one for agent:{id}, or an upgrade token of its gateway",
+            ));
+        }
+        Err(error) => return Err(try_later(&error, "an agent could not be identified")),
+    };
+    let counted = gateways.desk.limits.allow(What::Job, &asker.1.to_string());
+    let told = |_| problem::TOO_MANY.said("at most six hundred calls a minute for an agent; wait");
+    counted.map(|()| asker).map_err(told)
+}
+
+/// The agent that shows this. A token says by its audience whether it is for an agent or of one's session, so none is
+/// taken for the other.
+async fn known(gateways: &Gateways, text: &str) -> Result<Option<Asker>, RegisterError> {
+    let (desk, now) = (&gateways.desk, gateways.now());
+    let Some(shown) = Bearer::read(text, now) else { return Ok(None) };
+    match desk.register.caller(&desk.issuers, &shown, now).await? {
+        Some(Called::Known(Caller { scope, agent, by: _ })) => return Ok(Some((scope, agent))),
+        Some(Called::Revoked(_)) => return Ok(None),
+        None => {}
+    }
+    let Bearer::Jwt(token) = shown else { return Ok(None) };
+    let identity = desk.issuers.identify(token, now).await?;
+    Ok(identity.map(|identity| (identity.scope, identity.agent)))
+}

@@ -1,0 +1,121 @@
+//! Fires through the inbox: entries that the desk itself makes.
+//!
+//! They come from a chat that no platform has. Nobody reads there, so what an agent answers is taken and goes
+//! nowhere.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_bus::Ring;
+use nightdesk_protocol::event;
+use nightdesk_schedule::{Claimed, Deliver, FireEntry};
+use nightdesk_types::event::{ChatType, Content, Draft, Fire, Message, Source};
+use nightdesk_types::{BotId, Event, Seq};
+use uuid::Uuid;
+
+use crate::{Desk, waking};
+
+/// What the desk is called where platforms are named.
+const PLATFORM: &str = "desk";
+
+/// What stands before a job's name in the name of its chat.
+const CHAT: &str = "cron:";
+
+/// No bot heard it.
+const NO_BOT: BotId = BotId::from_uuid(Uuid::nil());
+
+/// Whether a chat is one of those that the desk makes up.
+pub(crate) fn is_ours(chat_id: &str) -> bool {
+    chat_id.starts_with(CHAT)
+}
+
+/// Puts fires where all entries lie.
+pub(super) struct Inboxes(pub(super) Arc<Desk>);
+
+#[async_trait]
+impl Deliver for Inboxes {
+    fn entry(&self, fire: &Claimed, words: &str) -> Option<FireEntry> {
+        entry(fire, words)
+    }
+
+    async fn stored(&self, fire: &Claimed, seq: Seq) {
+        waking::call(&self.0, fire.scope, fire.agent);
+        self.0.bell.0.ring(Ring::Entry { agent: fire.agent, seq }).await;
+    }
+}
+
+fn entry(fire: &Claimed, words: &str) -> Option<FireEntry> {
+    let Claimed { job, fire: id, fire_at, .. } = fire;
+    let chat_id = format!("{CHAT}{job}");
+    let source = Source {
+        platform: PLATFORM.to_owned(),
+        chat_id: chat_id.clone(),
+        chat_type: ChatType::Dm,
+        chat_name: Some(job.to_string()),
+        user_id: Some(PLATFORM.to_owned()),
+        user_name: Some(PLATFORM.to_owned()),
+        ..Source::default()
+    };
+    let text = if words.is_empty() { format!("cron job {job} is due") } else { words.to_owned() };
+    let said = Fire {
+        job_id: job.to_string(),
+        fire_at: fire_at.as_str().to_owned(),
+        fire_id: id.to_string(),
+    };
+    let (message_id, said) = (Some(id.to_string()), Some(said));
+    let message = Message { text, message_id, fire: said, ..Message::default() };
+    let content = Content::Message(Box::new(message));
+    let event = Event::normalise(Draft { key: id.to_string(), source, content }).ok()?;
+    let body = event::encode(&event, PLATFORM).ok()?.into_bytes();
+    Some(FireEntry { bot: NO_BOT, chat_id, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_protocol::EntryJson;
+    use nightdesk_schedule::{FireAt, JobId, Target};
+    use nightdesk_types::limits::{JOB_ID_BYTES_MAX, JOB_WORDS_BYTES_MAX};
+    use nightdesk_types::{AgentId, FireId, TenantId, TenantScope};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn fire(job: &str) -> Claimed {
+        Claimed {
+            scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1))),
+            agent: AgentId::from_uuid(Uuid::from_u128(2)),
+            job: JobId::new(job).unwrap(),
+            fire: FireId::from_uuid(Uuid::from_u128(3)),
+            fire_at: FireAt::parse("2026-06-18T12:34:56.000001+02:00").unwrap(),
+            to: Target::Inbox(String::new()),
+            tries: 1,
+            outcome: None,
+        }
+    }
+
+    #[test]
+    fn a_fire_reads_like_a_message_and_says_what_it_is() {
+        let FireEntry { body, chat_id, .. } = entry(&fire("tidy up"), "").unwrap();
+        let said: Value = serde_json::from_slice(&body).unwrap();
+        let event = &said["event"];
+
+        assert_eq!((chat_id.as_str(), is_ours(&chat_id)), ("cron:tidy up", true));
+        assert_eq!(event["text"], "cron job tidy up is due");
+        assert_eq!(event["source"]["platform"], "desk");
+        assert_eq!(event["source"]["chat_id"], "cron:tidy up");
+        let want = json!({
+            "job_id": "tidy up", "fire_at": "2026-06-18T12:34:56.000001+02:00",
+            "fire_id": "00000000-0000-0000-0000-000000000003",
+        });
+        assert_eq!(event["fire"], want);
+    }
+
+    #[test]
+    fn whatever_a_job_may_be_called_and_say_can_be_put() {
+        let words = ["x".repeat(JOB_WORDS_BYTES_MAX), "\u{1}\n".repeat(JOB_WORDS_BYTES_MAX / 2)];
+        for (job, words) in ["x".repeat(JOB_ID_BYTES_MAX), "\"{}: /".to_owned()].iter().zip(words) {
+            let entry = entry(&fire(job), &words).expect(job);
+            assert!(EntryJson::from_stored(entry.body).is_ok(), "{job}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Commands about jobs: when agents are told what.
+
+mod shown;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use nightdesk_outside::TenantUrl;
+use nightdesk_register::Register;
+use nightdesk_schedule::{Arm, Cancelled, FireAt, JobId, Jobs, Policies, Store, Target};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope, Timestamp};
+use serde_json::json;
+
+use super::names::Whose;
+use super::{Page, names};
+use crate::config::Config;
+use crate::ui::{self, Answer};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schedule {
+    /// List jobs: when each is due next, and how it went last.
+    #[command(after_help = "Example:\n  nightdesk schedule list --tenant acme --agent helper")]
+    List {
+        /// Whose jobs, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Of one agent, by name or id. Without it, of all.
+        #[arg(long)]
+        agent: Option<String>,
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        zone: Zone,
+    },
+    /// Show one job.
+    #[command(
+        after_help = "Example:\n  nightdesk schedule show --tenant acme --agent helper report"
+    )]
+    Show {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        zone: Zone,
+    },
+    /// Show how fires went, newest first.
+    #[command(
+        after_help = "Example:\n  nightdesk schedule history --tenant acme --agent helper --job report"
+    )]
+    History {
+        /// Whose fires, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// Of one agent, by name or id. Without it, of all.
+        #[arg(long)]
+        agent: Option<String>,
+        /// Of one of its jobs.
+        #[arg(long, requires = "agent")]
+        job: Option<String>,
+        /// Only older ones than the fire of this id.
+        #[arg(long, value_name = "FIRE")]
+        before: Option<String>,
+        #[command(flatten)]
+        zone: Zone,
+    },
+    /// Have an agent told something once, at a time of your choice.
+    #[command(
+        after_help = "Example:\n  nightdesk schedule add --tenant acme --agent helper tidy-up --in 10m --say 'Tidy up.'"
+    )]
+    Add {
+        #[command(flatten)]
+        which: Which,
+        /// When: 2026-12-24T18:00:00+01:00, or 2026-12-24T18:00 in the zone.
+        #[arg(long, required_unless_present = "in", conflicts_with = "in")]
+        at: Option<String>,
+        /// After how long: 30s, 15m or 24h.
+        #[arg(long, value_parser = ui::span, value_name = "SPAN")]
+        r#in: Option<Duration>,
+        /// What it is told through its inbox.
+        #[arg(long, required_unless_present = "callback", conflicts_with = "callback")]
+        say: Option<String>,
+        /// In place of that: where it is called.
+        #[arg(long, value_name = "URL")]
+        callback: Option<String>,
+        #[command(flatten)]
+        zone: Zone,
+    },
+    /// Tell an agent of a job now, in place of its next time. An agent whose job recurs arms it again.
+    #[command(
+        after_help = "Example:\n  nightdesk schedule fire-now --tenant acme --agent helper report"
+    )]
+    FireNow(Which),
+    /// Do not tell an agent of a job any more.
+    #[command(
+        after_help = "Example:\n  nightdesk schedule cancel --tenant acme --agent helper report"
+    )]
+    Cancel(Which),
+}
+
+/// Which job a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    #[command(flatten)]
+    whose: Whose,
+    /// The job, as the agent calls it.
+    job: String,
+}
+
+/// In which zone times are shown and read.
+#[derive(Debug, Args)]
+pub(crate) struct Zone {
+    /// The zone of times, as Europe/Berlin. Without it, this machine's.
+    #[arg(long)]
+    zone: Option<String>,
+}
+
+impl Zone {
+    fn found(&self) -> anyhow::Result<TimeZone> {
+        match &self.zone {
+            Some(name) => TimeZone::get(name)
+                .with_context(|| format!("there is no zone {name}; write it like Europe/Berlin")),
+            None => Ok(TimeZone::system()),
+        }
+    }
+}
+
+/// Runs a command about jobs.
+pub(super) async fn run(
+    config: &Config,
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Schedule,
+) -> anyhow::Result<Answer> {
+    match command {
+        Schedule::List { tenant, agent, page, zone } => {
+            let (scope, agent) = maybe(register, tenant, agent).await?;
+            let (zone, after) = (zone.found()?, after(&page.after)?);
+            let jobs = pg.jobs(scope, agent, after).await?;
+            Ok(Answer::Many(jobs.iter().map(|job| shown::job(job, &zone)).collect()))
+        }
+        Schedule::Show { which, zone } => {
+            let (zone, (scope, agent, job)) = (zone.found()?, which.found(register).await?);
+            let found = pg.job(scope, agent, &job).await?.with_context(|| unknown(&job))?;
+            Ok(Answer::One(shown::whole(&found, &zone)))
+        }
+        Schedule::History { tenant, agent, job, before, zone } => {
+            let (scope, agent) = maybe(register, tenant, agent).await?;
+            let (zone, job) = (zone.found()?, job.map(JobId::new).transpose()?);
+            let before = before.map(|text| text.parse()).transpose();
+            let before = before.context("--before takes the id of a fire")?;
+            let fires = pg.fires(scope, agent.map(|agent| (agent, job)), before).await?;
+            Ok(Answer::Many(fires.iter().map(|fire| shown::fire(fire, &zone)).collect()))
+        }
+        Schedule::Add { which, at, r#in, say, callback, zone } => {
+            let (zone, found) = (zone.found()?, which.found(register).await?);
+            let (fire_at, to) = (when(at, r#in, &zone)?, target(config, say, callback)?);
+            add(pg, found, fire_at, to, &zone).await
+        }
+        Schedule::FireNow(which) => fire_now(pg, which.found(register).await?).await,
+        Schedule::Cancel(which) => cancel(pg, which.found(register).await?).await,
+    }
+}
+
+type Found = (TenantScope, AgentId, JobId);
+
+impl Which {
+    async fn found(self, register: &Register) -> anyhow::Result<Found> {
+        let (scope, agent) = self.whose.found(register).await?;
+        Ok((scope, agent, JobId::new(self.job)?))
+    }
+}
+
+async fn maybe(
+    register: &Register,
+    tenant: String,
+    agent: Option<String>,
+) -> anyhow::Result<(TenantScope, Option<AgentId>)> {
+    match agent {
+        Some(agent) => {
+            let (scope, agent) = Whose { tenant, agent }.found(register).await?;
+            Ok((scope, Some(agent)))
+        }
+        None => Ok((names::tenant(register, &tenant).await?, None)),
+    }
+}
+
+/// The last of the page before, as `agent/job`.
+fn after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
+    const HELP: &str = "--after takes `key` of the last job of the page before";
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (agent, job) = text.split_once('/').context(HELP)?;
+    Ok(Some((agent.parse().context(HELP)?, JobId::new(job).context(HELP)?)))
+}
+
+fn unknown(job: &JobId) -> String {
+    format!("the agent has no job called {job}; `nightdesk schedule list` shows them")
+}
+
+/// When a job is due, as a person said it.
+fn when(at: Option<String>, span: Option<Duration>, zone: &TimeZone) -> anyhow::Result<FireAt> {
+    let now = SystemClock::started().now();
+    let Some(at) = at else {
+        let at = now.checked_add(span.unwrap_or_default()).context("that is too far ahead")?;
+        return Ok(FireAt::at(at));
+    };
+    if let Ok(exactly) = FireAt::parse(at.as_str()) {
+        return Ok(exactly);
+    }
+    let civil: DateTime = at.parse().with_context(|| {
+        format!("`{at}` is not a time; write it like 2026-12-24T18:00, or --in 15m")
+    })?;
+    Ok(FireAt::at(zone.to_timestamp(civil)?))
+}
+
+fn target(
+    config: &Config,
+    say: Option<String>,
+    callback: Option<String>,
+) -> anyhow::Result<Target> {
+    match callback {
+        Some(url) => {
+            let read = TenantUrl::parse(&url, &config.outside);
+            let read = read.with_context(|| format!("{url} is not called"))?;
+            Ok(Target::Callback(read.as_str().to_owned()))
+        }
+        None => Ok(Target::inbox(say.unwrap_or_default())?),
+    }
+}
+
+async fn add(
+    pg: &Pg,
+    (scope, agent, job): Found,
+    fire_at: FireAt,
+    to: Target,
+    zone: &TimeZone,
+) -> anyhow::Result<Answer> {
+    let taken = pg.job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
+    ensure!(!taken, "the agent has a job called {job}; choose another name, or cancel it first");
+    let arm =
+        Arm { job, fire_at, to, recurring: false, reports: false, policies: Policies::default() };
+    let armed = pg.arm(scope, agent, &arm).await?;
+    Ok(Answer::One(json!({
+        "agent_id": agent,
+        "job": arm.job.as_str(),
+        "schedule_id": armed.id,
+        "due": shown::moment(arm.fire_at.instant(), zone),
+    })))
+}
+
+async fn fire_now(pg: &Pg, (scope, agent, job): Found) -> anyhow::Result<Answer> {
+    let found = pg.job(scope, agent, &job).await?.with_context(|| unknown(&job))?;
+    let now: Timestamp = SystemClock::started().now();
+    let arm = Arm { fire_at: FireAt::at(now), ..found.arm };
+    let armed = pg.arm(scope, agent, &arm).await?;
+    Ok(Answer::One(json!({
+        "agent_id": agent,
+        "job": job.as_str(),
+        "arming": armed.arming,
+        "next": "`nightdesk schedule history` shows what came of it",
+    })))
+}
+
+async fn cancel(pg: &Pg, (scope, agent, job): Found) -> anyhow::Result<Answer> {
+    match pg.cancel(scope, agent, &job).await? {
+        Cancelled::Cancelled => {
+            Ok(Answer::One(json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true })))
+        }
+        Cancelled::UnderWay => bail!(
+            "too late: the agent is just being told of {job}; `nightdesk schedule history` shows what \
+             comes of it"
+        ),
+        Cancelled::Unknown => bail!(unknown(&job)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_in_the_zone_unless_it_says_another() {
+        let berlin = TimeZone::fixed(jiff::tz::offset(1));
+        let read = |text: &str| when(Some(text.to_owned()), None, &berlin).map(|at| at.instant());
+
+        let six: Timestamp = "2026-12-24T17:00:00Z".parse().unwrap();
+        assert_eq!(read("2026-12-24T18:00").unwrap(), six);
+        assert_eq!(read("2026-12-24 18:00:00").unwrap(), six);
+        assert_eq!(read("2026-12-24T17:00:00+00:00").unwrap(), six);
+        assert!(read("tomorrow").unwrap_err().to_string().contains("--in 15m"));
+    }
+
+    #[test]
+    fn a_page_goes_on_after_a_key() {
+        let agent = AgentId::from_uuid(uuid::Uuid::from_u128(7));
+        let job = JobId::new("a/b").unwrap();
+
+        assert_eq!(after("").unwrap(), None);
+        assert_eq!(after(&format!("{agent}/a/b")).unwrap(), Some((agent, job)));
+        assert!(after("nonsense").is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! How jobs and fires are shown.
+
+use jiff::tz::TimeZone;
+use nightdesk_schedule::{Fire, Job, Target};
+use nightdesk_types::Timestamp;
+use serde_json::{Value, json};
+
+/// A job on a line.
+pub(super) fn job(job: &Job, zone: &TimeZone) -> Value {
+    let last = job.last.as_ref();
+    json!({
+        "agent": job.agent_name,
+        "job": job.arm.job.as_str(),
+        "due": job.next_at.map(|at| moment(at, zone)),
+        "state": state(job),
+        "last": last.map(|fire| fire.state.slug()),
+        "last_at": last.map(|fire| moment(fire.fire_at.instant(), zone)),
+        "key": format!("{}/{}", job.agent, job.arm.job),
+    })
+}
+
+const fn state(job: &Job) -> &'static str {
+    match (job.next_at, job.flagged_at) {
+        (Some(_), _) => "armed",
+        (None, Some(_)) => "should be armed",
+        (None, None) => "not armed",
+    }
+}
+
+/// All that is known of a job.
+pub(super) fn whole(found: &Job, zone: &TimeZone) -> Value {
+    let Job { id, agent, arming, arm, flagged_at, last, .. } = found;
+    let mut shown = job(found, zone);
+    let (to, words) = match &arm.to {
+        Target::Callback(url) => (url.as_str(), None),
+        Target::Inbox(words) => ("its inbox", Some(words)),
+    };
+    shown["agent_id"] = json!(agent);
+    shown["schedule_id"] = json!(id);
+    shown["arming"] = json!(arming);
+    shown["told_at"] = json!(to);
+    shown["words"] = json!(words);
+    shown["recurring"] = json!(arm.recurring);
+    shown["reports"] = json!(arm.reports);
+    shown["overlap"] = json!(arm.policies.overlap.slug());
+    shown["catch_up_seconds"] = json!(arm.policies.catch_up.as_secs());
+    shown["jitter_seconds"] = json!(arm.policies.jitter.as_secs());
+    shown["should_be_armed_since"] = json!(flagged_at.map(|at| moment(at, zone)));
+    shown["last"] = json!(last.as_ref().map(|last| fire(last, zone)));
+    shown
+}
+
+/// How a fire went.
+pub(super) fn fire(fire: &Fire, zone: &TimeZone) -> Value {
+    json!({
+        "due": moment(fire.fire_at.instant(), zone),
+        "job": fire.job.as_str(),
+        "state": fire.state.slug(),
+        "cause": fire.cause.map(nightdesk_schedule::Cause::slug),
+        "tries": fire.tries,
+        "outcome": fire.outcome,
+        "began": moment(fire.began_at, zone),
+        "ended": fire.ended_at.map(|at| moment(at, zone)),
+        "run_ended": fire.run.as_ref().map(|(at, _, _)| moment(*at, zone)),
+        "run_ok": fire.run.as_ref().map(|(_, ok, _)| *ok),
+        "run_note": fire.run.as_ref().and_then(|(_, _, note)| note.clone()),
+        "agent_id": fire.agent,
+        "fire_id": fire.id,
+    })
+}
+
+/// A moment in a zone, no finer than a second.
+pub(super) fn moment(at: Timestamp, zone: &TimeZone) -> String {
+    let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
+    at.display_with_offset(zone.to_offset(at)).to_string()
+}

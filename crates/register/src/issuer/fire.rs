@@ -1,0 +1,65 @@
+//! Tokens of fires: what proves to an agent that it is the desk who says that a job is due.
+//!
+//! They are for agents, and for nothing of ours: whatever has a purpose is refused at every door of the
+//! desk.
+
+use jsonwebtoken::{Header, encode};
+use nightdesk_types::limits::FIRE_TOKEN_LIFE;
+use nightdesk_types::{AgentId, FireId, Timestamp};
+use nightdesk_vault::Key;
+use serde::Serialize;
+
+use super::Issuer;
+use super::key::SigningKey;
+use super::rotation::OF_FIRES;
+use super::token::audience_of;
+use crate::register::RegisterError;
+
+/// What it is for, and nothing else.
+const PURPOSE: &str = "cron_fire";
+
+#[derive(Serialize)]
+struct Claims<'a> {
+    iss: &'a str,
+    aud: String,
+    purpose: &'static str,
+    iat: i64,
+    nbf: i64,
+    exp: i64,
+    jti: String,
+}
+
+impl Issuer {
+    /// The token of one try to tell an agent of a fire. Its name is the fire's, in every try.
+    pub async fn fire_token(
+        &self,
+        agent: AgentId,
+        fire: FireId,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
+        let keys = self.keys.of(now).await?;
+        let key = newest(&keys, now).ok_or(RegisterError::NoSigningKey)?;
+        let now = now.as_second();
+        let claims = Claims {
+            iss: &self.url,
+            aud: audience_of(agent),
+            purpose: PURPOSE,
+            iat: now,
+            nbf: now,
+            exp: now + i64::try_from(FIRE_TOKEN_LIFE.as_secs()).unwrap_or(0),
+            jti: fire.to_string(),
+        };
+        let mut header = Header::new(OF_FIRES.of_tokens());
+        header.kid = Some(key.kid.clone());
+        let token = encode(&header, &claims, &key.signing);
+        token.map(Key::new).map_err(|_| RegisterError::NoSigningKey)
+    }
+}
+
+/// The newest key that is in use. If none is yet, the one to come is known at least, since it is
+/// published.
+fn newest(keys: &[SigningKey], now: Timestamp) -> Option<&SigningKey> {
+    let mut its = keys.iter().filter(|key| key.algorithm == OF_FIRES);
+    let in_use = its.clone().rfind(|key| key.used_from <= now);
+    in_use.or_else(|| its.next())
+}

@@ -1,0 +1,294 @@
+//! Jobs: what an agent asks to be told, and when.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use nightdesk_types::Timestamp;
+use nightdesk_types::limits::{
+    CATCH_UP, CATCH_UP_MAX, FIRE_AT_BYTES_MAX, JITTER_MAX, JOB_ID_BYTES_MAX, JOB_WORDS_BYTES_MAX,
+};
+
+/// When the year 9999 begins. Something may be added to every instant before it.
+const YEAR_9999_SECS: i64 = 253_370_764_800;
+
+/// What an agent may not ask for, in words for whoever wrote the agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadJob {
+    /// Its name is of no use.
+    #[error("job_id must be 1 to {JOB_ID_BYTES_MAX} bytes of text without control characters")]
+    Id,
+    /// Its instant is none.
+    #[error(
+        "fire_at must be an instant with an offset from UTC, as 2026-06-18T12:34:56+00:00, \
+         before the year 9999"
+    )]
+    FireAt,
+    /// It says too much.
+    #[error("words must be at most {JOB_WORDS_BYTES_MAX} bytes, without NUL")]
+    Words,
+    /// It may be caught up with for too long.
+    #[error("catch_up_seconds must be at most {}", CATCH_UP_MAX.as_secs())]
+    CatchUp,
+    /// It is put off by too much.
+    #[error("jitter_seconds must be at most {}", JITTER_MAX.as_secs())]
+    Jitter,
+}
+
+/// What an agent calls a job of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(String);
+
+impl JobId {
+    /// Takes a name as it came.
+    pub fn new(text: impl Into<String>) -> Result<Self, BadJob> {
+        let text = text.into();
+        let fits = !text.is_empty() && text.len() <= JOB_ID_BYTES_MAX;
+        if fits && !text.chars().any(char::is_control) { Ok(Self(text)) } else { Err(BadJob::Id) }
+    }
+
+    /// The name as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An instant, and how the agent wrote it: agents compare what they are shown byte by byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FireAt {
+    text: String,
+    at: Timestamp,
+}
+
+impl FireAt {
+    /// Reads an instant with an offset from UTC.
+    pub fn parse(text: impl Into<String>) -> Result<Self, BadJob> {
+        let text = text.into();
+        if text.len() > FIRE_AT_BYTES_MAX {
+            return Err(BadJob::FireAt);
+        }
+        let at = Timestamp::from_str(&text).map_err(|_| BadJob::FireAt)?;
+        if at.as_second() < YEAR_9999_SECS { Ok(Self { text, at }) } else { Err(BadJob::FireAt) }
+    }
+
+    /// An instant that we name ourselves.
+    pub fn at(at: Timestamp) -> Self {
+        Self { text: at.to_string(), at }
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// As it is written, but so much later as the second time is than the first: only a planted bug asks
+    /// for it.
+    pub(crate) fn moved(&self, from: Timestamp, to: Timestamp) -> Self {
+        let at = self.at.checked_add(to.duration_since(from)).unwrap_or(self.at);
+        Self { text: self.text.clone(), at }
+    }
+
+    /// When it is.
+    pub const fn instant(&self) -> Timestamp {
+        self.at
+    }
+}
+
+/// What an agent asks for: to be told of one instant. It replaces what the job was armed with before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// Of which job.
+    pub job: JobId,
+    /// When. An instant that has passed is due at once.
+    pub fire_at: FireAt,
+    /// Where.
+    pub to: Target,
+    /// Whether it is going to be armed again after each fire: if it is not, somebody is told.
+    pub recurring: bool,
+    /// Whether the agent reports the end of each run.
+    pub reports: bool,
+    /// What is done about instants that come in a bad moment.
+    pub policies: Policies,
+}
+
+/// Where an agent is told of a fire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// At a URL of its own.
+    Callback(String),
+    /// Through its inbox, with these words.
+    Inbox(String),
+}
+
+impl Target {
+    /// The inbox, with words that fit.
+    pub fn inbox(words: impl Into<String>) -> Result<Self, BadJob> {
+        let words = words.into();
+        let fits = words.len() <= JOB_WORDS_BYTES_MAX && !words.contains('\0');
+        fits.then_some(Self::Inbox(words)).ok_or(BadJob::Words)
+    }
+}
+
+/// What is done about instants that come in a bad moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policies {
+    /// When the run before is not over.
+    pub overlap: Overlap,
+    /// How late a fire may begin before it is missed. What is less than [`FIRE_LATE`] late is not.
+    ///
+    /// [`FIRE_LATE`]: nightdesk_types::limits::FIRE_LATE
+    pub catch_up: Duration,
+    /// Up to this much is added to the instant, so that agents do not all come at once.
+    pub jitter: Duration,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self { overlap: Overlap::BufferOne, catch_up: CATCH_UP, jitter: Duration::ZERO }
+    }
+}
+
+impl Policies {
+    /// These, if the desk keeps to them.
+    pub fn checked(self) -> Result<Self, BadJob> {
+        if self.catch_up > CATCH_UP_MAX {
+            return Err(BadJob::CatchUp);
+        }
+        if self.jitter > JITTER_MAX { Err(BadJob::Jitter) } else { Ok(self) }
+    }
+}
+
+/// What is done with a fire that is due while the run before it is not over, which is known only
+/// of agents that report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    /// It is left out.
+    Skip,
+    /// It waits until the run is over. One waits at most: arming the job again ends the wait.
+    #[default]
+    BufferOne,
+    /// The agent is told.
+    AllowAll,
+}
+
+impl Overlap {
+    /// Every one there is.
+    pub const ALL: [Self; 3] = [Self::Skip, Self::BufferOne, Self::AllowAll];
+
+    /// Its name on the wire and in rows.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::BufferOne => "buffer_one",
+            Self::AllowAll => "allow_all",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|overlap| overlap.slug() == slug)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_instant_is_kept_as_it_was_written() {
+        for (text, at) in [
+            ("2026-06-18T12:34:56+00:00", "2026-06-18T12:34:56Z"),
+            ("2026-11-14T23:49:13.961760+00:00", "2026-11-14T23:49:13.96176Z"),
+            ("2026-11-14T23:49:13.961760-05:30", "2026-11-15T05:19:13.96176Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+            ("-009999-01-02T01:59:59Z", "-009999-01-02T01:59:59Z"),
+            ("9998-12-31T23:59:59Z", "9998-12-31T23:59:59Z"),
+        ] {
+            let read = FireAt::parse(text).unwrap();
+            assert_eq!(read.as_str(), text);
+            assert_eq!(read.instant(), at.parse().unwrap(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_instant_is_refused() {
+        let long = format!("2026-06-18T12:34:56.{}Z", "0".repeat(FIRE_AT_BYTES_MAX));
+        for text in [
+            "",
+            "soon",
+            "2026-06-18",
+            "2026-06-18T12:34:56",
+            "2026-02-30T00:00:00Z",
+            "9999-01-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "10000-01-01T00:00:00Z",
+            "+292278994-08-17T07:12:55Z",
+            "2026-06-18T25:00:00Z",
+            "1790000000",
+            long.as_str(),
+        ] {
+            assert_eq!(FireAt::parse(text), Err(BadJob::FireAt), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_text_of_sane_length() {
+        assert!(JobId::new("d43b5e05b613").is_ok());
+        assert!(JobId::new("ü".repeat(JOB_ID_BYTES_MAX / 2)).is_ok());
+        for text in ["", "a\0b", "a\nb", &"x".repeat(JOB_ID_BYTES_MAX + 1)] {
+            assert_eq!(JobId::new(text), Err(BadJob::Id), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn policies_are_kept_to_or_refused() {
+        let default = Policies::default();
+        assert_eq!(default.checked(), Ok(default));
+        let moment = Duration::from_nanos(1);
+        let late = Policies { catch_up: CATCH_UP_MAX + moment, ..default };
+        assert_eq!(late.checked(), Err(BadJob::CatchUp));
+        let wild = Policies { jitter: JITTER_MAX + moment, ..default };
+        assert_eq!(wild.checked(), Err(BadJob::Jitter));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn no_text_breaks_the_reader(text in ".{0,80}") {
+            if let Ok(read) = FireAt::parse(text.clone()) {
+                prop_assert_eq!(read.as_str(), text);
+            }
+        }
+
+        #[test]
+        fn every_instant_comes_back(
+            second in -377_705_023_201_i64..YEAR_9999_SECS - 1, nano in 0..1_000_000_000_i32,
+            offset in -25 * 3_600..=25 * 3_600_i32,
+        ) {
+            let at = Timestamp::new(second, 0).unwrap();
+            let at = at.checked_add(Duration::from_nanos(nano.unsigned_abs().into())).unwrap_or(at);
+            prop_assert_eq!(FireAt::parse(FireAt::at(at).as_str()).unwrap().instant(), at);
+            // Whole minutes, as offsets are written.
+            let shift = jiff_offset(offset / 60 * 60);
+            let text = at.display_with_offset(shift).to_string();
+            if let Ok(read) = FireAt::parse(text.clone()) {
+                prop_assert_eq!(read.as_str(), text);
+                prop_assert_eq!(read.instant(), at);
+            }
+        }
+    }
+
+    fn jiff_offset(seconds: i32) -> jiff::tz::Offset {
+        jiff::tz::Offset::from_seconds(seconds).unwrap()
+    }
+}

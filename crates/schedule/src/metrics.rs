@@ -1,0 +1,105 @@
+//! What the schedule counts. No label names a tenant, an agent, a job or a URL.
+
+use std::time::Duration;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::fire::{Cause, Fire};
+use crate::outcome::Outcome;
+use crate::store::Cancelled;
+
+/// From five milliseconds to almost three minutes.
+const LATE_BUCKETS: (f64, f64, u16) = (0.005, 2.0, 16);
+
+type Counted = Family<[(&'static str, &'static str); 1], Counter>;
+
+/// The numbers of the schedule.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    armed: Counter,
+    cancels: Counted,
+    calls: Counted,
+    passed: Counted,
+    late_seconds: Histogram,
+    unarmed: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let counted = |values: &[&'static str], label| {
+            let family = Counted::default();
+            for value in values {
+                // All values exist from the start, at zero.
+                drop(family.get_or_create(&[(label, *value)]));
+            }
+            family
+        };
+        let (start, factor, length) = LATE_BUCKETS;
+        Self {
+            armed: Counter::default(),
+            cancels: counted(&["cancelled", "under_way", "unknown"], "outcome"),
+            calls: counted(&["taken", "again", "refused", "unauthorised", "put_off"], "outcome"),
+            passed: counted(&Cause::ALL.map(Cause::slug), "cause"),
+            late_seconds: Histogram::new(exponential_buckets(start, factor, length)),
+            unarmed: Counter::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Lets these numbers be read.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("armed_jobs", "Jobs that were armed", self.armed.clone());
+        let help = "Jobs that agents cancelled, by what came of it";
+        registry.register("cancelled_jobs", help, self.cancels.clone());
+        let help = "Tries to tell agents of fires, by what came of them";
+        registry.register("calls", help, self.calls.clone());
+        let help = "Fires that were over before anybody was told, by cause";
+        registry.register("passed_fires", help, self.passed.clone());
+        let help = "From a job's instant to the first try to tell its agent";
+        registry.register_with_unit("late", help, Unit::Seconds, self.late_seconds.clone());
+        let help = "Recurring jobs that were not armed again";
+        registry.register("unarmed_jobs", help, self.unarmed.clone());
+    }
+
+    pub(crate) fn armed(&self) {
+        self.armed.inc();
+    }
+
+    pub(crate) fn cancelled(&self, cancelled: Cancelled) {
+        let outcome = match cancelled {
+            Cancelled::Cancelled => "cancelled",
+            Cancelled::UnderWay => "under_way",
+            Cancelled::Unknown => "unknown",
+        };
+        self.cancels.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    pub(crate) fn told(&self, outcome: &Outcome) {
+        let outcome = match outcome {
+            Outcome::Taken(_) => "taken",
+            Outcome::Again(..) => "again",
+            Outcome::Refused(_) => "refused",
+            Outcome::Unauthorised => "unauthorised",
+            Outcome::PutOff(_) => "put_off",
+        };
+        self.calls.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    pub(crate) fn passed(&self, fire: &Fire) {
+        if let Some(cause) = fire.cause {
+            self.passed.get_or_create(&[("cause", cause.slug())]).inc();
+        }
+    }
+
+    pub(crate) fn began(&self, late: Duration) {
+        self.late_seconds.observe(late.as_secs_f64());
+    }
+
+    pub(crate) fn unarmed(&self, jobs: usize) {
+        self.unarmed.inc_by(u64::try_from(jobs).unwrap_or(u64::MAX));
+    }
+}

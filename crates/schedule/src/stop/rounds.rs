@@ -1,0 +1,145 @@
+//! Rounds: looks for what is due, one after the other.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_types::limits::{
+    FIRE_LOOK_REST, FIRE_SWEEP_EVERY, FIRES_CLAIMED_MAX, UNARMED_SWEEP_EVERY,
+};
+use nightdesk_types::{StoreError, Timestamp};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Schedule;
+use super::telling::Room;
+use crate::fire::{Claimed, Fire};
+use crate::outcome::Deliver;
+use crate::store::{Claims, Unarmed};
+
+/// The store's time, as it was read a moment ago.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoreNow {
+    read: Timestamp,
+    read_at: Instant,
+}
+
+impl StoreNow {
+    pub(super) fn get(self) -> Timestamp {
+        self.read.checked_add(self.read_at.elapsed()).unwrap_or(self.read)
+    }
+}
+
+impl Schedule {
+    /// Tells agents of what is due until this node stops. Each is told in a task of its own, which comes
+    /// to its end.
+    pub async fn run(
+        self: Arc<Self>,
+        deliver: Arc<dyn Deliver>,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) {
+        let tell_due = async {
+            while !stop.is_cancelled() {
+                let looked = self.claim(&deliver, &tasks).await;
+                let wait = looked.unwrap_or_else(|error| lost("look for what is due", &error));
+                stop.run_until_cancelled(self.rest(wait)).await;
+            }
+        };
+        let look_for_unarmed = async {
+            while !stop.is_cancelled() {
+                self.flag_unarmed().await;
+                stop.run_until_cancelled(sleep(UNARMED_SWEEP_EVERY)).await;
+            }
+        };
+        tokio::join!(tell_due, look_for_unarmed);
+    }
+
+    /// Waits so long, or until it is rung for; but never no time at all.
+    async fn rest(&self, wait: Duration) {
+        sleep(FIRE_LOOK_REST).await;
+        // Either way it is time to look again.
+        drop(timeout(wait.saturating_sub(FIRE_LOOK_REST), self.rung.notified()).await);
+    }
+
+    /// Takes what is due, as much as there is room for. Answers how long to wait for more.
+    async fn claim(
+        self: &Arc<Self>,
+        deliver: &Arc<dyn Deliver>,
+        tasks: &TaskTracker,
+    ) -> Result<Duration, StoreError> {
+        let rooms: Vec<_> = (0..FIRES_CLAIMED_MAX).map_while(|_| self.room()).collect();
+        if rooms.is_empty() {
+            // Whoever makes room rings.
+            return Ok(FIRE_SWEEP_EVERY);
+        }
+        let Claims { fires, passed, next_in } = self.store.claim(&self.node, rooms.len()).await?;
+        for fire in &passed {
+            self.passed(fire);
+        }
+        let wait = if fires.len() < rooms.len() { next_in } else { Some(Duration::ZERO) };
+        if !fires.is_empty() {
+            let now = self.now().await?;
+            for told in fires.into_iter().zip(rooms) {
+                let (schedule, deliver) = (Arc::clone(self), Arc::clone(deliver));
+                tasks.spawn(async move { schedule.see_to(told, now, &*deliver).await });
+            }
+        }
+        Ok(wait.map_or(FIRE_SWEEP_EVERY, |wait| wait.min(FIRE_SWEEP_EVERY)))
+    }
+
+    async fn now(&self) -> Result<StoreNow, StoreError> {
+        let read = self.clocks.store.now().await?;
+        Ok(StoreNow { read, read_at: Instant::now() })
+    }
+
+    async fn see_to(&self, (fire, room): (Claimed, Room), now: StoreNow, deliver: &dyn Deliver) {
+        let agent = fire.agent;
+        if let Err(error) = self.tell(&fire, &room, now, deliver).await {
+            // It is due again when nobody holds it any more.
+            tracing::warn!(
+                agent.id = %agent,
+                fire.id = %fire.fire,
+                error = &error as &dyn Error,
+                "what came of a fire of agent {agent} is not written down"
+            );
+        }
+        let was_full = self.at_once.available_permits() == 0;
+        drop(room);
+        if was_full {
+            self.look();
+        }
+    }
+
+    fn passed(&self, fire: &Fire) {
+        self.metrics.passed(fire);
+        let (agent, cause) = (fire.agent, fire.cause.map_or("unknown", |cause| cause.slug()));
+        tracing::warn!(
+            agent.id = %agent,
+            fire.id = %fire.id,
+            "agent {agent} was not told of a fire: {cause}"
+        );
+    }
+
+    /// Looks for jobs whose agents forgot to arm them.
+    async fn flag_unarmed(&self) {
+        let unarmed = match self.store.flag_unarmed().await {
+            Ok(unarmed) => unarmed,
+            Err(error) => {
+                lost("look for jobs that are not armed", &error);
+                return;
+            }
+        };
+        self.metrics.unarmed(unarmed.len());
+        for Unarmed { agent, .. } in unarmed {
+            tracing::warn!(agent.id = %agent, "agent {agent} did not arm a recurring job again");
+        }
+    }
+}
+
+/// Tells that a look failed. Answers when the next one is.
+fn lost(what: &'static str, error: &(dyn Error + 'static)) -> Duration {
+    tracing::warn!(error, "the schedule could not {what}");
+    FIRE_SWEEP_EVERY
+}

@@ -1,0 +1,188 @@
+//! Telling: one try to tell an agent of a fire, and what is written down of it.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_types::limits::{
+    FIRE_BEGUN_WITHIN, FIRE_CALL_HELD, FIRE_NOTED_AGAIN, FIRE_SWEEP_EVERY,
+};
+use nightdesk_types::planted::{Bug, crash_point, is_planted};
+use nightdesk_types::{FireId, StoreError};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep};
+
+use super::Schedule;
+use super::rounds::StoreNow;
+use crate::fire::{Cause, Claimed, End};
+use crate::job::Target;
+use crate::outcome::{Deliver, Outcome, UNAUTHORISED};
+use crate::store::FireEntry;
+use crate::waits::wait_after;
+
+/// Room for one call, from before its fire is claimed to the end of it.
+#[derive(Debug)]
+pub(super) struct Room {
+    _permit: OwnedSemaphorePermit,
+    /// The store counts from the claim, which was made after this, for how long nobody else calls.
+    taken_at: Instant,
+}
+
+impl Room {
+    fn is_late(&self) -> bool {
+        self.taken_at.elapsed() > FIRE_BEGUN_WITHIN
+    }
+
+    /// Whether somebody else may call in so long.
+    fn is_over_in(&self, span: Duration) -> bool {
+        self.taken_at.elapsed() + span >= FIRE_CALL_HELD
+    }
+}
+
+/// What is written down of a try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Note {
+    End(End, String),
+    Again { words: String, wait: Duration, counts: bool },
+}
+
+impl Note {
+    fn words(&self) -> &str {
+        match self {
+            Self::End(_, words) | Self::Again { words, .. } => words,
+        }
+    }
+}
+
+impl Schedule {
+    /// Room for one call, if there is any.
+    pub(super) fn room(&self) -> Option<Room> {
+        let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
+        Some(Room { _permit: permit, taken_at: Instant::now() })
+    }
+
+    /// Tells an agent, and writes down what came of it. A node that stood still since the claim does
+    /// not call: others may, by now.
+    pub(super) async fn tell(
+        &self,
+        fire: &Claimed,
+        room: &Room,
+        now: StoreNow,
+        deliver: &dyn Deliver,
+    ) -> Result<(), StoreError> {
+        crash_point("K20");
+        if fire.tries == 1 {
+            let late = now.get().duration_since(fire.fire_at.instant());
+            self.metrics.began(late.try_into().unwrap_or_default());
+        }
+        let outcome = match &fire.to {
+            _ if room.is_late() => Outcome::PutOff(Duration::ZERO),
+            Target::Callback(url) if is_planted(Bug::NewFirePerTry) => {
+                self.by_callback.call(&anew(fire), url, now.get()).await
+            }
+            Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
+            Target::Inbox(words) => match deliver.entry(fire, words) {
+                Some(entry) => return self.put(fire, &entry, deliver).await,
+                None => Outcome::Refused("no client could take what it says".to_owned()),
+            },
+        };
+        let taken = matches!(outcome, Outcome::Taken(_));
+        if taken {
+            crash_point("K21");
+        }
+        self.metrics.told(&outcome);
+        let note = self.note_of(fire, outcome);
+        let noted = self.noted(fire, &note, room).await?;
+        if taken {
+            crash_point("K22");
+        }
+        said(fire, &note, noted);
+        if matches!(note, Note::Again { wait, .. } if wait < FIRE_SWEEP_EVERY) {
+            self.look();
+        }
+        Ok(())
+    }
+
+    /// Puts a fire into its agent's inbox. If that fails, it is due again when nobody holds it any more.
+    async fn put(
+        &self,
+        fire: &Claimed,
+        entry: &FireEntry,
+        deliver: &dyn Deliver,
+    ) -> Result<(), StoreError> {
+        let outcome = Outcome::Taken("put into the inbox".to_owned());
+        self.metrics.told(&outcome);
+        let note = self.note_of(fire, outcome);
+        let seq = self.store.put(fire, entry, note.words()).await?;
+        crash_point("K22");
+        said(fire, &note, seq.is_some());
+        if let Some(seq) = seq {
+            deliver.stored(fire, seq).await;
+        }
+        Ok(())
+    }
+
+    fn note_of(&self, fire: &Claimed, outcome: Outcome) -> Note {
+        let refused = |words| Note::End(End::Missed(Cause::Refused), words);
+        let again = |words, wait| Note::Again { words, wait, counts: true };
+        match outcome {
+            Outcome::Taken(words) => Note::End(End::Taken, words),
+            Outcome::Refused(words) => refused(words),
+            // The keys may just have been replaced, or the clocks differed for a moment. Not twice.
+            Outcome::Unauthorised if fire.outcome.as_deref() == Some(UNAUTHORISED) => {
+                refused(UNAUTHORISED.to_owned())
+            }
+            Outcome::Unauthorised => again(UNAUTHORISED.to_owned(), Duration::ZERO),
+            Outcome::Again(words, asked) => {
+                again(words, wait_after(fire.tries, asked, self.random(fire)))
+            }
+            Outcome::PutOff(wait) => {
+                // What is known is what came of the last call that was made.
+                let words = fire.outcome.clone().unwrap_or_else(|| "not called yet".to_owned());
+                Note::Again { words, wait, counts: false }
+            }
+        }
+    }
+
+    /// Writes it down, if the store can be reached before somebody else may call. Answers whether the
+    /// fire was still this try's to end.
+    async fn noted(&self, fire: &Claimed, note: &Note, room: &Room) -> Result<bool, StoreError> {
+        loop {
+            let noted = match note {
+                Note::End(end, words) => self.store.end(fire, *end, words).await,
+                Note::Again { words, wait, counts } => {
+                    self.store.again(fire, words, *wait, *counts).await
+                }
+            };
+            match noted {
+                Err(error) if error.retryable && !room.is_over_in(FIRE_NOTED_AGAIN) => {
+                    sleep(FIRE_NOTED_AGAIN).await;
+                }
+                noted => return noted,
+            }
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a wait need not be that exact")]
+    fn random(&self, fire: &Claimed) -> f64 {
+        self.spread.hash_one((fire.fire, fire.tries)) as f64 / u64::MAX as f64
+    }
+}
+
+/// The fire under another id: only a planted bug asks for it.
+fn anew(fire: &Claimed) -> Claimed {
+    let id = u128::from(fire.tries.saturating_sub(1)) ^ fire.fire.uuid().as_u128();
+    Claimed { fire: FireId::from_uuid(uuid::Uuid::from_u128(id)), ..fire.clone() }
+}
+
+fn said(fire: &Claimed, note: &Note, noted: bool) {
+    let Claimed { agent, fire: id, tries, .. } = fire;
+    let words = note.words();
+    let late = if noted { "" } else { ", which came too late to count" };
+    tracing::info!(
+        agent.id = %agent,
+        fire.id = %id,
+        fire.attempt = tries,
+        "told agent {agent} of a fire, attempt {tries}: {words}{late}"
+    );
+}

@@ -1,0 +1,92 @@
+//! A schedule over the memory store, on a node whose clock is an hour ahead.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_lease::Store as _;
+use nightdesk_schedule::{
+    Arm, ByCallback, Claimed, Clocks, Deliver, FireAt, FireEntry, JobId, Outcome, Policies,
+    Schedule, StoreTime, Target,
+};
+use nightdesk_testkit::{FakeClock, Memory, Writers};
+use nightdesk_types::{Clock, FireId, Node, Seq, StoreError, Timestamp};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Takes the second call of each fire, and remembers all.
+#[derive(Default)]
+struct Agents(Mutex<Vec<FireId>>);
+
+#[async_trait]
+impl ByCallback for Agents {
+    async fn call(&self, fire: &Claimed, _: &str, _: Timestamp) -> Outcome {
+        self.0.lock().expect("no panic").push(fire.fire);
+        if fire.tries == 1 {
+            return Outcome::Again("answered with status 503".to_owned(), None);
+        }
+        Outcome::Taken("202 in 1 ms".to_owned())
+    }
+
+    fn may_call(&self, callback: &str) -> Result<String, String> {
+        Ok(callback.to_owned())
+    }
+}
+
+#[async_trait]
+impl Deliver for Agents {
+    fn entry(&self, _: &Claimed, _: &str) -> Option<FireEntry> {
+        None
+    }
+
+    async fn stored(&self, _: &Claimed, _: Seq) {}
+}
+
+struct Time(FakeClock);
+
+#[async_trait]
+impl StoreTime for Time {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.0.now())
+    }
+}
+
+/// Has a job armed that is due in ten minutes. Answers as which fires its agent was told of it, and after
+/// how many minutes first.
+pub(crate) async fn told() -> (Vec<FireId>, Option<u32>) {
+    let (clock, wall) = (FakeClock::default(), FakeClock::default());
+    wall.let_pass(Duration::from_hours(1));
+    let store = Arc::new(Memory::new(clock.clone()));
+    let Writers { scope, agents: [agent, _], .. } = Writers::of(&store, &[]).await;
+    let epoch = store.begin("one", Duration::from_hours(24)).await.expect("a node begins");
+    let node = Node { name: "one".to_owned(), epoch };
+    let (agents, stop) = (Arc::new(Agents::default()), CancellationToken::new());
+    let clocks = Clocks { store: Arc::new(Time(clock.clone())), wall: Arc::new(wall) };
+    let calls = Arc::<Agents>::clone(&agents);
+    let schedule = Arc::new(Schedule::new(store, calls, clocks, node));
+    let deliver = Arc::<Agents>::clone(&agents);
+    tokio::spawn(Arc::clone(&schedule).run(deliver, TaskTracker::new(), stop.clone()));
+    let fire_at = clock.now().checked_add(Duration::from_mins(10)).expect("a time");
+    let arm = Arm {
+        job: JobId::new("job").expect("a name"),
+        fire_at: FireAt::at(fire_at),
+        to: Target::Callback("https://agent.example".to_owned()),
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    };
+    schedule.arm(scope, agent, &arm).await.expect("arm a job");
+    let mut first = None;
+    for minute in 0..12 {
+        // Looks are twice in a second, and tries apart by two at most.
+        sleep(Duration::from_secs(5)).await;
+        if first.is_none() && !agents.0.lock().expect("no panic").is_empty() {
+            first = Some(minute);
+        }
+        clock.let_pass(Duration::from_mins(1));
+    }
+    stop.cancel();
+    let told = agents.0.lock().expect("no panic").clone();
+    (told, first)
+}

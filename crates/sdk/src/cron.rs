@@ -1,0 +1,67 @@
+//! Cron: recurring jobs of an agent that is off between them.
+//!
+//! The agent decides when a job is due and has the desk keep exactly one fire for it: the next
+//! one. When that is due, the desk calls the agent at its [door](Provider::door), or tells it
+//! through its inbox. The agent claims the fire, arms the next one and runs the job.
+//!
+//! ```no_run
+//! use std::error::Error;
+//!
+//! use nightdesk_sdk::cron::{File, Fire, Job, Login, Provider, Schedule, Settings};
+//!
+//! # async fn start() -> Result<(), Box<dyn Error>> {
+//! let settings = Settings::new("https://desk.example", "its id", Login::gateway("gw-1", "secret"))
+//!     .called_at("https://agent.example");
+//! let provider = Provider::start(settings, File::at("jobs.json"), run)?;
+//! let mornings = Schedule::cron_in("30 8 * * 1-5", "Europe/Berlin")?;
+//! provider.set(Job::new("report", mornings)).await?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8890").await?;
+//! axum::serve(listener, provider.door()).await?;
+//! # Ok(())
+//! # }
+//!
+//! async fn run(fire: Fire) -> Result<(), String> {
+//!     Err(format!("{} is not written yet", fire.job.id()))
+//! }
+//! ```
+//!
+//! # Promise
+//!
+//! A fire runs at most once, however often it comes and however many processes share a
+//! [`Store`]: a claim moves the job's next time, so whoever comes with an old time loses. The next
+//! fire is armed before the job runs, so a run that dies costs itself and nothing else. Nothing
+//! runs that the desk did not sign for this agent, as a fire, just now.
+
+mod limits;
+mod schedule;
+mod job;
+mod book;
+mod plan;
+mod store;
+mod memory;
+mod file;
+mod settings;
+mod login;
+mod calls;
+mod keys;
+mod token;
+mod provider;
+mod arming;
+mod runs;
+mod door;
+
+pub use book::Book;
+pub use calls::CallError;
+pub use file::File;
+pub use job::{BadJob, Job, Overlap};
+pub use login::Login;
+pub use memory::Memory;
+pub use nightdesk_types::Timestamp;
+pub use provider::{CronError, Fired, Provider, Reconciled};
+pub use runs::Fire;
+pub use schedule::{BadSchedule, Schedule};
+pub use settings::{BadSettings, Settings};
+pub use store::{Store, StoreError};
+
+#[cfg(test)]
+mod tests;

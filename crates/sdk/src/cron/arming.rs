@@ -1,0 +1,96 @@
+//! Arming: the desk is told what to keep, by the book as it stands.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::sync::Arc;
+
+use tokio::time::{sleep, timeout};
+
+use super::calls::CallError;
+use super::limits::{AGAIN_FIRST, AGAIN_TOP, CALL_WAIT};
+use super::plan::plan;
+use super::provider::{Cron, CronError, Reconciled};
+use super::store::change;
+
+impl Cron {
+    /// Has the next fire of a job armed, if one is to come. What cannot be told in time is told
+    /// later.
+    pub(super) async fn arm_next(&self, id: &str) {
+        let armed = timeout(CALL_WAIT, self.arm(id)).await;
+        if !matches!(armed, Ok(Ok(()))) {
+            tracing::warn!(job = id, ?armed, "could not arm the next fire of a job; trying again");
+            self.unsettled.notify_one();
+        }
+    }
+
+    async fn arm(&self, id: &str) -> Result<(), CronError> {
+        let _arming = self.arming.lock().await;
+        let book = self.store.read().await?;
+        let Some(due) = book.due(id) else { return Ok(()) };
+        Ok(self.calls.provision(due).await?)
+    }
+
+    /// Has a job forgotten that has ended, unless it was set again meanwhile.
+    pub(super) async fn cancel_ended(&self, id: &str) -> Result<(), CronError> {
+        let _arming = self.arming.lock().await;
+        if self.store.read().await?.due(id).is_some() {
+            return Ok(());
+        }
+        Ok(self.calls.cancel(id).await?)
+    }
+
+    pub(super) async fn reconcile(&self) -> Result<Reconciled, CronError> {
+        let _arming = self.arming.lock().await;
+        let armed = self.calls.list().await?;
+        let ids: BTreeSet<String> = armed.iter().map(|armed| armed.job_id.clone()).collect();
+        let now = self.clock.now();
+        change(&*self.store, |book| book.move_on(&ids, now)).await?;
+        let book = self.store.read().await?;
+        let plan = plan(&book, &armed);
+        let mut told = Told::default();
+        for due in &plan.arm {
+            told.note(self.calls.provision(*due).await)?;
+        }
+        for id in &plan.cancel {
+            told.note(self.calls.cancel(id).await)?;
+        }
+        told.refused.map_or(Ok(()), Err)?;
+        Ok(Reconciled { armed: plan.arm.len(), cancelled: plan.cancel.len() })
+    }
+
+    /// Tells the desk what it should keep, whenever it does not, until it does.
+    #[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
+    pub(super) async fn keep_settled(self: Arc<Self>) {
+        loop {
+            self.unsettled.notified().await;
+            let mut again = AGAIN_FIRST;
+            while let Err(error) = self.reconcile().await {
+                warn(&error, "the desk does not keep every job yet; trying again");
+                sleep(again).await;
+                again = (again * 2).min(AGAIN_TOP);
+            }
+        }
+    }
+}
+
+pub(super) fn warn(error: &(dyn Error + 'static), what: &str) {
+    tracing::warn!(error, "{what}");
+}
+
+/// What came of telling.
+#[derive(Default)]
+struct Told {
+    refused: Option<CallError>,
+}
+
+impl Told {
+    /// One job that is refused keeps no other from being armed; a desk that does not answer will
+    /// not answer for the next either.
+    fn note(&mut self, told: Result<(), CallError>) -> Result<(), CallError> {
+        match told {
+            Err(refused @ CallError::Refused(..)) => self.refused = Some(refused),
+            told => return told,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! Calls: what is asked of the desk, each within its time.
+
+use std::error::Error;
+use std::time::Duration;
+
+use nightdesk_protocol::http::cron::{Armed, Cancel, List};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde::Serialize;
+
+use super::book::{Due, written};
+use super::job::Overlap;
+use super::limits::ANSWER_BYTES_MAX;
+use super::login::Pass;
+
+/// The desk, as far as jobs go.
+pub(super) struct Calls {
+    client: Client,
+    desk: String,
+    callback: Option<String>,
+    pass: Pass,
+}
+
+/// `POST …/provision`. What the contract does not know is left out where it says nothing.
+#[derive(Serialize)]
+struct Provision<'a> {
+    job_id: &'a str,
+    fire_at: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_callback_url: Option<&'a str>,
+    dedup_key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deliver: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_false")]
+    recurring: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    reports: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlap: Option<Overlap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catch_up_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jitter_seconds: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// `POST …/done`: a run has ended.
+#[derive(Serialize)]
+pub(super) struct Done<'a> {
+    pub(super) fire_id: &'a str,
+    pub(super) ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<&'a str>,
+}
+
+/// Why the desk did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// No answer came.
+    #[error("could not {0}: the desk did not answer")]
+    Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
+    /// It said no.
+    #[error("could not {0}: the desk answered with {1}")]
+    Refused(&'static str, u16),
+    /// What it said cannot be read.
+    #[error("could not {0}: the desk's answer cannot be read")]
+    Unreadable(&'static str),
+}
+
+impl Calls {
+    pub(super) const fn new(
+        client: Client,
+        desk: String,
+        callback: Option<String>,
+        pass: Pass,
+    ) -> Self {
+        Self { client, desk, callback, pass }
+    }
+
+    /// Arms a job for its next time, or moves it there.
+    pub(super) async fn provision(&self, due: Due<'_>) -> Result<(), CallError> {
+        let Due { job, at, recurring } = due;
+        let (fire_at, callback) = (written(at), self.callback.as_deref());
+        let secs = |span: Option<Duration>| span.map(|span| span.as_secs());
+        let body = Provision {
+            job_id: job.id(),
+            fire_at: &fire_at,
+            agent_callback_url: callback,
+            dedup_key: format!("{}:{fire_at}", job.id()),
+            deliver: callback.is_none().then_some("inbox"),
+            recurring,
+            reports: job.reports,
+            overlap: job.overlap,
+            catch_up_seconds: secs(job.catch_up),
+            jitter_seconds: secs(job.jitter),
+        };
+        self.post("arm a job", "provision", &body).await
+    }
+
+    /// Has a job forgotten. That it is not known is no error.
+    pub(super) async fn cancel(&self, job_id: &str) -> Result<(), CallError> {
+        let body = Cancel { job_id: job_id.to_owned() };
+        self.post("cancel a job", "cancel", &body).await
+    }
+
+    /// Everything that is armed.
+    pub(super) async fn list(&self) -> Result<Vec<Armed>, CallError> {
+        let what = "list the armed jobs";
+        let body = self.call(what, Method::GET, "list", None).await?;
+        let list: List = serde_json::from_slice(&body).map_err(|_| CallError::Unreadable(what))?;
+        Ok(list.armed)
+    }
+
+    /// Says how a run ended.
+    pub(super) async fn done(&self, done: &Done<'_>) -> Result<(), CallError> {
+        self.post("report a run", "done", done).await
+    }
+
+    async fn post(
+        &self,
+        what: &'static str,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<(), CallError> {
+        let body = serde_json::to_vec(body).map_err(|_| CallError::Unreadable(what))?;
+        self.call(what, Method::POST, path, Some(body)).await.map(drop)
+    }
+
+    /// Asks; and once more with another token if the one that was shown is not good any more.
+    async fn call(
+        &self,
+        what: &'static str,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>, CallError> {
+        let url = format!("{}/api/agent-cron/{path}", self.desk);
+        let ask = || {
+            let asked = self.client.request(method.clone(), &url);
+            match &body {
+                Some(body) => asked.header("content-type", "application/json").body(body.clone()),
+                None => asked,
+            }
+        };
+        let token = self.pass.token(&self.client).await?;
+        let answered = answer(what, ask().bearer_auth(token.expose())).await;
+        if !matches!(answered, Err(CallError::Refused(_, 401))) || !self.pass.forget(&token).await {
+            return answered;
+        }
+        let token = self.pass.token(&self.client).await?;
+        answer(what, ask().bearer_auth(token.expose())).await
+    }
+}
+
+/// The body of an answer that is a yes.
+pub(super) async fn answer(
+    what: &'static str,
+    asked: RequestBuilder,
+) -> Result<Vec<u8>, CallError> {
+    let lost = |error: reqwest::Error| CallError::Unanswered(what, error.without_url().into());
+    let mut response = asked.send().await.map_err(lost)?;
+    if !response.status().is_success() {
+        return Err(CallError::Refused(what, StatusCode::as_u16(&response.status())));
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(lost)? {
+        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            return Err(CallError::Unreadable(what));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

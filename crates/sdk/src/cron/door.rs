@@ -1,0 +1,104 @@
+//! Door: where the desk fires an agent's jobs.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::arming::warn;
+use super::book::Came;
+use super::keys::Unavailable;
+use super::limits::{COME_AGAIN_SECS, FIRE_BYTES_MAX, FIRE_WAIT};
+use super::provider::{Cron, Fired};
+use super::token::{BadToken, Proven, named_key, verify};
+
+pub(super) fn router(cron: Arc<Cron>) -> Router {
+    Router::new().route("/api/cron/fire", post(fire)).with_state(cron)
+}
+
+/// What is fired.
+#[derive(Deserialize)]
+struct Asked {
+    job_id: String,
+    fire_at: Option<String>,
+}
+
+/// Nothing of the body is read before the token proved who sent it.
+async fn fire(State(cron): State<Arc<Cron>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let proven = match cron.prove(&head.headers).await {
+        Ok(Ok(proven)) => proven,
+        Ok(Err(bad)) => {
+            tracing::warn!("refused a fire by its token: {bad}");
+            return say(StatusCode::UNAUTHORIZED, json!({ "error": "invalid fire token" }));
+        }
+        Err(Unavailable) => return come_again("the desk's keys cannot be read"),
+    };
+    let asked = match read(body).await {
+        Ok(asked) => asked,
+        Err(refused) => return refused,
+    };
+    take(&cron, &proven, &asked).await
+}
+
+async fn take(cron: &Arc<Cron>, proven: &Proven, asked: &Asked) -> Response {
+    let (job, fire_at) = (asked.job_id.as_str(), asked.fire_at.as_deref());
+    let said = |status: &str| json!({ "status": status, "job_id": job });
+    match cron.take(Came { job, fire_at, fire_id: proven.fire_id() }).await {
+        // To who lost, too: somebody runs it or has.
+        Ok(Fired::Started | Fired::Lost) => say(StatusCode::ACCEPTED, said("accepted")),
+        Ok(Fired::Gone) => say(StatusCode::OK, said("gone")),
+        Ok(Fired::NotNow) => come_again("the agent cannot run it now"),
+        Err(error) => {
+            warn(&error, "a fire could not be claimed");
+            come_again("the agent's jobs cannot be read")
+        }
+    }
+}
+
+impl Cron {
+    async fn prove(&self, headers: &HeaderMap) -> Result<Result<Proven, BadToken>, Unavailable> {
+        let Some(token) = bearer(headers) else { return Ok(Err(BadToken::OtherKind)) };
+        let kid = match named_key(token) {
+            Ok(kid) => kid,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        let Some(key) = self.keys.named(&kid).await? else { return Ok(Err(BadToken::UnknownKey)) };
+        Ok(verify(token, &key, &self.wanted, self.clock.now()))
+    }
+}
+
+/// The token, if there is one and no other.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
+    let token = shown.next()?.to_str().ok()?.strip_prefix("Bearer ")?;
+    shown.next().is_none().then_some(token)
+}
+
+async fn read(body: Body) -> Result<Asked, Response> {
+    let refuse = |status, error: &str| say(status, json!({ "error": error }));
+    let late = |_| refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long");
+    let body = timeout(FIRE_WAIT, to_bytes(body, FIRE_BYTES_MAX)).await.map_err(late)?;
+    let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"))?;
+    let asked: Option<Asked> = serde_json::from_slice(&body).ok();
+    asked
+        .filter(|asked| !asked.job_id.is_empty())
+        .ok_or_else(|| refuse(StatusCode::BAD_REQUEST, "missing job_id"))
+}
+
+fn come_again(why: &str) -> Response {
+    let body = Json(json!({ "error": why }));
+    let after = [(header::RETRY_AFTER, COME_AGAIN_SECS)];
+    (StatusCode::SERVICE_UNAVAILABLE, after, body).into_response()
+}
+
+fn say(status: StatusCode, body: serde_json::Value) -> Response {
+    (status, Json(body)).into_response()
+}

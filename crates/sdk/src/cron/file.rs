@@ -1,0 +1,119 @@
+//! File: a book on disk, for one process or several.
+//!
+//! It is replaced in one piece: written beside, forced to disk, renamed. A lock on a file beside it
+//! keeps others from replacing it meanwhile, and is gone with whoever held it, however they ended.
+
+use std::error::Error;
+use std::fs::{self, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use super::book::Book;
+use super::limits::{FILE_BYTES_MAX, LOCK_AGAIN, LOCK_WAIT};
+use super::store::{Store, StoreError};
+
+/// Keeps the book in a file. Processes that name the same file share it; the file must be on a
+/// disk of the machine they all run on.
+#[derive(Clone, Debug)]
+pub struct File {
+    path: PathBuf,
+}
+
+impl File {
+    /// Keeps it at this path. The folder must be there; the file need not.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(ending);
+        name.into()
+    }
+
+    fn load(&self) -> io::Result<Book> {
+        let file = match fs::File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Book::default()),
+            Err(error) => return Err(error),
+        };
+        let mut text = Vec::new();
+        file.take(FILE_BYTES_MAX).read_to_end(&mut text)?;
+        // What cannot be read is left as it is: somebody may still repair it.
+        Ok(serde_json::from_slice(&text)?)
+    }
+
+    fn swap(&self, book: &Book) -> io::Result<bool> {
+        let _lock = lock(&self.beside(".lock"))?;
+        if self.load()?.version() + 1 != book.version() {
+            return Ok(false);
+        }
+        let fresh = self.beside(".new");
+        let mut file = private().create(true).truncate(true).write(true).open(&fresh)?;
+        file.write_all(&serde_json::to_vec_pretty(book)?)?;
+        file.sync_all()?;
+        fs::rename(&fresh, &self.path)?;
+        sync_folder(&self.path)?;
+        Ok(true)
+    }
+}
+
+/// A job may carry what others should not read.
+fn private() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only there a file has a mode"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Held until it is dropped.
+fn lock(path: &Path) -> io::Result<fs::File> {
+    let file = private().create(true).truncate(false).write(true).open(path)?;
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_WAIT => sleep(LOCK_AGAIN),
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// A rename is for good once its folder is on disk.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[async_trait]
+impl Store for File {
+    async fn read(&self) -> Result<Book, StoreError> {
+        let file = self.clone();
+        self.apart(move || file.load()).await
+    }
+
+    async fn replace(&self, book: Book) -> Result<bool, StoreError> {
+        let file = self.clone();
+        self.apart(move || file.swap(&book)).await
+    }
+}
+
+impl File {
+    /// Where it may take its time, and to its end, whoever waits for it.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let what = || format!("could not read or keep the jobs in {}", self.path.display());
+        let failed = |error: Box<dyn Error + Send + Sync>| StoreError::new(what(), error);
+        let worked =
+            tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.into()))?;
+        worked.map_err(|error| failed(error.into()))
+    }
+}

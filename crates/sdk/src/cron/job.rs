@@ -1,0 +1,175 @@
+//! Job: what is to be done, and when.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::limits::{CATCH_UP, CATCH_UP_MAX, JITTER_MAX, JOB_ID_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use super::schedule::Schedule;
+
+/// A job: its name, its schedule, and what it carries for whoever runs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use = "a job does nothing until a provider has it"]
+pub struct Job {
+    pub(super) id: String,
+    pub(super) schedule: Schedule,
+    pub(super) repeat: Option<NonZeroU32>,
+    pub(super) payload: Value,
+    pub(super) overlap: Option<Overlap>,
+    pub(super) catch_up: Option<Duration>,
+    pub(super) jitter: Option<Duration>,
+    pub(super) reports: bool,
+}
+
+/// What the desk does with a fire while the run before it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overlap {
+    /// It is left out.
+    Skip,
+    /// One waits until the run has ended; further ones are left out.
+    BufferOne,
+    /// It comes all the same.
+    AllowAll,
+}
+
+/// Why this is no job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadJob {
+    /// The name is empty, too long, or has odd letters.
+    #[error("a job's name has 1 to {JOB_ID_BYTES_MAX} letters, digits, '.', '-' and '_'")]
+    Id,
+    /// It carries too much.
+    #[error("a job carries at most {PAYLOAD_BYTES_MAX} bytes of JSON; keep the rest elsewhere")]
+    Payload,
+    /// It is made up for too late, or not of whole seconds.
+    #[error("a fire is made up for within whole seconds, at most {} s", CATCH_UP_MAX.as_secs())]
+    CatchUp,
+    /// It is spread over too much, or not over whole seconds.
+    #[error("fires are spread over whole seconds, at most {} s", JITTER_MAX.as_secs())]
+    Jitter,
+}
+
+impl Job {
+    /// A job of this name.
+    pub fn new(id: impl Into<String>, schedule: Schedule) -> Self {
+        Self {
+            id: id.into(),
+            schedule,
+            repeat: None,
+            payload: Value::Null,
+            overlap: None,
+            catch_up: None,
+            jitter: None,
+            reports: true,
+        }
+    }
+
+    /// Ends after so many fires.
+    pub const fn times(mut self, times: NonZeroU32) -> Self {
+        self.repeat = Some(times);
+        self
+    }
+
+    /// Carries this for whoever runs it.
+    pub fn carrying(mut self, payload: Value) -> Self {
+        self.payload = payload;
+        self
+    }
+
+    /// Says what becomes of a fire while the run before it goes on. The desk knows by the reports
+    /// when a run has ended.
+    pub const fn overlap(mut self, overlap: Overlap) -> Self {
+        self.overlap = Some(overlap);
+        self
+    }
+
+    /// A fire that is later than this is left out. Whole seconds.
+    pub const fn catch_up(mut self, late: Duration) -> Self {
+        self.catch_up = Some(late);
+        self
+    }
+
+    /// Spreads fires over this much, so that not all agents run at once. Whole seconds.
+    pub const fn jitter(mut self, over: Duration) -> Self {
+        self.jitter = Some(over);
+        self
+    }
+
+    /// The ends of its runs are not reported to the desk.
+    pub const fn without_reports(mut self) -> Self {
+        self.reports = false;
+        self
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What it carries.
+    pub const fn payload(&self) -> &Value {
+        &self.payload
+    }
+
+    /// Whether a provider can have it.
+    pub(super) fn check(&self) -> Result<(), BadJob> {
+        let fits = |span: Option<Duration>, most| {
+            span.is_none_or(|span| span <= most && span.subsec_nanos() == 0)
+        };
+        if !is_name(&self.id) {
+            return Err(BadJob::Id);
+        }
+        if self.payload.to_string().len() > PAYLOAD_BYTES_MAX {
+            return Err(BadJob::Payload);
+        }
+        fits(self.catch_up, CATCH_UP_MAX).then_some(()).ok_or(BadJob::CatchUp)?;
+        fits(self.jitter, JITTER_MAX).then_some(()).ok_or(BadJob::Jitter)
+    }
+
+    /// How late a time that nobody keeps any more is made up for.
+    pub(super) fn made_up_for(&self) -> Duration {
+        self.catch_up.unwrap_or(CATCH_UP)
+    }
+}
+
+fn is_name(id: &str) -> bool {
+    let fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    (1..=JOB_ID_BYTES_MAX).contains(&id.len()) && id.chars().all(fit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(id: &str) -> Job {
+        Job::new(id, Schedule::every(Duration::from_secs(20)).unwrap())
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_a_job() {
+        // A text is written with its quotes.
+        let carrying = |bytes: usize| job("a").carrying(Value::from("x".repeat(bytes - 2)));
+        let second = Duration::from_secs(1);
+        let cases = [
+            ("good", job("tick"), None),
+            ("no name", job(""), Some(BadJob::Id)),
+            ("the longest name", job(&"a".repeat(JOB_ID_BYTES_MAX)), None),
+            ("a longer one", job(&"a".repeat(JOB_ID_BYTES_MAX + 1)), Some(BadJob::Id)),
+            ("a colon, which ends a name in a key", job("a:b"), Some(BadJob::Id)),
+            ("as much as it can carry", carrying(PAYLOAD_BYTES_MAX), None),
+            ("more", carrying(PAYLOAD_BYTES_MAX + 1), Some(BadJob::Payload)),
+            ("late", job("a").catch_up(CATCH_UP_MAX), None),
+            ("too late", job("a").catch_up(CATCH_UP_MAX + second), Some(BadJob::CatchUp)),
+            ("half a second", job("a").catch_up(second / 2), Some(BadJob::CatchUp)),
+            ("spread", job("a").jitter(JITTER_MAX), None),
+            ("too far", job("a").jitter(JITTER_MAX + second), Some(BadJob::Jitter)),
+        ];
+        for (name, job, want) in cases {
+            assert_eq!(job.check().err(), want, "{name}");
+        }
+    }
+}

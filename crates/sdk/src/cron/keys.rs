@@ -1,0 +1,170 @@
+//! Keys: by which the desk signs, read now and then and kept.
+
+use std::sync::{Mutex, PoisonError};
+
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey};
+use reqwest::Client;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::arming::warn;
+use super::calls::answer;
+use super::limits::{
+    KEYS_FRESH_FOR, KEYS_MAX, KEYS_READ_EVERY, KEYS_STALE_FOR, KEYS_WAIT, KID_BYTES_MAX,
+};
+
+/// How long the number of an RSA key of 2,048 to 4,096 bits is, as base64.
+const RSA_CHARS: std::ops::RangeInclusive<usize> = 342..=683;
+
+/// A key that verifies fires, for one algorithm alone.
+#[derive(Clone)]
+pub(super) struct PublicKey {
+    pub(super) kid: String,
+    pub(super) algorithm: Algorithm,
+    pub(super) key: DecodingKey,
+}
+
+impl PublicKey {
+    pub(super) fn read(key: Value) -> Option<Self> {
+        let key: Jwk = serde_json::from_value(key).ok()?;
+        let signs =
+            key.common.public_key_use.as_ref().is_none_or(|used| *used == PublicKeyUse::Signature);
+        let kid = key.common.key_id.clone();
+        let kid = kid.filter(|kid| signs && (1..=KID_BYTES_MAX).contains(&kid.len()))?;
+        let algorithm = algorithm_of(&key)?;
+        Some(Self { kid, algorithm, key: DecodingKey::from_jwk(&key).ok()? })
+    }
+}
+
+/// The one algorithm a key is for. One that says it is for another is for nothing.
+fn algorithm_of(key: &Jwk) -> Option<Algorithm> {
+    let (algorithm, named) = if let AlgorithmParameters::EllipticCurve(point) = &key.algorithm
+        && point.curve == EllipticCurve::P256
+    {
+        (Algorithm::ES256, KeyAlgorithm::ES256)
+    } else if let AlgorithmParameters::RSA(rsa) = &key.algorithm
+        && RSA_CHARS.contains(&rsa.n.len())
+    {
+        (Algorithm::RS256, KeyAlgorithm::RS256)
+    } else {
+        return None;
+    };
+    key.common.key_algorithm.is_none_or(|said| said == named).then_some(algorithm)
+}
+
+/// Reads a set of keys. What is not a key for us is passed over; a name that two keys have is
+/// neither's.
+pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
+    #[derive(Deserialize)]
+    struct Set {
+        keys: Vec<Value>,
+    }
+    let set: Set = serde_json::from_slice(body).ok()?;
+    if set.keys.len() > KEYS_MAX {
+        return None;
+    }
+    let keys: Vec<PublicKey> = set.keys.into_iter().filter_map(PublicKey::read).collect();
+    let is_alone = |key: &&PublicKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
+    Some(keys.iter().filter(is_alone).cloned().collect())
+}
+
+/// The desk's keys.
+pub(super) struct Keys {
+    client: Client,
+    url: String,
+    kept: Mutex<Kept>,
+    /// Whoever holds it reads; who comes meanwhile waits and finds what was read.
+    reading: tokio::sync::Mutex<()>,
+}
+
+/// Nobody can say now which keys the desk has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unavailable;
+
+impl Keys {
+    pub(super) fn new(client: Client, desk: &str) -> Self {
+        let (kept, reading) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { client, url: format!("{desk}/oauth/jwks.json"), kept, reading }
+    }
+
+    /// The key of this name. `None`: the desk has none.
+    pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
+        if !self.kept(|kept| kept.knows(kid, Instant::now())) {
+            let _reading = self.reading.lock().await;
+            // Noted before it is read: also who hangs up meanwhile has had their look.
+            if self.kept(|kept| kept.tries(kid, Instant::now())) {
+                self.read().await;
+            }
+        }
+        self.kept(|kept| kept.named(kid, Instant::now()))
+    }
+
+    async fn read(&self) {
+        let asked = self.client.get(&self.url).timeout(KEYS_WAIT);
+        let body = answer("read the desk's keys", asked).await;
+        match body.map(|body| read(&body)) {
+            Ok(Some(keys)) => self.kept(|kept| kept.was_read(keys, Instant::now())),
+            Ok(None) => tracing::warn!("what the desk has at {} are no keys", self.url),
+            Err(error) => warn(&error, "the desk's keys could not be read"),
+        }
+    }
+
+    fn kept<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
+        look(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is known of the desk's keys.
+#[derive(Default)]
+struct Kept {
+    keys: Vec<PublicKey>,
+    read_at: Option<Instant>,
+    tried_at: Option<Instant>,
+}
+
+impl Kept {
+    fn find(&self, kid: &str) -> Option<&PublicKey> {
+        self.keys.iter().find(|key| key.kid == kid)
+    }
+
+    /// Whether to look again, for the sake of this key.
+    fn wants(&self, kid: &str, now: Instant) -> bool {
+        let tried_lately = self.tried_at.is_some_and(|at| now - at < KEYS_READ_EVERY);
+        !tried_lately && !self.knows(kid, now)
+    }
+
+    fn knows(&self, kid: &str, now: Instant) -> bool {
+        self.is_fresh(now) && self.find(kid).is_some()
+    }
+
+    fn tries(&mut self, kid: &str, now: Instant) -> bool {
+        let wants = self.wants(kid, now);
+        if wants {
+            self.tried_at = Some(now);
+        }
+        wants
+    }
+
+    fn is_fresh(&self, now: Instant) -> bool {
+        self.read_at.is_some_and(|at| now - at < KEYS_FRESH_FOR)
+    }
+
+    fn named(&self, kid: &str, now: Instant) -> Result<Option<PublicKey>, Unavailable> {
+        let usable = self.read_at.is_some_and(|at| now - at < KEYS_STALE_FOR);
+        match self.find(kid) {
+            Some(key) if usable => Ok(Some(key.clone())),
+            None if self.is_fresh(now) => Ok(None),
+            // It may have come since.
+            Some(_) | None => Err(Unavailable),
+        }
+    }
+
+    fn was_read(&mut self, keys: Vec<PublicKey>, now: Instant) {
+        (self.keys, self.read_at) = (keys, Some(now));
+    }
+}
+
+#[cfg(test)]
+mod tests;

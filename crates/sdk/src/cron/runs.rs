@@ -1,0 +1,90 @@
+//! Runs: a fire that was claimed is run once, and its end is told.
+
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use nightdesk_types::Timestamp;
+use tokio::time::sleep;
+
+use super::arming::warn;
+use super::calls::Done;
+use super::job::Job;
+use super::limits::{AGAIN_FIRST, NOTE_CHARS_MAX, REPORT_TRIES_MAX};
+use super::provider::Cron;
+
+/// A fire that is this run's alone.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fire {
+    /// What is to be done.
+    pub job: Job,
+    /// When it was due; now may be later.
+    pub fire_at: Timestamp,
+    /// The desk's name for the fire, in its list of them.
+    pub fire_id: String,
+    /// How often the job has run, with this time.
+    pub run: u32,
+}
+
+/// Does what a fire asks for, and says in a few words why it could not.
+pub(super) type Work =
+    Arc<dyn Fn(Fire) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
+
+/// Makes it of what the agent gave us.
+pub(super) fn work<F, Run, E>(run: F) -> Work
+where
+    F: Fn(Fire) -> Run + Send + Sync + 'static,
+    Run: Future<Output = Result<(), E>> + Send + 'static,
+    E: Display,
+{
+    Arc::new(move |fire| {
+        let run = run(fire);
+        Box::pin(async move { run.await.map_err(|error| note(&error)) })
+    })
+}
+
+fn note(error: &impl Display) -> String {
+    error.to_string().chars().take(NOTE_CHARS_MAX).collect()
+}
+
+impl Cron {
+    /// Arms the next fire, runs this one, and tells of its end. In this order, so that whatever
+    /// becomes of the run, the job goes on.
+    pub(super) async fn run(self: Arc<Self>, fire: Fire) {
+        let (job, fire_id, run) = (fire.job.clone(), fire.fire_id.clone(), fire.run);
+        self.arm_next(job.id()).await;
+        let ended = AssertUnwindSafe(async { (self.work)(fire).await }).catch_unwind().await;
+        let ended = ended.unwrap_or_else(|_| Err("the run panicked".to_owned()));
+        if let Err(note) = &ended {
+            tracing::warn!(job = job.id(), fire = fire_id, "a run failed: {note}");
+        }
+        if job.reports {
+            let note = ended.as_ref().err().map(String::as_str);
+            self.report(&Done { fire_id: &fire_id, ok: ended.is_ok(), note }).await;
+        }
+        if job.repeat.is_some_and(|times| run >= times.get()) {
+            self.take_back(&job).await;
+        }
+    }
+
+    async fn report(&self, done: &Done<'_>) {
+        for attempt in 1..=REPORT_TRIES_MAX {
+            let Err(error) = self.calls.done(done).await else { return };
+            warn(&error, "the end of a run could not be reported");
+            if attempt < REPORT_TRIES_MAX {
+                sleep(AGAIN_FIRST * 2_u32.pow(attempt - 1)).await;
+            }
+        }
+    }
+
+    /// A job that had its last time is taken back from the desk, which may expect more of it.
+    async fn take_back(&self, job: &Job) {
+        if let Err(error) = self.cancel_ended(job.id()).await {
+            warn(&error, "a job that has ended could not be cancelled; trying again");
+            self.unsettled.notify_one();
+        }
+    }
+}

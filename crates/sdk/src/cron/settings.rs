@@ -1,0 +1,165 @@
+//! Settings: which desk, for which agent, and where that is called.
+
+use reqwest::{Client, Url, redirect};
+
+use super::limits::CALL_WAIT;
+use super::login::Login;
+use crate::tls;
+
+/// Which desk keeps an agent's jobs, and how the agent is told that one is due.
+///
+/// Its `Debug` does not show the login's secret.
+#[derive(Clone, Debug)]
+#[must_use = "settings do nothing until a provider starts with them"]
+pub struct Settings {
+    desk: String,
+    agent: String,
+    login: Login,
+    issuer: Option<String>,
+    callback: Option<String>,
+    trusted: Vec<u8>,
+}
+
+impl Settings {
+    /// Names the desk by its URL and the agent by its id at that desk.
+    pub fn new(desk: impl Into<String>, agent: impl Into<String>, login: Login) -> Self {
+        let (desk, agent) = (desk.into(), agent.into());
+        Self { desk, agent, login, issuer: None, callback: None, trusted: Vec::new() }
+    }
+
+    /// Is called here when a job is due: the public address before the
+    /// [door](super::Provider::door). Without this, fires come through the agent's inbox.
+    pub fn called_at(mut self, url: impl Into<String>) -> Self {
+        self.callback = Some(url.into());
+        self
+    }
+
+    /// Believes fires of the desk that names itself so, if that is another URL than the one it is
+    /// reached by. It must be the same to the letter.
+    pub fn issued_by(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
+        self
+    }
+
+    /// Trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
+    pub fn trusting(mut self, certificates: impl AsRef<[u8]>) -> Self {
+        self.trusted.extend_from_slice(certificates.as_ref());
+        self.trusted.push(b'\n');
+        self
+    }
+
+    /// Checks them.
+    pub(super) fn checked(self) -> Result<Checked, BadSettings> {
+        let desk = address(&self.desk).ok_or(BadSettings::Desk)?;
+        let callback = self.callback.map(|url| address(&url).ok_or(BadSettings::Callback));
+        if self.agent.is_empty() || self.agent.contains(':') {
+            return Err(BadSettings::Agent);
+        }
+        if !self.login.is_whole() {
+            return Err(BadSettings::Login);
+        }
+        let roots = tls::roots(&self.trusted).ok_or(BadSettings::Certificates)?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls::config(roots))
+            .timeout(CALL_WAIT)
+            // Where the desk is, its settings say; a token goes nowhere else.
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build();
+        Ok(Checked {
+            issuer: self.issuer.unwrap_or_else(|| desk.clone()),
+            audience: format!("agent:{}", self.agent),
+            callback: callback.transpose()?,
+            login: self.login,
+            client: client.map_err(|_| BadSettings::Certificates)?,
+            desk,
+        })
+    }
+}
+
+/// Settings that a provider can start with.
+pub(super) struct Checked {
+    /// Without a slash at its end.
+    pub(super) desk: String,
+    pub(super) issuer: String,
+    pub(super) audience: String,
+    pub(super) callback: Option<String>,
+    pub(super) login: Login,
+    pub(super) client: Client,
+}
+
+fn address(url: &str) -> Option<String> {
+    let url = url.trim().trim_end_matches('/');
+    let read = Url::parse(url).ok()?;
+    let plain = read.query().is_none() && read.fragment().is_none() && read.username().is_empty();
+    (matches!(read.scheme(), "http" | "https") && plain).then(|| url.to_owned())
+}
+
+/// Why nobody could start with these settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadSettings {
+    /// The desk's URL cannot be called.
+    #[error("not the URL of a desk; write it like https://desk.example, without query or user")]
+    Desk,
+    /// The agent's own URL cannot be called.
+    #[error("not the agent's own URL; write it like https://agent.example, without query or user")]
+    Callback,
+    /// No agent has this id.
+    #[error("not the id of an agent; use the one the desk gave out, without anything before it")]
+    Agent,
+    /// The login lacks a part.
+    #[error("the login lacks its token, its name or its secret; use what the desk gave out")]
+    Login,
+    /// What should be trusted is not a certificate.
+    #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
+    Certificates,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "canary-5f1c";
+
+    fn settings(desk: &str) -> Settings {
+        Settings::new(desk, "a1", Login::client("c1", SECRET))
+    }
+
+    #[test]
+    fn says_what_is_wrong_before_it_starts() {
+        let good = || settings("https://desk.example");
+        let with = |agent: &str, login| Settings::new("https://desk.example", agent, login);
+        let cases = [
+            ("good", good(), None),
+            ("called", good().called_at("https://agent.example/a"), None),
+            ("no scheme", settings("desk.example"), Some(BadSettings::Desk)),
+            ("a query", settings("https://desk.example?a=1"), Some(BadSettings::Desk)),
+            ("a user", settings("https://u:p@desk.example"), Some(BadSettings::Desk)),
+            ("called nowhere", good().called_at("agent"), Some(BadSettings::Callback)),
+            ("no agent", with("", Login::token("t")), Some(BadSettings::Agent)),
+            ("an audience", with("agent:a1", Login::token("t")), Some(BadSettings::Agent)),
+            ("no token", with("a1", Login::token("")), Some(BadSettings::Login)),
+            ("no secret", with("a1", Login::client("c1", "")), Some(BadSettings::Login)),
+            ("no gateway's name", with("a1", Login::gateway("a:b", "s")), Some(BadSettings::Login)),
+            ("not PEM", good().trusting("no certificate"), Some(BadSettings::Certificates)),
+        ];
+        for (name, settings, want) in cases {
+            assert_eq!(settings.checked().err(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_desk_names_itself_by_its_url_unless_told_otherwise() {
+        let issuer = |settings: Settings| settings.checked().ok().unwrap().issuer;
+
+        assert_eq!(issuer(settings("http://desk:1/")), "http://desk:1");
+        let other = settings("http://desk:1").issued_by("https://desk.example/");
+        assert_eq!(issuer(other), "https://desk.example/", "to the letter");
+    }
+
+    #[test]
+    fn the_secret_is_not_shown() {
+        assert!(!format!("{:?}", settings("https://desk.example")).contains(SECRET));
+    }
+}

@@ -1,0 +1,141 @@
+//! Token: what the desk shows when it fires a job, and whether that is good.
+
+use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
+use nightdesk_types::Timestamp;
+use serde::de::{Deserialize, Deserializer};
+use uuid::Uuid;
+
+use super::keys::PublicKey;
+use super::limits::{CLOCKS_APART, FIRE_TOKEN_BYTES_MAX, FIRE_TOKEN_LIFE_MAX};
+
+/// What a token must be for. One for anything else opens no door here.
+const PURPOSE: &str = "cron_fire";
+
+/// What a token says, each thing once and of its type; whatever else it says is not looked at.
+#[derive(Clone, Debug, serde::Deserialize)]
+struct Claims {
+    iss: String,
+    aud: Audience,
+    purpose: String,
+    exp: i64,
+    jti: String,
+    #[serde(default, deserialize_with = "said")]
+    nbf: Option<i64>,
+    #[serde(default, deserialize_with = "said")]
+    iat: Option<i64>,
+    #[serde(default, deserialize_with = "said", rename = "sub")]
+    _sub: Option<String>,
+}
+
+/// What is there is of its type: a null is not the same as nothing.
+fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Audience {
+    fn names(&self, audience: &str) -> bool {
+        match self {
+            Self::One(one) => one == audience,
+            Self::Several(several) => several.iter().any(|one| one == audience),
+        }
+    }
+}
+
+/// What a fire must say.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) issuer: String,
+    pub(super) audience: String,
+}
+
+/// Proof that the desk fires something of this agent's, just now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Proven {
+    fire_id: String,
+}
+
+impl Proven {
+    /// The same for every try of one fire.
+    pub(super) fn fire_id(&self) -> &str {
+        &self.fire_id
+    }
+}
+
+/// Why a token is no fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadToken {
+    #[error("it is too long")]
+    TooLong,
+    #[error("it is not of the desk's kind")]
+    OtherKind,
+    #[error("it names no key of the desk")]
+    UnknownKey,
+    #[error("the key it names did not sign it, or it says what no fire says")]
+    NotSigned,
+    #[error("it is of another desk, for another agent or for something else")]
+    NotForUs,
+    #[error("it is not good now")]
+    NotNow,
+}
+
+/// The key that a token says to be signed by.
+pub(super) fn named_key(token: &str) -> Result<String, BadToken> {
+    if token.len() > FIRE_TOKEN_BYTES_MAX {
+        return Err(BadToken::TooLong);
+    }
+    let header = decode_header(token).map_err(|_| BadToken::OtherKind)?;
+    let known = matches!(header.alg, Algorithm::ES256 | Algorithm::RS256);
+    header.kid.filter(|_| known && header.crit.is_none()).ok_or(BadToken::OtherKind)
+}
+
+/// Judges a token by the key that it names. The algorithm is the key's own.
+pub(super) fn verify(
+    token: &str,
+    key: &PublicKey,
+    wanted: &Wanted,
+    now: Timestamp,
+) -> Result<Proven, BadToken> {
+    let claims = decode(token, &key.key, &signature_only(key.algorithm));
+    let claims: Claims = claims.map_err(|_| BadToken::NotSigned)?.claims;
+    let for_us = claims.iss == wanted.issuer && claims.aud.names(&wanted.audience);
+    if !for_us || claims.purpose != PURPOSE {
+        return Err(BadToken::NotForUs);
+    }
+    if !is_good(&claims, now.as_second()) {
+        return Err(BadToken::NotNow);
+    }
+    // One way to write it, so that no fire has two names.
+    let id = Uuid::try_parse(&claims.jti).ok().filter(|id| id.to_string() == claims.jti);
+    id.ok_or(BadToken::NotSigned)?;
+    Ok(Proven { fire_id: claims.jti })
+}
+
+/// The library would read the wall clock; what a token says is judged here.
+fn signature_only(algorithm: Algorithm) -> Validation {
+    let mut validation = Validation::new(algorithm);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_nbf = false;
+    validation.validate_aud = false;
+    validation
+}
+
+fn is_good(claims: &Claims, now: i64) -> bool {
+    let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
+    let (leeway, life) = (secs(CLOCKS_APART), secs(FIRE_TOKEN_LIFE_MAX));
+    let has_begun = |at: Option<i64>| at.is_none_or(|at| at.saturating_sub(leeway) <= now);
+    now < claims.exp.saturating_add(leeway)
+        && claims.exp <= now.saturating_add(leeway + life)
+        && has_begun(claims.nbf)
+        && has_begun(claims.iat)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Rows of jobs and fires, and what they say.
+
+use std::time::Duration;
+
+use nightdesk_schedule::{
+    Arm, Armed, Cause, Claimed, Claims, Fire, FireAt, FireState, JobId, Overlap, Policies, Target,
+};
+use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, TenantId, TenantScope};
+use uuid::Uuid;
+
+use crate::row::misfit;
+
+pub(super) fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn written(to: Target) -> (bool, String) {
+    match to {
+        Target::Callback(url) => (false, url),
+        Target::Inbox(words) => (true, words),
+    }
+}
+
+const fn target(by_inbox: bool, text: String) -> Target {
+    if by_inbox { Target::Inbox(text) } else { Target::Callback(text) }
+}
+
+pub(super) fn job_id(text: String) -> sqlx::Result<JobId> {
+    JobId::new(text).map_err(|_| misfit("schedules", "job_id"))
+}
+
+fn fire_at(text: String) -> sqlx::Result<FireAt> {
+    FireAt::parse(text).map_err(|_| misfit("schedules", "fire_at"))
+}
+
+fn cause(slug: Option<&str>) -> sqlx::Result<Option<Cause>> {
+    let known = |slug| Cause::named(slug).ok_or_else(|| misfit("fires", "cause"));
+    slug.map(known).transpose()
+}
+
+fn state(slug: &str) -> sqlx::Result<FireState> {
+    FireState::named(slug).ok_or_else(|| misfit("fires", "state"))
+}
+
+/// A job with what it is armed with.
+pub(super) struct ArmedRow {
+    pub(super) schedule_id: Uuid,
+    pub(super) arming: i64,
+    pub(super) job_id: String,
+    pub(super) fire_at: String,
+    pub(super) by_inbox: bool,
+    pub(super) target: String,
+    pub(super) recurring: bool,
+    pub(super) reports: bool,
+    pub(super) overlap: String,
+    pub(super) catch_up_ms: i64,
+    pub(super) jitter_ms: i64,
+}
+
+impl ArmedRow {
+    pub(super) fn armed(self) -> sqlx::Result<Armed> {
+        let overlap = Overlap::named(&self.overlap);
+        let policies = Policies {
+            overlap: overlap.ok_or_else(|| misfit("schedules", "overlap"))?,
+            catch_up: Duration::from_millis(self.catch_up_ms.unsigned_abs()),
+            jitter: Duration::from_millis(self.jitter_ms.unsigned_abs()),
+        };
+        Ok(Armed {
+            id: ScheduleId::from_uuid(self.schedule_id),
+            arming: Arming::new(self.arming),
+            arm: Arm {
+                job: job_id(self.job_id)?,
+                fire_at: fire_at(self.fire_at)?,
+                to: target(self.by_inbox, self.target),
+                recurring: self.recurring,
+                reports: self.reports,
+                policies,
+            },
+        })
+    }
+}
+
+/// What a claim brought. The last one has no fire.
+pub(super) struct ClaimedRow {
+    pub(super) tenant: Option<Uuid>,
+    pub(super) agent: Option<Uuid>,
+    pub(super) job: Option<String>,
+    pub(super) arming: Option<i64>,
+    pub(super) fire: Option<Uuid>,
+    pub(super) fire_at: Option<String>,
+    pub(super) by_inbox: Option<bool>,
+    pub(super) target: Option<String>,
+    pub(super) state: Option<String>,
+    pub(super) cause: Option<String>,
+    pub(super) tries: Option<i32>,
+    pub(super) outcome: Option<String>,
+    pub(super) began_at: Option<jiff_sqlx::Timestamp>,
+    pub(super) ended_at: Option<jiff_sqlx::Timestamp>,
+    pub(super) next_ms: Option<i64>,
+}
+
+pub(super) fn claims(rows: Vec<ClaimedRow>) -> sqlx::Result<Claims> {
+    let mut claims = Claims::default();
+    for row in rows {
+        if row.fire.is_none() {
+            let ms = row.next_ms.map(|ms| ms.max(0).unsigned_abs());
+            claims.next_in = ms.map(Duration::from_millis);
+            continue;
+        }
+        let (scope, to, fire) = row.read().ok_or_else(|| misfit("fire_claim", "fire"))??;
+        match fire.state {
+            FireState::Open => claims.fires.push(claimed(scope, to, fire)),
+            FireState::Held
+            | FireState::Fired
+            | FireState::Late
+            | FireState::Skipped
+            | FireState::Missed => claims.passed.push(fire),
+        }
+    }
+    Ok(claims)
+}
+
+fn claimed(scope: TenantScope, to: Target, fire: Fire) -> Claimed {
+    Claimed {
+        scope,
+        agent: fire.agent,
+        job: fire.job,
+        fire: fire.id,
+        fire_at: fire.fire_at,
+        to,
+        tries: fire.tries,
+        outcome: fire.outcome,
+    }
+}
+
+impl ClaimedRow {
+    fn read(self) -> Option<sqlx::Result<(TenantScope, Target, Fire)>> {
+        let scope = TenantScope::of(TenantId::from_uuid(self.tenant?));
+        let to = target(self.by_inbox?, self.target?);
+        let fire = FireRow {
+            fire_id: self.fire?,
+            agent_id: self.agent?,
+            job_id: self.job?,
+            arming: self.arming?,
+            fire_at: self.fire_at?,
+            state: self.state?,
+            cause: self.cause,
+            tries: self.tries?,
+            outcome: self.outcome,
+            began_at: self.began_at?,
+            ended_at: self.ended_at,
+            run_ended_at: None,
+            run_ok: None,
+            run_note: None,
+        };
+        Some(fire.fire().map(|fire| (scope, to, fire)))
+    }
+}
+
+/// A fire's row.
+pub(super) struct FireRow {
+    pub(super) fire_id: Uuid,
+    pub(super) agent_id: Uuid,
+    pub(super) job_id: String,
+    pub(super) arming: i64,
+    pub(super) fire_at: String,
+    pub(super) state: String,
+    pub(super) cause: Option<String>,
+    pub(super) tries: i32,
+    pub(super) outcome: Option<String>,
+    pub(super) began_at: jiff_sqlx::Timestamp,
+    pub(super) ended_at: Option<jiff_sqlx::Timestamp>,
+    pub(super) run_ended_at: Option<jiff_sqlx::Timestamp>,
+    pub(super) run_ok: Option<bool>,
+    pub(super) run_note: Option<String>,
+}
+
+impl FireRow {
+    pub(super) fn fire(self) -> sqlx::Result<Fire> {
+        let run = self.run_ended_at.zip(self.run_ok);
+        Ok(Fire {
+            id: FireId::from_uuid(self.fire_id),
+            agent: AgentId::from_uuid(self.agent_id),
+            job: job_id(self.job_id)?,
+            arming: Arming::new(self.arming),
+            fire_at: fire_at(self.fire_at)?,
+            state: state(&self.state)?,
+            cause: cause(self.cause.as_deref())?,
+            tries: self.tries.unsigned_abs(),
+            outcome: self.outcome,
+            began_at: self.began_at.to_jiff(),
+            ended_at: self.ended_at.map(jiff_sqlx::Timestamp::to_jiff),
+            run: run.map(|(ended_at, ok)| (ended_at.to_jiff(), ok, self.run_note)),
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Claims: how fast what is due is claimed by the desk's store, beside the bare statement.
+//!
+//! Nobody is called: both sides do nothing but claim, one batch after the other, on one connection, over
+//! jobs that are due alike.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use nightdesk_lease::Store as _;
+use nightdesk_schedule::Store as _;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::Node;
+use nightdesk_types::limits::{
+    FIRE_CALL_HELD, FIRE_DEADLINE, FIRE_LATE, FIRES_CLAIMED_MAX, NOTICES_KEPT_MAX, RUN_MAX,
+    UNARMED_AFTER,
+};
+
+use super::jobs;
+use crate::cluster::{APP_ROLE, Cluster, output};
+use crate::figures::{per_second, ratio};
+use crate::stage::DATABASE;
+use crate::ui;
+
+/// What the claimer calls itself.
+const NAME: &str = "claimer";
+
+/// How long it lives.
+const LIFE: Duration = Duration::from_hours(1);
+
+/// How fast both sides claim.
+#[derive(Clone, Copy, Debug)]
+pub struct Rates {
+    /// Through the desk's store, in a second.
+    pub store: f64,
+    /// By the bare statement, in a second.
+    pub bare: f64,
+}
+
+impl Rates {
+    /// One over the other.
+    pub fn ratio(self) -> f64 {
+        ratio(self.store, self.bare)
+    }
+}
+
+/// Claims so many a turn, in turns, and answers the turn in the middle of each side.
+pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> {
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
+    let (mut store, mut bare) = (Vec::new(), Vec::new());
+    let pg = runtime.block_on(async { Pg::connect(&cluster.app_url(DATABASE), None) })?;
+    let node = runtime.block_on(async {
+        let epoch = pg.begin(NAME, LIFE).await?;
+        anyhow::Ok(Node { name: NAME.to_owned(), epoch })
+    })?;
+    let count = u64::try_from(a_turn)?;
+    for turn in 0..=turns {
+        due_now(cluster, a_turn)?;
+        let by_store = runtime.block_on(by_store(&pg, &node, a_turn))?;
+        due_now(cluster, a_turn)?;
+        let by_bare = by_bare(cluster, &node, a_turn)?;
+        // The first warms up.
+        if turn > 0 {
+            store.push(per_second(count, by_store));
+            bare.push(per_second(count, by_bare));
+        }
+    }
+    runtime.block_on(pg.close());
+    let rates = Rates { store: middle(store), bare: middle(bare) };
+    ui::put(&format!("claims: store_per_s={:.0} bare_per_s={:.0}", rates.store, rates.bare));
+    Ok(rates)
+}
+
+fn middle(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+/// Makes as many due as are claimed in a turn, and nothing else.
+fn due_now(cluster: &Cluster, count: usize) -> Result<()> {
+    cluster.ask(DATABASE, "delete from fires where next_at is not null")?;
+    jobs::due(cluster, count, 0)?;
+    cluster.ask(DATABASE, "vacuum analyze schedules")?;
+    cluster.ask(DATABASE, "vacuum analyze fires")?;
+    cluster.ask(DATABASE, "checkpoint").map(drop)
+}
+
+async fn by_store(pg: &Pg, node: &Node, count: usize) -> Result<Duration> {
+    let began = Instant::now();
+    let mut claimed = 0;
+    while claimed < count {
+        let claims = pg.claim(node, FIRES_CLAIMED_MAX).await?;
+        ensure!(!claims.fires.is_empty(), "of {count} that are due {claimed} were claimed");
+        claimed += claims.fires.len();
+    }
+    Ok(began.elapsed())
+}
+
+/// The same statement, run by `pgbench` as often as it takes.
+fn by_bare(cluster: &Cluster, node: &Node, count: usize) -> Result<Duration> {
+    let seconds = |span: Duration| format!("make_interval(secs => {})", span.as_secs_f64());
+    let spans = [FIRE_CALL_HELD, FIRE_DEADLINE, RUN_MAX, FIRE_LATE, UNARMED_AFTER].map(seconds);
+    let (name, epoch) = (&node.name, node.epoch);
+    let script = cluster.folder().join("claim.sql");
+    let statement = format!(
+        "select * from fire_claim('{name}', {epoch}, {FIRES_CLAIMED_MAX}, {}, {NOTICES_KEPT_MAX});\n",
+        spans.join(", ")
+    );
+    fs::write(&script, statement).context("could not write a script for pgbench")?;
+    let mut pgbench = cluster.client("pgbench");
+    pgbench.args(["-n", "-M", "prepared", "-c", "1", "-j", "1", "-h", "127.0.0.1", "-U", APP_ROLE]);
+    pgbench.args(["-p", &cluster.port().to_string()]);
+    pgbench.args(["-t", &count.div_ceil(FIRES_CLAIMED_MAX).to_string()]);
+    let said = output(pgbench.arg("-f").arg(&script).arg(DATABASE))?;
+    let left = jobs::fires(cluster, "= 'open'")?;
+    ensure!(left == count, "the bare statement claimed {left} of {count}");
+    latency(&said)
+        .map(|each| {
+            each.mul_f64(f64::from(u32::try_from(count.div_ceil(FIRES_CLAIMED_MAX)).unwrap_or(0)))
+        })
+        .with_context(|| format!("could not read what pgbench said:\n{said}"))
+}
+
+fn latency(said: &str) -> Option<Duration> {
+    let line = said.lines().find_map(|line| line.strip_prefix("latency average = "))?;
+    let ms: f64 = line.trim_end_matches(" ms").trim().parse().ok()?;
+    Duration::try_from_secs_f64(ms / 1e3).ok()
+}

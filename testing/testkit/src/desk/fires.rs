@@ -1,0 +1,94 @@
+//! Whoever is told of fires at a callback, played by a test.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use nightdesk_desk::timekeeping;
+use nightdesk_schedule::{
+    Arm, Armed, ByCallback, Claimed, Fire, FireAt, JobId, Jobs as _, Outcome, Policies, Target,
+};
+use nightdesk_types::{Clock, Timestamp};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::gateway::PATIENCE;
+use super::{Household, TestDesk};
+
+/// Where every agent of a test is told of its fires.
+pub const CALLBACK: &str = "https://agent.test";
+
+/// Takes every fire unless it is told otherwise, and remembers it.
+#[derive(Debug)]
+pub struct TestFires {
+    told: watch::Sender<Vec<(Claimed, Timestamp)>>,
+    answers: Mutex<VecDeque<Outcome>>,
+}
+
+impl Default for TestFires {
+    fn default() -> Self {
+        Self { told: watch::Sender::new(Vec::new()), answers: Mutex::default() }
+    }
+}
+
+impl TestFires {
+    /// What agents were told of, in order, and when by the store's clock.
+    pub fn told(&self) -> Vec<(Claimed, Timestamp)> {
+        self.told.borrow().clone()
+    }
+
+    /// Waits until agents were told so often.
+    pub async fn made(&self, count: usize) {
+        let mut told = self.told.subscribe();
+        let made = told.wait_for(|told| told.len() >= count);
+        timeout(PATIENCE, made).await.expect("agents are told in time").expect("it is open");
+    }
+
+    /// The next calls have these outcomes; all after them are taken.
+    pub fn answer(&self, outcomes: impl IntoIterator<Item = Outcome>) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).extend(outcomes);
+    }
+}
+
+impl TestDesk {
+    /// Begins to tell agents of what is due.
+    pub fn keep_time(&self) {
+        let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
+        self.street.spawn(async move { timekeeping::run(&desk, &drain).await });
+    }
+
+    /// Arms a job of a household's agent for so many seconds from now, by the store's clock.
+    pub async fn arms(&self, household: &Household, job: &str, secs: i64, to: Target) -> Armed {
+        let now = self.store.clock().now().as_second();
+        let fire_at = Timestamp::from_second(now + secs).expect("a time");
+        let arm = Arm {
+            job: JobId::new(job).expect("a name"),
+            fire_at: FireAt::at(fire_at),
+            to,
+            recurring: false,
+            reports: false,
+            policies: Policies::default(),
+        };
+        let Household { scope, agent, .. } = *household;
+        self.desk.schedule.arm(scope, agent, &arm).await.expect("arm a job")
+    }
+
+    /// The fires of a household, newest first.
+    pub async fn fires_of(&self, household: &Household) -> Vec<Fire> {
+        self.store.fires(household.scope, None, None).await.expect("read fires")
+    }
+}
+
+#[async_trait]
+impl ByCallback for TestFires {
+    async fn call(&self, fire: &Claimed, _callback: &str, now: Timestamp) -> Outcome {
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        self.told.send_modify(|told| told.push((fire.clone(), now)));
+        answer.unwrap_or_else(|| Outcome::Taken("202 in 1 ms".to_owned()))
+    }
+
+    /// Whatever is https.
+    fn may_call(&self, url: &str) -> Result<String, String> {
+        if url.starts_with("https://") { Ok(url.to_owned()) } else { Err("not https".to_owned()) }
+    }
+}

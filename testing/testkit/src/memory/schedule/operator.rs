@@ -1,0 +1,89 @@
+//! What an operator sees of jobs.
+
+use std::cmp::Reverse;
+
+use async_trait::async_trait;
+use nightdesk_schedule::{Fire, Job, JobId, Jobs};
+use nightdesk_types::limits::{FIRES_KEPT, FIRES_PAGE_MAX, LIST_ROWS_MAX};
+use nightdesk_types::{AgentId, FireId, StoreError, TenantScope, Timestamp};
+
+use super::super::{Memory, State};
+use super::rows::{JobKey, after};
+
+impl State {
+    fn shown(&self, key: &JobKey) -> Option<Job> {
+        let row = self.jobs.get(key)?;
+        let its = self.fires.values().filter(|fire| fire.is_of(key));
+        let armed = row.armed();
+        Some(Job {
+            id: armed.id,
+            agent: key.0.1,
+            agent_name: self.agents.get(&key.0)?.name.clone(),
+            arming: armed.arming,
+            arm: armed.arm,
+            next_at: row.next_at,
+            flagged_at: row.flagged_at,
+            last: its.map(|row| &row.fire).max_by_key(|fire| (fire.began_at, fire.id)).cloned(),
+        })
+    }
+
+    /// Forgets what ended long ago.
+    pub(in super::super) fn forget_fires(&mut self, now: Timestamp) {
+        let is_old = |at: Timestamp| after(at, FIRES_KEPT) < now;
+        self.fires.retain(|_, row| !row.fire.ended_at.is_some_and(is_old));
+        let fires = &self.fires;
+        self.jobs.retain(|key, row| {
+            let idle = row.next_at.is_none() && row.watch_at.is_none() && is_old(row.changed_at);
+            !idle || fires.values().any(|fire| fire.is_of(key))
+        });
+    }
+}
+
+#[async_trait]
+impl Jobs for Memory {
+    async fn jobs(
+        &self,
+        scope: TenantScope,
+        agent: Option<AgentId>,
+        after: Option<(AgentId, JobId)>,
+    ) -> Result<Vec<Job>, StoreError> {
+        let state = self.lock();
+        let most = usize::try_from(LIST_ROWS_MAX).unwrap_or(usize::MAX);
+        let its = state.jobs.keys().filter(|((tenant, its), job)| {
+            let is_later = after.as_ref().is_none_or(|after| (*its, job) > (after.0, &after.1));
+            *tenant == scope && agent.is_none_or(|agent| agent == *its) && is_later
+        });
+        Ok(its.filter_map(|key| state.shown(key)).take(most).collect())
+    }
+
+    async fn job(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        job: &JobId,
+    ) -> Result<Option<Job>, StoreError> {
+        Ok(self.lock().shown(&((scope, agent), job.clone())))
+    }
+
+    async fn fires(
+        &self,
+        scope: TenantScope,
+        of: Option<(AgentId, Option<JobId>)>,
+        before: Option<FireId>,
+    ) -> Result<Vec<Fire>, StoreError> {
+        let state = self.lock();
+        let of_it = |fire: &Fire| {
+            of.as_ref().is_none_or(|(agent, job)| {
+                fire.agent == *agent && job.as_ref().is_none_or(|job| fire.job == *job)
+            })
+        };
+        let its = state.fires.values().filter(|row| row.scope == scope).map(|row| &row.fire);
+        let place = |fire: &Fire| (fire.began_at, fire.id);
+        let from = before.map(|id| state.fires.get(&id).map(|row| place(&row.fire)));
+        let earlier = |fire: &&Fire| from.is_none_or(|from| Some(place(fire)) < from);
+        let mut its: Vec<Fire> = its.filter(|fire| of_it(fire)).filter(earlier).cloned().collect();
+        its.sort_by_key(|fire| Reverse(place(fire)));
+        its.truncate(FIRES_PAGE_MAX);
+        Ok(its)
+    }
+}
