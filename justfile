@@ -52,6 +52,10 @@ hermes-line-planted: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
+# Have the stock Hermes client's jobs told by the desk; ARGS as in testing/hermes/README.md. Budget: 3 minutes.
+hermes-cron *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/fires.sh {{ ARGS }}
+
 # Hold our fake Telegram to its word with a client of others, and our adapter with a fake of others.
 telegram-others:
     cargo build --locked -p nightdesk-testkit --examples
@@ -123,6 +127,11 @@ road-rate *ARGS: _proofs
 # Measure how soon a sleeping agent is called and has what waits, beside a plain GET and a bare line.
 wake-latency *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/wake-latency" {{ ARGS }}
+
+# Arm a million jobs and have ten thousand due in the same second: how late is the last, and is any early, missed or
+# doubled? Beside it, the claim alone against the bare statement.
+cron-load *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/cron-load" {{ ARGS }}
 
 # Kill a desk with ten thousand lines and start it again: everybody must come back, with everything.
 herd *ARGS: _proofs
@@ -199,8 +208,8 @@ isolation-planted: _world
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --seconds 240 --rate 180 \
-        --events-min 50000 {{ ARGS }}
+        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --jobs 40 --seconds 240 \
+        --rate 180 --events-min 50000 {{ ARGS }}
 
 # Kill the node that listens on Discord twenty times under load: the other must resume, and lose nothing. Budget: 7 minutes.
 owner-kill *ARGS: _world
@@ -228,7 +237,7 @@ owner-kill-planted: _world
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis \
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis --jobs 40 \
         --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
 
 # Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.

@@ -26,7 +26,13 @@ class Desk:
     """One desk of two nodes on one database."""
 
     def __init__(
-        self, binary: Path, folder: Path, cluster: Cluster, database: str, more: str = ""
+        self,
+        binary: Path,
+        folder: Path,
+        cluster: Cluster,
+        database: str,
+        more: str = "",
+        public_url: str | None = None,
     ) -> None:
         self.tenant = ""
         self.agent = ""
@@ -38,8 +44,8 @@ class Desk:
         self.waker_port = free_port()
         settings = shared_settings(folder, cluster, database, self.waker_port)
         # Platforms come to the one, gateways to the other.
-        self.front = Node(binary, folder, "front", self._env)
-        self.back = Node(binary, folder, "back", self._env, public=self.front)
+        self.front = Node(binary, folder, "front", self._env, public_url)
+        self.back = Node(binary, folder, "back", self._env, self.front.public_url)
         self.nodes = (self.front, self.back)
         for node in self.nodes:
             node.configure(settings + more)

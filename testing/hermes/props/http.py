@@ -10,7 +10,10 @@ from typing import Any
 class Request:
     """One request."""
 
+    method: str
     path: str
+    # By their names in lower case.
+    headers: dict[str, str]
     body: bytes
 
 
@@ -20,13 +23,15 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
         return None
-    lengths = [line for line in head if line.lower().startswith("content-length:")]
-    length = int(lengths[0].split(":")[1]) if lengths else 0
-    return Request(head[0].split(" ")[1], await reader.readexactly(length))
+    pairs = (line.split(":", 1) for line in head[1:] if ":" in line)
+    headers = {name.lower(): value.strip() for name, value in pairs}
+    method, path, _ = head[0].split(" ")
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(method, path, headers, body)
 
 
-def response(answer: Any, status: str = "200 OK") -> bytes:
+def response(answer: Any, status: str = "200 OK", *headers: str) -> bytes:
     """A response with a JSON body."""
     body = json.dumps(answer).encode()
     head = [f"HTTP/1.1 {status}", "content-type: application/json", f"content-length: {len(body)}"]
-    return "\r\n".join([*head, "", ""]).encode() + body
+    return "\r\n".join([*head, *headers, "", ""]).encode() + body

@@ -23,12 +23,12 @@ class Node:
         folder: Path,
         name: str,
         env: dict[str, str],
-        public: "Node | None" = None,
+        public_url: str | None = None,
     ) -> None:
         self.port = free_port()
         self.config = folder / f"{name}.toml"
         # All nodes of a desk are found at one address, and vouch for each other by it.
-        self.public_url = public.public_url if public else f"http://127.0.0.1:{self.port}"
+        self.public_url = public_url or f"http://127.0.0.1:{self.port}"
         self._words = [str(binary), "serve", "--config", str(self.config)]
         self._folder = folder
         self._name = name

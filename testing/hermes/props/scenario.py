@@ -10,10 +10,12 @@ from typing import Any
 from props.postgres import Cluster
 from props.stage import Stage
 
-# Most scenarios are played on these, one at a time; some on a Discord and a Telegram at once.
+# Most scenarios are played on these, one at a time; some on a Discord and a Telegram at once, some
+# without any.
 EACH = ("discord", "webchat")
 BOTH = ("both",)
-PLATFORMS = EACH + BOTH
+NONE = ("none",)
+PLATFORMS = EACH + BOTH + NONE
 
 Act = Callable[[Any], Awaitable[None]]
 MakeStage = Callable[[Path, Cluster, str], Stage]

@@ -26,6 +26,8 @@ class Stage:
         self.cluster = cluster
         self.database = folder.name.replace("-", "_").lower()
         self.desk: Desk
+        # Where the desk is found, if not at its first node.
+        self.public_url: str | None = None
         self._folder = folder
         # Ends what was started, the last first, also when half of it never was, or will not go.
         self._ends = AsyncExitStack()
@@ -41,7 +43,8 @@ class Stage:
         template = "template1" if own_cluster else TEMPLATE
         await self.cluster.create_database(self.database, template)
         more = await self._settings()
-        self.desk = Desk(binary(), self._folder, self.cluster, self.database, more)
+        settings = (self.cluster, self.database, more, self.public_url)
+        self.desk = Desk(binary(), self._folder, *settings)
         if own_cluster:
             await self.desk.migrate()
         else:

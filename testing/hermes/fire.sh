@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Puts fire tokens, good and forged, before the stock client's own verifier, and compares what it
+# makes of each with what we say of it. The last line says how many it judged otherwise.
+#
+# usage: fire.sh [COUNT]
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/client.sh"
+
+mkdir -p "$cache"
+(
+    flock 9
+    [ -e "$venv/complete" ] || install_client
+) 9>"$venv.lock"
+
+cd "$repo"
+tokens=$(mktemp)
+trap 'rm -f "$tokens"' EXIT
+cargo run --quiet --locked -p nightdesk-testkit --no-default-features --features fire \
+    --example mint-fire -- "$@" >"$tokens"
+
+PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" - "$tokens" <<'PYTHON'
+import http.server
+import json
+import logging
+import sys
+import threading
+
+from plugins.cron_providers.chronos.verify import get_fire_verifier
+
+with open(sys.argv[1]) as file:
+    minted = json.load(file)
+keys = json.dumps(minted["jwks"]).encode()
+
+
+class Keys(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(keys)
+
+    def log_message(self, *_):
+        pass
+
+
+# It says of every forgery why it is one.
+logging.disable(logging.CRITICAL)
+served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Keys)
+threading.Thread(target=served.serve_forever, daemon=True).start()
+url = f"http://127.0.0.1:{served.server_port}/oauth/jwks.json"
+
+verify = get_fire_verifier()
+wrong = 0
+for case in minted["tokens"]:
+    claims = verify(
+        token=case["token"],
+        expected_audience=minted["audience"],
+        jwks_or_key=url,
+        issuer=minted["issuer"],
+    )
+    if (claims is not None) != case["good"]:
+        wrong += 1
+        judged = "refused" if claims is None else "believed"
+        print(f"{case['name']}: the stock client {judged} it")
+print(f"fire-tokens: tokens={len(minted['tokens'])} wrong={wrong}")
+sys.exit(1 if wrong or not minted["tokens"] else 0)
+PYTHON

@@ -1,0 +1,189 @@
+"""An agent's machine: the stock command line on it, and the stock server that is told of fires."""
+
+import asyncio
+import json
+import re
+import shutil
+import time
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from fires.portal import LIST
+from props.judge import require, until
+from props.machine import PYTHON, Machine
+from props.process import end, environment, free_port, spawn
+
+HERMES = str(PYTHON.with_name("hermes"))
+BOOT_SECS = 90
+# What a command takes usually.
+COMMAND_SECS = 1.5
+MOMENT_SECS = 2
+SHOWN_MAX = 300
+CREATED = re.compile(r"^Created job: (\w+)$", re.MULTILINE)
+
+# What anyone sets who has their jobs told by another. And nothing is to be installed meanwhile.
+CONFIG = """
+security:
+  allow_lazy_installs: false
+cron:
+  provider: chronos
+  chronos:
+    portal_url: "{portal}"
+    callback_url: "{door}"
+    expected_audience: "agent:{agent}"
+    nas_jwks_url: "{portal}/oauth/jwks.json"
+"""
+
+# A job of the client's that asks no model: it writes down when it runs.
+SCRIPT = "date +%s.%N >> {ran}"
+
+
+class Agent:
+    """One agent as the desk knows it, and a home on a machine of its own. No gateway runs there."""
+
+    def __init__(self, folder: Path, name: str, agent: str, portal: str) -> None:
+        self.name = name
+        self.id = agent
+        self.home = folder / f"{name}.home"
+        self._portal = portal
+        self._folder = folder
+        self._log = folder / f"{name}-serve.log"
+        settings = {"HERMES_HOME": str(self.home), "HERMES_PORTAL_BASE_URL": portal}
+        self._env = environment(self.home, **settings)
+        self._port = free_port()
+        self._command_secs = COMMAND_SECS
+        self._server: Process | None = None
+        self._is_up = False
+
+    def set_up(self, door: str, auth: dict[str, Any]) -> None:
+        """Makes its home, where it finds the desk and what it shows there."""
+        (self.home / "scripts").mkdir(parents=True)
+        (self.home / "ran").mkdir()
+        config = CONFIG.format(portal=self._portal, door=door, agent=self.id)
+        (self.home / "config.yaml").write_text(config)
+        self.log_in(auth)
+
+    def log_in(self, auth: dict[str, Any]) -> None:
+        """Has it show this from now on, and forget what it showed before."""
+        # Where the homes of a machine share what they were given.
+        shutil.rmtree(self.home / "shared", ignore_errors=True)
+        (self.home / "auth.json").write_text(json.dumps(auth))
+
+    def login(self) -> dict[str, Any]:
+        """What it shows at present."""
+        return json.loads((self.home / "auth.json").read_text())["providers"]["nous"]
+
+    async def cron(self, *words: str) -> str:
+        """Runs a command about jobs; what it said."""
+        began_at = time.monotonic()
+        code, said = await Machine(self.home).run([HERMES, "cron", *words], **self._env)
+        # Machines that tests run on are now busy, now not.
+        self._command_secs = max(time.monotonic() - began_at, self._command_secs / 2)
+        require(code == 0, f"`hermes cron {' '.join(words)}` ended with {code}: {said}")
+        return said
+
+    def after(self, commands: int) -> str:
+        """An instant that is to come when so many commands are over, and a moment more."""
+        return soon(MOMENT_SECS + commands * 2 * self._command_secs)
+
+    async def create(self, name: str, when: str, times: int | None = None) -> str:
+        """Makes a job, perhaps for so many times; its id."""
+        script = SCRIPT.format(ran=self.home / "ran" / name)
+        (self.home / "scripts" / f"{name}.sh").write_text(script)
+        words = ["--name", name, "--no-agent", "--script", f"{name}.sh", "--deliver", "local"]
+        words += ["--repeat", str(times)] if times else []
+        # By now it may have run, and be forgotten.
+        made = CREATED.search(said := await self.cron("create", when, *words))
+        require(made is not None, f"no job was made: {said}")
+        return made[1]
+
+    def jobs(self) -> dict[str, dict[str, Any]]:
+        """The jobs it knows, by their names."""
+        jobs = json.loads((self.home / "cron" / "jobs.json").read_text())["jobs"]
+        return {job["name"]: job for job in jobs}
+
+    def runs(self, name: str) -> list[float]:
+        """When a job ran."""
+        ran = self.home / "ran" / name
+        return [float(line) for line in ran.read_text().splitlines()] if ran.exists() else []
+
+    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """Asks the desk as the client would."""
+        return await ask(self._portal + path, self.login()["access_token"], method, **more)
+
+    async def armed(self) -> dict[str, str]:
+        """The instants the desk has for it, by job."""
+        answer = await self.ask("GET", LIST)
+        require(answer.status_code == 200, f"list: {answer.status_code} {answer.text[:SHOWN_MAX]}")
+        rows = answer.json()["armed"]
+        require(all(row["schedule_id"] for row in rows), f"rows without a name: {rows}")
+        return {row["job_id"]: row["fire_at"] for row in rows}
+
+    async def start(self) -> None:
+        """Starts its server; returns when it is up."""
+        await self.begin()
+        await until(f"{self.name} is up", lambda: self._is_up, BOOT_SECS)
+
+    async def begin(self) -> None:
+        """Starts its server."""
+        words = [HERMES, "serve", "--port", str(self._port), "--skip-build"]
+        with self._log.open("ab") as log:
+            self._server = await spawn(words, self._folder, self._env, log)
+        asyncio.create_task(self._knock(self._server))
+
+    async def door(self) -> int | None:
+        """Where its server is, if it is up. If it is off, it is started."""
+        if self._server is None:
+            await self.begin()
+        return self._port if self._is_up else None
+
+    async def killed(self) -> None:
+        """Turns its machine off."""
+        if self._server is not None:
+            end(self._server)
+            await self._server.wait()
+        self._server, self._is_up = None, False
+
+    @asynccontextmanager
+    async def gateway(self) -> AsyncIterator[None]:
+        """Has a gateway run for a while."""
+        with (self._folder / f"{self.name}-gateway.log").open("ab") as log:
+            running = await spawn([HERMES, "gateway", "run", "-v"], self._folder, self._env, log)
+        try:
+            yield
+        finally:
+            end(running)
+            await running.wait()
+
+    async def _knock(self, server: Process) -> None:
+        while server.returncode is None and not self._is_up:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                writer.close()
+                self._is_up = True
+            except OSError:
+                await asyncio.sleep(0.05)
+
+
+async def ask(url: str, token: str, method: str, **more: Any) -> httpx.Response:
+    """Asks with a token, or without."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        return await http.request(method, url, headers=headers, **more)
+
+
+def by_token(token: str) -> dict[str, Any]:
+    """What an agent keeps that has a token and no session."""
+    login = {"access_token": token, "expires_at": soon(3600)}
+    return {"version": 1, "providers": {"nous": login}}
+
+
+def soon(secs: float) -> str:
+    """An instant from now on, or before, as a person would write it."""
+    return (datetime.now(UTC) + timedelta(seconds=secs)).isoformat()

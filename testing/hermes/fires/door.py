@@ -1,0 +1,79 @@
+"""The door of the agents' machines: what they are told there, and what they answer."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+
+from fires.tap import Call, Tap, pass_on
+from props.http import response
+from props.judge import require
+
+FIRE = "/api/cron/fire"
+TAKEN = response({"status": "accepted"}, "202 Accepted")
+
+
+# The desk waits longer than that.
+SLOW_SECS = 2
+
+
+class Answer(Enum):
+    """What becomes of an answer. The machine gets the call, and gives it."""
+
+    LOST = "lost"
+    SLOW = "slow"
+
+
+# What becomes of a call instead of what should.
+Instead = bytes | Answer
+# Has a machine up and answers its port; nothing if it is not up yet.
+Machine = Callable[[], Awaitable[int | None]]
+
+
+class Door(Tap):
+    """Passes on to the agents' machines. Each is under the agent's name."""
+
+    def __init__(self, log: Path) -> None:
+        super().__init__(log)
+        self._machines: dict[str, Machine] = {}
+        self._instead: defaultdict[str, list[Instead]] = defaultdict(list)
+
+    def lead_to(self, name: str, machine: Machine) -> str:
+        """Has an agent's calls passed on; the URL of its door."""
+        self._machines[name] = machine
+        return f"{self.url}/{name}"
+
+    def answer_instead(self, job: str, *what: Instead) -> None:
+        """What becomes of the next calls about a job."""
+        self._instead[job] += what
+
+    async def answer(self, call: Call) -> bytes | None:
+        """What the machine says."""
+        _, name, *rest = call.request.path.split("/")
+        instead = self._instead[call.body["job_id"]]
+        what = instead.pop(0) if instead else None
+        if isinstance(what, bytes):
+            return what
+        port = await self._machines[name]()
+        if port is None:
+            return response({"error": "starting"}, "503 Service Unavailable", "retry-after: 1")
+        said = await pass_on(call.request, port, "/" + "/".join(rest))
+        if what is Answer.SLOW:
+            await asyncio.sleep(SLOW_SECS)
+        return None if what is Answer.LOST else said
+
+    def fires(self, job: str) -> list[Call]:
+        """What a machine was told of a job: always when it was due, and never before."""
+        calls = [call for call in self.calls if call.body["job_id"] == job]
+        for call in calls:
+            require(call.request.path.endswith(FIRE), f"called at {call.request.path}")
+            early_secs = due(call) - call.at
+            require(early_secs <= 0, f"told {early_secs:.3f} s early of {call.body}")
+        return calls
+
+
+def due(call: Call) -> float:
+    """When the fire is due that a call is about."""
+    return datetime.fromisoformat(call.body["fire_at"]).timestamp()

@@ -1,0 +1,10 @@
+"""Drives the stock client's cron against the desk. Run by `fires.sh`."""
+
+import sys
+
+from fires.scenarios import PLAYBILL
+from fires.stage import Stage
+from props.run import main
+
+if __name__ == "__main__":
+    sys.exit(main("hermes-cron", "fires.sh", PLAYBILL.find(), Stage, at_once=4))
