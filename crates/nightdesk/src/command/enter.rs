@@ -23,24 +23,30 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
     let pg = Arc::new(wiring::connect(config)?);
     let vault = config.vault().await?;
     let register = Register::over(Arc::<Pg>::clone(&pg), vault.clone());
+    let locksmith = wiring::locksmith(&pg, vault);
+    answer(config, (&register, &pg, &locksmith), command).await
+}
+
+async fn answer(
+    config: &Config,
+    (register, pg, locksmith): (&Register, &Arc<Pg>, &Locksmith),
+    command: Command,
+) -> anyhow::Result<Answer> {
     match command {
-        Command::Tenant(command) => {
-            let locksmith = wiring::locksmith(&pg, vault);
-            tenants(&register, &locksmith, command).await
-        }
-        Command::Agent(command) => agents(config, &register, &*pg, command).await,
-        Command::Bot(bot) => of_bots(config, &register, bot).await,
-        Command::Explain(explain) => explain::run(&register, &pg, explain).await,
-        Command::Link(link) => reach::link(&register, link).await,
-        Command::Binding(binding) => reach::binding(&register, binding).await,
-        Command::Grant(grant) => reach::grant(&register, grant).await,
-        Command::Gateway(gateway) => gateway::run(&register, &config.public_url(), gateway).await,
-        Command::Issuer(command) => issuer::run(config, &register, &pg, command).await,
-        Command::Inbox(inbox) => inbox::run(&register, &*pg, inbox).await,
-        Command::Wake(command) => wake::run(config, &register, &pg, command).await,
-        Command::Schedule(command) => schedule::run(config, &register, &pg, command).await,
-        Command::Audit(audit) => audit::run(config, &register, audit).await,
-        Command::Notice(Notice::List { tenant }) => notices(&register, &*pg, &tenant).await,
+        Command::Tenant(command) => tenants(register, locksmith, command).await,
+        Command::Agent(command) => agents(config, register, &**pg, command).await,
+        Command::Bot(bot) => of_bots(config, register, bot).await,
+        Command::Explain(explain) => explain::run(register, pg, explain).await,
+        Command::Link(link) => reach::link(register, link).await,
+        Command::Binding(binding) => reach::binding(register, binding).await,
+        Command::Grant(grant) => reach::grant(register, grant).await,
+        Command::Gateway(gateway) => gateway::run(register, &config.public_url(), gateway).await,
+        Command::Issuer(command) => issuer::run(config, register, pg, command).await,
+        Command::Inbox(inbox) => inbox::run(register, &**pg, inbox).await,
+        Command::Wake(command) => wake::run(config, register, pg, command).await,
+        Command::Schedule(command) => schedule::run(config, register, pg, command).await,
+        Command::Audit(audit) => audit::run(config, register, audit).await,
+        Command::Notice(Notice::List { tenant }) => notices(register, &**pg, &tenant).await,
         Command::Serve
         | Command::Dev { .. }
         | Command::Migrate
