@@ -300,7 +300,7 @@ fn schedule(
         wall: Arc::new(SystemClock::started()),
     };
     let callbacks = Arc::new(Callbacks::new(outside, minting));
-    Schedule::new(Arc::clone(pg), callbacks, clocks, lease.node().clone())
+    Schedule::new(Arc::<Pg>::clone(pg), callbacks, clocks, lease.node().clone())
 }
 
 /// What our own pages keep is not kept for ever.

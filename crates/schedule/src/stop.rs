@@ -12,7 +12,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::by_callback::ByCallback;
 use crate::job::{Arm, JobId, Target};
 use crate::metrics::Metrics;
-use crate::store::{Armed, Cancelled, Jobs, Report, Store};
+use crate::store::{Armed, Cancelled, Report, Store};
 
 mod rounds;
 mod telling;
@@ -49,7 +49,6 @@ pub enum ArmError {
 /// Tells agents that their jobs are due.
 pub struct Schedule {
     store: Arc<dyn Store>,
-    jobs: Arc<dyn Jobs>,
     by_callback: Arc<dyn ByCallback>,
     clocks: Clocks,
     node: Node,
@@ -69,14 +68,13 @@ impl std::fmt::Debug for Schedule {
 
 impl Schedule {
     /// The schedule of a node, in this life of it.
-    pub fn new<S: Store + Jobs + 'static>(
-        store: Arc<S>,
+    pub fn new(
+        store: Arc<dyn Store>,
         by_callback: Arc<dyn ByCallback>,
         clocks: Clocks,
         node: Node,
     ) -> Self {
         Self {
-            jobs: Arc::<S>::clone(&store),
             store,
             by_callback,
             clocks,
@@ -91,11 +89,6 @@ impl Schedule {
     /// What it counts.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
-    }
-
-    /// What an operator sees of jobs.
-    pub fn jobs(&self) -> &dyn Jobs {
-        &*self.jobs
     }
 
     /// Has this node look at once for what is due.

@@ -1,8 +1,8 @@
 //! `POST /api/agent-cron/relay`: a scheduler of the operator's says that a job is due.
 //!
-//! The desk has a scheduler of its own, which needs no relay. Another may call as well, or in its place where nodes
-//! sleep: it proves itself by a signature, and has the desk look at a job now. Whether it is due, the store says; so
-//! whoever has the operator's secret can make the desk look, and no more.
+//! The desk has a scheduler of its own, which needs no relay. Another may call as well: it proves itself by a signature,
+//! and has the desk look at a job now. Whether it is due, the store says; so whoever has the operator's secret can make
+//! the desk look, and no more.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::gateways::{Gateways, read_body, refuse, try_later};
 use crate::problem::{self, Refusals};
 
 const WANTS: &str = "send JSON with tenant and agent_id, as ids, and job_id";
-const SIGN: &str = "sign with a line of schedule.relay_secrets_file; docs/cron.md shows how";
+const SIGN: &str = "sign with a line of schedule.relay_secrets_file; docs/time.md shows how";
 
 /// Whoever may say that a job is due.
 #[derive(Clone, Default)]

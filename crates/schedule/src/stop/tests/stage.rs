@@ -18,10 +18,10 @@ use uuid::Uuid;
 
 use super::super::{Clocks, Schedule, StoreTime};
 use crate::by_callback::ByCallback;
-use crate::fire::{Claimed, End, Fire};
+use crate::fire::{Claimed, End};
 use crate::job::{Arm, FireAt, JobId, Policies, Target};
 use crate::outcome::{Deliver, Outcome};
-use crate::store::{Armed, Cancelled, Claims, FireEntry, Job, Jobs, Report, Store, Unarmed};
+use crate::store::{Armed, Cancelled, Claims, FireEntry, Report, Store, Unarmed};
 
 pub(super) const CALLBACK: &str = "https://agent.example.org";
 
@@ -181,31 +181,6 @@ impl Store for Book {
     }
 
     async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl Jobs for Book {
-    async fn jobs(
-        &self,
-        _: TenantScope,
-        _: Option<AgentId>,
-        _: Option<(AgentId, JobId)>,
-    ) -> Result<Vec<Job>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn job(&self, _: TenantScope, _: AgentId, _: &JobId) -> Result<Option<Job>, StoreError> {
-        Ok(None)
-    }
-
-    async fn fires(
-        &self,
-        _: TenantScope,
-        _: Option<(AgentId, Option<JobId>)>,
-        _: Option<FireId>,
-    ) -> Result<Vec<Fire>, StoreError> {
         Ok(Vec::new())
     }
 }
