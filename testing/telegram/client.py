@@ -47,6 +47,10 @@ class Fake:
     def calls(self, method):
         return [call for call in self.control("calls") if call["method"] == method]
 
+    def polls(self):
+        """How many were begun: one that waits is in no list of calls yet."""
+        return self.control("polls", token=TOKEN)
+
     def end(self):
         self.process.stdin.close()
         self.process.wait(timeout=5)
@@ -100,10 +104,9 @@ async def polls_and_answers(fake):
 async def a_second_poller_ends_the_first(fake):
     async with bot(fake) as first, bot(fake) as second:
         waiting = asyncio.create_task(first.get_updates(timeout=10))
-        await asyncio.sleep(0)
-        while not waiting.done():
-            await second.get_updates(timeout=0)
+        while fake.polls() == 0:
             await asyncio.sleep(0.05)
+        await second.get_updates(timeout=0)
         await refused(Conflict, waiting)
 
 

@@ -14,6 +14,9 @@ pub(super) fn answer(shared: &Shared, what: &str, asked: &Asked) -> Answered {
     if what == "calls" {
         return Ok(shared.world().calls.iter().map(told).collect());
     }
+    if what == "polls" {
+        return Ok(json!(shared.world().bot(token).ok_or_else(no)?.polls));
+    }
     shared.change(|world| match what {
         "bot" => {
             world.add_bot(token, asked.text("username").unwrap_or("fake_bot"));
