@@ -56,6 +56,12 @@ hermes-line-planted: _world
 hermes-cron *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/fires.sh {{ ARGS }}
 
+# Put fires, good and forged, before the SDK's door and before the stock client's verifier. Budget: 1 minute.
+fire-tokens:
+    cargo nextest run --locked --workspace --lib \
+        -E 'package(nightdesk-sdk) & test(/^cron::(token|tests::refusing)::/)'
+    testing/hermes/fire.sh
+
 # Hold our fake Telegram to its word with a client of others, and our adapter with a fake of others.
 telegram-others:
     cargo build --locked -p nightdesk-testkit --examples

@@ -16,6 +16,7 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
             "crates/api/",
             "crates/sdk/src/cron/",
             "crates/sdk/examples/ticking.rs",
+            "crates/nightdesk/tests/outside/ticking.rs",
         ],
     ),
 ];

@@ -14,6 +14,7 @@ mod readme;
 mod redis;
 mod discord;
 mod telegram;
+mod ticking;
 mod time;
 mod trace;
 mod waking;

@@ -54,15 +54,18 @@ pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> 
         anyhow::Ok(Node { name: NAME.to_owned(), epoch })
     })?;
     let count = u64::try_from(a_turn)?;
-    for turn in 0..=turns {
+    // The first two turns warm up. Each side goes first as often as the other.
+    for turn in 0..2 * (turns + 1) {
         due_now(cluster, a_turn)?;
-        let by_store = runtime.block_on(by_store(&pg, &node, a_turn))?;
-        due_now(cluster, a_turn)?;
-        let by_bare = by_bare(cluster, &node, a_turn)?;
-        // The first warms up.
-        if turn > 0 {
-            store.push(per_second(count, by_store));
-            bare.push(per_second(count, by_bare));
+        let of_store = turn % 4 == 0 || turn % 4 == 3;
+        let took = if of_store {
+            runtime.block_on(by_store(&pg, &node, a_turn))?
+        } else {
+            by_bare(cluster, &node, a_turn)?
+        };
+        if turn > 1 {
+            let side = if of_store { &mut store } else { &mut bare };
+            side.push(per_second(count, took));
         }
     }
     runtime.block_on(pg.close());

@@ -28,7 +28,7 @@ pub fn arm(cluster: &Cluster, per_agent: usize, port: u16) -> Result<()> {
 pub fn due(cluster: &Cluster, count: usize, in_seconds: u32) -> Result<u64> {
     let update = format!(
         "with at as (select date_trunc('second', now()) + interval '{in_seconds} s' as due),
-             some as (
+             these as (
                  select tenant_id, agent_id, job_id from schedules where next_at > now() + interval '1 year'
                  order by job_id, agent_id limit {count}
              ),
@@ -36,8 +36,8 @@ pub fn due(cluster: &Cluster, count: usize, in_seconds: u32) -> Result<u64> {
                  update schedules s
                  set next_at = at.due, due_at = at.due, arming = s.arming + 1,
                      fire_at = to_char(at.due at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"+00:00\"')
-                 from some, at
-                 where (s.tenant_id, s.agent_id, s.job_id) = (some.tenant_id, some.agent_id, some.job_id)
+                 from these, at
+                 where (s.tenant_id, s.agent_id, s.job_id) = (these.tenant_id, these.agent_id, these.job_id)
              )
          select (extract(epoch from due) * 1000000)::bigint from at"
     );
