@@ -131,8 +131,8 @@ async fn taken(provider: Arc<Provider>, event: Event) -> Result<(), String> {
     let Event::Message(message) = event else { return Err("only messages are sent".to_owned()) };
     let fire = message.content.message.fire.as_ref().ok_or("only fires are sent")?;
     let fired = provider.fired(&fire.job_id, &fire.fire_at, &fire.fire_id).await;
-    match fired.map_err(|error| error.to_string())? {
-        Fired::NotNow => Err("it comes again".to_owned()),
-        _ => Ok(()),
+    if fired.map_err(|error| error.to_string())? == Fired::NotNow {
+        return Err("it comes again".to_owned());
     }
+    Ok(())
 }
