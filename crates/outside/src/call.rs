@@ -19,6 +19,8 @@ pub struct Call<'a> {
     pub method: Method,
     /// What it shows for itself, as `Authorization: Bearer`.
     pub bearer: Option<&'a SecretString>,
+    /// What proves its body, as `X-Signature`.
+    pub signature: Option<&'a str>,
     /// What it says, as JSON.
     pub body: Option<Bytes>,
 }

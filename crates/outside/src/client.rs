@@ -80,7 +80,7 @@ impl Outside {
     /// URL answers; in all else the call is like any other, as if one more tenant made it.
     pub async fn keys(&self, url: &TenantUrl) -> Result<Reply, CallError> {
         const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
-        let call = Call { url, method: Method::Get, bearer: None, body: None };
+        let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
         self.read(OPERATOR, &call, ISSUER_KEYS_BYTES_MAX).await
     }
 

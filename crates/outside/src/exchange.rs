@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{
     ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT,
 };
-use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, SendRequest};
@@ -22,6 +22,7 @@ use crate::refused::Refused;
 const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const SIGNATURE: HeaderName = HeaderName::from_static("x-signature");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// What is read of an answer.
@@ -113,6 +114,10 @@ fn headers(call: &Call<'_>) -> Result<HeaderMap, Refused> {
         let mut value = HeaderValue::try_from(value).map_err(|_| Refused::Bearer)?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
+    }
+    if let Some(signature) = call.signature {
+        let value = HeaderValue::from_str(signature).map_err(|_| Refused::Bearer)?;
+        headers.insert(SIGNATURE, value);
     }
     Ok(headers)
 }

@@ -26,7 +26,8 @@ const NOBODY: [IpAddr; 0] = [];
 /// Each call is somebody else's, so that no rate stands before the guard.
 async fn call(outside: &Outside, url: &TenantUrl, number: usize) -> Result<Reply, CallError> {
     let tenant = TenantId::from_uuid(Uuid::from_u128(number as u128));
-    outside.call(tenant, Call { url, method: Method::Get, bearer: None, body: None }).await
+    let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
+    outside.call(tenant, call).await
 }
 
 /// Rules under which every URL can be read, so that the call itself has to refuse.

@@ -22,6 +22,7 @@ pub mod bearer;
 pub mod close;
 pub mod lines;
 pub mod http;
+pub mod delivery;
 pub mod file_head;
 pub mod secret;
 mod text;

@@ -97,7 +97,7 @@ impl ByCallback for Callbacks {
         let said = Said { job_id: fire.job.as_str(), fire_at: fire.fire_at.as_str() };
         let body = serde_json::to_vec(&said).unwrap_or_default().into();
         let (bearer, body) = (Some(&token), Some(body));
-        let call = Call { url: &url, method: Method::Post, bearer, body };
+        let call = Call { url: &url, method: Method::Post, bearer, signature: None, body };
         match self.outside.call(fire.scope.tenant(), call).await {
             Ok(reply) => answered(&reply),
             Err(CallError::Busy { retry_after }) => Outcome::PutOff(retry_after),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 mod audit;
 mod chat;
+mod letters;
 mod listening;
 mod media;
 mod outside;
@@ -15,6 +16,7 @@ mod waking;
 
 pub use audit::*;
 pub use chat::*;
+pub use letters::*;
 pub use listening::*;
 pub use media::*;
 pub use outside::*;

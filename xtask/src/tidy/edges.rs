@@ -36,6 +36,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
     ("schedule", &["types", "outside"]),
+    // letters, as they are on the wire; some go to URLs that tenants name
+    ("courier", &["types", "protocol", "outside"]),
     ("media", &["types"]),
     // the only crate that knows two stops at once
     (

@@ -97,5 +97,6 @@ pub(crate) async fn get_for(
     outside: &Outside,
     url: &TenantUrl,
 ) -> Result<Reply, CallError> {
-    outside.call(tenant, Call { url, method: Method::Get, bearer: None, body: None }).await
+    let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
+    outside.call(tenant, call).await
 }

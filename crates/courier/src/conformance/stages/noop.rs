@@ -1,0 +1,44 @@
+//! Nobody is behind it.
+
+use async_trait::async_trait;
+
+use super::clock;
+use crate::conformance::{Seen, Stage};
+use crate::connectors::NoOp;
+
+pub(super) struct NoOpStage(NoOp);
+
+impl NoOpStage {
+    pub(super) fn new() -> Self {
+        Self(NoOp::new(clock()))
+    }
+}
+
+#[async_trait]
+impl Stage for NoOpStage {
+    type Connector = NoOp;
+
+    fn name(&self) -> &'static str {
+        "noop"
+    }
+
+    fn connector(&self) -> &NoOp {
+        &self.0
+    }
+
+    fn broken(&self) -> Option<&NoOp> {
+        None
+    }
+
+    fn agent(&self) -> Option<String> {
+        None
+    }
+
+    fn interrupts(&self) -> bool {
+        false
+    }
+
+    async fn seen(&self) -> Vec<Seen> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,72 @@
+//! No-op: nobody is reached, and it says so.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_protocol::delivery::{
+    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Payload, RequestResponseOpts,
+    Response, WakeOpts, WakeReceipt,
+};
+use nightdesk_types::Clock;
+
+use crate::connector::AgentConnector;
+use crate::error::ConnectorError;
+use crate::fresh::millis;
+
+/// Takes everything and hands nothing over: for desks without agents of their own.
+pub struct NoOp(Arc<dyn Clock>);
+
+impl NoOp {
+    /// One that tells time by this clock.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self(clock)
+    }
+}
+
+impl std::fmt::Debug for NoOp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NoOp")
+    }
+}
+
+#[async_trait]
+impl AgentConnector for NoOp {
+    fn static_capabilities() -> Capabilities {
+        let (no, yes) = (Some(false), Some(true));
+        let features = Features {
+            deliver: no,
+            wake: no,
+            list_agents: yes,
+            agent_status: no,
+            health_check: yes,
+            request_response: no,
+        };
+        Capabilities::of("noop", features)
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        Ok(Vec::new())
+    }
+
+    async fn deliver(&self, _: &str, _: &Payload) -> Result<DeliveryReceipt, ConnectorError> {
+        let delivered_at = millis(&*self.0);
+        Ok(DeliveryReceipt { delivered_at, delivery_skipped: true, ..DeliveryReceipt::default() })
+    }
+
+    async fn wake(&self, _: &str, _: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        Ok(WakeReceipt { woken_at: millis(&*self.0), ..WakeReceipt::default() })
+    }
+
+    async fn health_check(&self) -> bool {
+        true
+    }
+
+    async fn request_response(
+        &self,
+        _: &str,
+        _: &Payload,
+        _: &RequestResponseOpts,
+    ) -> Result<Response, ConnectorError> {
+        Err(ConnectorError::NotImplemented("request_response"))
+    }
+}

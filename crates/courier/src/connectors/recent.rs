@@ -1,0 +1,60 @@
+//! Recent: letters that a way without a memory of its own knows again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use nightdesk_types::limits::RECENT_LETTERS_MAX;
+
+/// The last letters, by agent and emit, and what came of them.
+#[derive(Debug)]
+pub(super) struct Recent<T>(Mutex<Kept<T>>);
+
+#[derive(Debug)]
+struct Kept<T> {
+    receipts: HashMap<(String, String), T>,
+    order: VecDeque<(String, String)>,
+}
+
+impl<T: Clone> Recent<T> {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Kept { receipts: HashMap::new(), order: VecDeque::new() }))
+    }
+
+    /// What came of this one, if it was here before.
+    pub(super) fn of(&self, agent: &str, dispatch_id: &str) -> Option<T> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.receipts.get(&(agent.to_owned(), dispatch_id.to_owned())).cloned()
+    }
+
+    /// Keeps what came of one, in place of the oldest.
+    pub(super) fn keep(&self, agent: &str, dispatch_id: &str, receipt: T) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (agent.to_owned(), dispatch_id.to_owned());
+        if kept.receipts.insert(key.clone(), receipt).is_none() {
+            kept.order.push_back(key);
+        }
+        if kept.order.len() > RECENT_LETTERS_MAX
+            && let Some(oldest) = kept.order.pop_front()
+        {
+            kept.receipts.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_goes_when_there_are_too_many() {
+        let recent = Recent::new();
+        for number in 0..=RECENT_LETTERS_MAX {
+            recent.keep("perry", &number.to_string(), number);
+        }
+
+        assert_eq!(recent.of("perry", "0"), None);
+        assert_eq!(recent.of("perry", "1"), Some(1));
+        assert_eq!(recent.of("perry", &RECENT_LETTERS_MAX.to_string()), Some(RECENT_LETTERS_MAX));
+        assert_eq!(recent.of("other", "1"), None);
+    }
+}

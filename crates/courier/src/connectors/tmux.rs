@@ -1,0 +1,246 @@
+//! Tmux: a letter is typed into the terminal where its agent works.
+//!
+//! What is typed is text and nothing else: no shell reads it on the way, no key is pressed but the last, and
+//! no sign of it can move a cursor.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_protocol::delivery::{
+    Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Meta, Payload,
+    RequestResponseOpts, Response, WakeOpts, WakeReceipt,
+};
+use nightdesk_types::Clock;
+use nightdesk_types::limits::{TMUX_WAIT, TMUX_WORDS_BYTES_MAX};
+use tokio::process::Command;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::recent::Recent;
+use super::{meta_of, woken};
+use crate::address::Address;
+use crate::connector::AgentConnector;
+use crate::error::{Cause, ConnectorError};
+use crate::fresh::millis;
+
+/// Bytes of the name of a session or a window.
+const TARGET_BYTES_MAX: usize = 64;
+
+/// A name that tmux could take for something else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a tmux session or window is named by 1 to 64 letters, digits, dashes and underscores, not {0:?}"
+)]
+pub struct BadTarget(pub String);
+
+/// Types letters into terminals. An agent is a tmux session; a session of the agent is a window in it.
+pub struct Tmux {
+    /// Which server, as `tmux -L` names it.
+    server: String,
+    agents: BTreeMap<String, String>,
+    clock: Arc<dyn Clock>,
+    recent: Recent<Option<String>>,
+    /// One at a time: nobody's words come between another's.
+    typing: Mutex<()>,
+}
+
+impl std::fmt::Debug for Tmux {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { server, agents, .. } = self;
+        f.debug_struct("Tmux")
+            .field("server", server)
+            .field("agents", agents)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tmux {
+    /// Agents by the names of their tmux sessions, on the server of this name.
+    pub fn new(
+        server: &str,
+        agents: BTreeMap<String, String>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, BadTarget> {
+        let bad = agents.values().map(String::as_str).chain([server]).find(|name| !is_target(name));
+        if let Some(bad) = bad {
+            return Err(BadTarget(bad.to_owned()));
+        }
+        let (server, recent) = (server.to_owned(), Recent::new());
+        Ok(Self { server, agents, clock, recent, typing: Mutex::new(()) })
+    }
+
+    /// Types a letter, once. Answers the window it went to, if one was named.
+    async fn say(
+        &self,
+        agent_id: &str,
+        session: Option<&str>,
+        (meta, words): (&Meta, &str),
+    ) -> Result<Option<String>, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let address = Address::of(agent_id);
+        let known = address.known(|name| self.agents.contains_key(name));
+        let name = known.ok_or_else(|| fails(Cause::UnknownAgent))?;
+        let target = target(&self.agents[name], session).map_err(|error| fails(error.into()))?;
+        let line = line(meta, words);
+        if line.len() > TMUX_WORDS_BYTES_MAX {
+            let most = format!("a terminal is typed at most {TMUX_WORDS_BYTES_MAX} bytes");
+            return Err(fails(Cause::Invalid(most)));
+        }
+        let _typing = self.typing.lock().await;
+        if let Some(before) = self.recent.of(name, &meta.dispatch_id) {
+            return Ok(before);
+        }
+        self.run(&["send-keys", "-t", &target, "-l", "--", &line]).await.map_err(fails)?;
+        self.run(&["send-keys", "-t", &target, "Enter"]).await.map_err(fails)?;
+        let session = session.map(str::to_owned);
+        self.recent.keep(name, &meta.dispatch_id, session.clone());
+        Ok(session)
+    }
+
+    /// Asks tmux for something, and no shell.
+    async fn run(&self, arguments: &[&str]) -> Result<(), Cause> {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", &self.server]).args(arguments);
+        tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        let ran = timeout(TMUX_WAIT, tmux.output()).await.map_err(|_| Cause::TimedOut)?;
+        let ran = ran.map_err(|error| Cause::Network(format!("tmux cannot be run: {error}")))?;
+        if ran.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ran.stderr);
+        Err(Cause::Network(format!("tmux: {}", said.trim())))
+    }
+
+    async fn is_up(&self, session: &str) -> bool {
+        self.run(&["has-session", "-t", &format!("={session}")]).await.is_ok()
+    }
+}
+
+impl From<BadTarget> for Cause {
+    fn from(bad: BadTarget) -> Self {
+        Self::Invalid(bad.to_string())
+    }
+}
+
+fn is_target(name: &str) -> bool {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
+    !name.is_empty()
+        && name.len() <= TARGET_BYTES_MAX
+        && !name.starts_with('-')
+        && name.chars().all(plain)
+}
+
+/// This session by its whole name, and this window of it: tmux would take the beginning of a name, too.
+fn target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
+    match window {
+        Some(window) if !is_target(window) => Err(BadTarget(window.to_owned())),
+        Some(window) => Ok(format!("={session}:={window}.")),
+        None => Ok(format!("={session}:.")),
+    }
+}
+
+/// A letter on one line: from where it comes, and what it says.
+fn line(meta: &Meta, words: &str) -> String {
+    let from = meta.origin.caller_agent_id.as_deref().unwrap_or(&meta.origin.skill_name);
+    let line = format!("[letter {} from {from}] {words}", meta.dispatch_id);
+    line.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
+}
+
+#[async_trait]
+impl AgentConnector for Tmux {
+    fn static_capabilities() -> Capabilities {
+        let (no, yes) = (Some(false), Some(true));
+        let features = Features {
+            deliver: yes,
+            wake: yes,
+            list_agents: yes,
+            agent_status: yes,
+            health_check: yes,
+            request_response: no,
+        };
+        Capabilities::of("tmux", features)
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        let agent = |agent_id: &String| AgentDescriptor {
+            agent_id: agent_id.clone(),
+            agent_name: None,
+            capabilities: Some(vec![
+                Ability::Deliver,
+                Ability::Wake,
+                Ability::Augment,
+                Ability::Template,
+            ]),
+        };
+        Ok(self.agents.keys().map(agent).collect())
+    }
+
+    async fn deliver(
+        &self,
+        agent_id: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        let session = Address::of(agent_id).session;
+        let said = (payload.meta(), payload.words());
+        let session_id = self.say(agent_id, session, said).await?;
+        let delivered_at = millis(&*self.clock);
+        Ok(DeliveryReceipt { delivered_at, session_id, ..DeliveryReceipt::default() })
+    }
+
+    async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        let (address, meta) = (Address::of(agent_id), meta_of(opts, millis(&*self.clock)));
+        let words = opts.context.as_deref().unwrap_or_default();
+        self.say(agent_id, address.session_of(opts), (&meta, words)).await?;
+        Ok(woken(&address, opts, millis(&*self.clock), true))
+    }
+
+    async fn health_check(&self) -> bool {
+        for session in self.agents.values() {
+            if !self.is_up(session).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn request_response(
+        &self,
+        _: &str,
+        _: &Payload,
+        _: &RequestResponseOpts,
+    ) -> Result<Response, ConnectorError> {
+        Err(ConnectorError::NotImplemented("request_response"))
+    }
+
+    async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {
+        let address = Address::of(agent_id);
+        let known = address.known(|name| self.agents.contains_key(name));
+        let name = known.ok_or_else(|| Cause::UnknownAgent.to(agent_id))?;
+        let is_up = self.is_up(&self.agents[name]).await;
+        Ok(if is_up { AgentStatus::Idle } else { AgentStatus::Asleep })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_taken_for_something_else() {
+        for bad in ["", "-t", "a:b", "a.b", "a b", "=a", "$1", "a;b", "a\n", &"x".repeat(65)] {
+            assert!(!is_target(bad), "{bad:?}");
+        }
+        assert_eq!(target("perry", Some("kitchen")).unwrap(), "=perry:=kitchen.");
+        assert_eq!(target("perry", Some("k;ls")), Err(BadTarget("k;ls".to_owned())));
+    }
+
+    #[test]
+    fn a_letter_is_one_line_and_moves_no_cursor() {
+        let meta = meta_of(&WakeOpts::default(), nightdesk_protocol::delivery::Millis(1));
+        let line = line(&meta, "a\nrm -rf /\u{1b}[2J\r\u{7}b");
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        assert!(line.ends_with("a rm -rf / [2J  b"), "{line:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Dispatch: who is asked to hand a letter over, and how.
+
+use std::sync::Arc;
+
+use nightdesk_protocol::delivery::{Kind, Meta, Millis, WakeOpts};
+use nightdesk_types::Clock;
+use nightdesk_types::limits::CONNECTOR_WAIT;
+use tokio::time::timeout;
+
+use crate::address::Address;
+use crate::connector::AgentConnector;
+use crate::error::{Cause, ConnectorError};
+use crate::fresh::{fresh_id, millis};
+use crate::run::Run;
+use crate::store::{Came, Receipts, Record, Route};
+
+/// What an author asks for with one call.
+#[derive(Clone, Debug, Default)]
+pub struct Notify {
+    /// For whom. With an `@` in it the agent is woken, otherwise it is handed over.
+    pub address: String,
+    /// What it is told.
+    pub words: String,
+    /// Whether to know it or to do it.
+    pub kind: Kind,
+    /// A label, which counts more than that of the skill.
+    pub event_type: Option<String>,
+    /// By what a reply finds who asked.
+    pub correlation_id: Option<String>,
+    /// By these ways alone.
+    pub connectors: Option<Vec<String>>,
+}
+
+/// What came of one call: one emit by every way that reaches its agent.
+#[derive(Clone, Debug)]
+pub struct Dispatched {
+    /// For whom it was.
+    pub address: String,
+    /// The emit.
+    pub dispatch_id: String,
+    /// When it was.
+    pub sent_at: Millis,
+    /// What came of it by each way. None: nobody reaches that agent.
+    pub records: Vec<Record>,
+}
+
+/// A connector that is not in order is not taken on.
+#[derive(Debug, thiserror::Error)]
+#[error("connector {0} is not healthy; see that what it needs is there")]
+pub struct Unhealthy(pub String);
+
+/// Asks connectors to hand letters over, one after the other, in the order in which they were taken on.
+pub struct Dispatcher {
+    connectors: Vec<(String, Arc<dyn AgentConnector>)>,
+    receipts: Arc<dyn Receipts>,
+    clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&String> = self.connectors.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Dispatcher").field("connectors", &names).finish_non_exhaustive()
+    }
+}
+
+impl Dispatcher {
+    /// One that knows nobody yet.
+    pub fn new(receipts: Arc<dyn Receipts>, clock: Arc<dyn Clock>) -> Self {
+        Self { connectors: Vec::new(), receipts, clock }
+    }
+
+    /// Takes a connector on, if it is healthy.
+    pub async fn take_on(
+        &mut self,
+        name: &str,
+        connector: Arc<dyn AgentConnector>,
+    ) -> Result<(), Unhealthy> {
+        let healthy = timeout(CONNECTOR_WAIT, connector.health_check()).await;
+        if !healthy.unwrap_or(false) {
+            return Err(Unhealthy(name.to_owned()));
+        }
+        self.connectors.push((name.to_owned(), connector));
+        Ok(())
+    }
+
+    /// Hands a letter over by every way that reaches its agent. What fails is told, and hinders nobody else.
+    pub async fn notify(&self, run: &Run, notify: &Notify) -> Dispatched {
+        let (dispatch_id, sent_at) = (fresh_id(), millis(&*self.clock));
+        let Notify { event_type, correlation_id, .. } = notify;
+        let emit = (dispatch_id.clone(), sent_at);
+        let meta = run.meta(emit, event_type.as_deref(), correlation_id.as_deref());
+        let address = Address::of(&notify.address);
+        let mut records = Vec::new();
+        for (name, connector) in &self.connectors {
+            if !is_meant(notify, name) || !reaches(&**connector, &address).await {
+                continue;
+            }
+            let (route, came) = ask(&**connector, notify, &meta).await;
+            let (dispatch_id, connector) = (dispatch_id.clone(), name.clone());
+            let record =
+                Record { dispatch_id, connector, address: notify.address.clone(), route, came };
+            self.note(run, &record).await;
+            records.push(record);
+        }
+        Dispatched { address: notify.address.clone(), dispatch_id, sent_at, records }
+    }
+
+    async fn note(&self, run: &Run, record: &Record) {
+        if let Err(error) = self.receipts.note(run.scope(), record).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "what came of a letter is not written down");
+        }
+    }
+}
+
+fn is_meant(notify: &Notify, name: &str) -> bool {
+    notify.connectors.as_ref().is_none_or(|names| names.iter().any(|named| named == name))
+}
+
+/// Whether a connector knows the agent. One that cannot say so is left out.
+async fn reaches(connector: &dyn AgentConnector, address: &Address<'_>) -> bool {
+    let Ok(Ok(agents)) = timeout(CONNECTOR_WAIT, connector.list_agents()).await else {
+        return false;
+    };
+    address.known(|name| agents.iter().any(|agent| agent.agent_id == name)).is_some()
+}
+
+/// Asks one connector: the address says what.
+async fn ask(connector: &dyn AgentConnector, notify: &Notify, meta: &Meta) -> (Route, Came) {
+    let (agent, words) = (notify.address.as_str(), notify.words.clone());
+    if !Address::of(agent).wakes() {
+        let payload = notify.kind.of(words, meta.clone());
+        let came = in_time(agent, connector.deliver(agent, &payload)).await;
+        return (Route::Deliver, came.map_or_else(Came::Failed, Came::Delivered));
+    }
+    let context = Some(words).filter(|words| !words.is_empty());
+    let opts = WakeOpts { context, meta: Some(Box::new(meta.clone())), ..WakeOpts::default() };
+    let came = in_time(agent, connector.wake(agent, &opts)).await;
+    (Route::Wake, came.map_or_else(Came::Failed, Came::Woken))
+}
+
+async fn in_time<T>(
+    agent: &str,
+    asked: impl Future<Output = Result<T, ConnectorError>>,
+) -> Result<T, ConnectorError> {
+    timeout(CONNECTOR_WAIT, asked).await.unwrap_or_else(|_| Err(Cause::TimedOut.to(agent)))
+}

@@ -1,0 +1,125 @@
+//! Run: who emits letters, and for whom.
+
+use nightdesk_protocol::delivery::{Meta, Millis, Origin, TriggerKind};
+use nightdesk_types::TenantScope;
+
+/// How a skill that was given no name is called where it notifies.
+const ANONYMOUS: &str = "(anonymous)";
+
+/// Something that runs and emits letters.
+#[derive(Clone, Debug)]
+pub struct Run {
+    scope: TenantScope,
+    skill: String,
+    entry: Option<String>,
+    trigger: TriggerKind,
+    caller: Option<String>,
+    event_type: Option<String>,
+}
+
+impl Run {
+    /// One that was triggered so, for whoever was proven to call. Nothing else ever says who called.
+    pub fn of(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
+        let skill = ANONYMOUS.to_owned();
+        Self { scope, skill, entry: None, trigger, caller, event_type: None }
+    }
+
+    /// The same, as this skill.
+    #[must_use]
+    pub fn named(self, skill: impl Into<String>) -> Self {
+        Self { skill: skill.into(), ..self }
+    }
+
+    /// The same, with a label for whatever it emits that has none of its own. An empty one is none.
+    #[must_use]
+    pub fn labelled(self, event_type: impl Into<String>) -> Self {
+        let event_type = Some(event_type.into()).filter(|label| !label.is_empty());
+        Self { event_type, ..self }
+    }
+
+    /// A skill that this one calls. Who had it run, and with what it began, stay; who stands between is not
+    /// told. Its label is its own.
+    #[must_use]
+    pub fn composing(&self, skill: impl Into<String>) -> Self {
+        let entry = self.entry.clone().unwrap_or_else(|| self.skill.clone());
+        let skill = skill.into();
+        Self {
+            entry: Some(entry).filter(|entry| *entry != skill),
+            skill,
+            event_type: None,
+            ..self.clone()
+        }
+    }
+
+    /// For whom it runs.
+    pub const fn scope(&self) -> TenantScope {
+        self.scope
+    }
+
+    /// What goes with something that it emits: the label of the call counts more than its own.
+    pub(crate) fn meta(
+        &self,
+        (dispatch_id, sent_at): (String, Millis),
+        event_type: Option<&str>,
+        correlation_id: Option<&str>,
+    ) -> Meta {
+        let label = event_type.map(str::to_owned).or_else(|| self.event_type.clone());
+        Meta {
+            dispatch_id,
+            sent_at,
+            origin: Origin {
+                skill_name: self.skill.clone(),
+                entry_skill_name: self.entry.clone(),
+                trigger_kind: self.trigger.clone(),
+                caller_agent_id: self.caller.clone(),
+            },
+            event_type: label.filter(|label| !label.is_empty()),
+            correlation_id: correlation_id.map(str::to_owned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::TenantScope;
+
+    use super::*;
+
+    fn run() -> Run {
+        Run::of(TenantScope::own(), TriggerKind::Agent, Some("cc".to_owned())).named("C")
+    }
+
+    fn meta(run: &Run, event_type: Option<&str>) -> Meta {
+        run.meta(("d".to_owned(), Millis(1)), event_type, None)
+    }
+
+    #[test]
+    fn who_had_it_run_is_kept_over_composition_and_the_middle_is_not_told() {
+        let (b, a) = (run().composing("B"), run().composing("B").composing("A"));
+        for (run, skill) in [(b, "B"), (a, "A")] {
+            let Origin { skill_name, entry_skill_name, caller_agent_id, .. } =
+                meta(&run, None).origin;
+            assert_eq!(skill_name, skill);
+            assert_eq!(entry_skill_name.as_deref(), Some("C"));
+            assert_eq!(caller_agent_id.as_deref(), Some("cc"));
+        }
+        assert_eq!(meta(&run(), None).origin.entry_skill_name, None);
+        let back = run().composing("B").composing("C");
+        assert_eq!(meta(&back, None).origin.entry_skill_name, None, "the same is not told twice");
+    }
+
+    #[test]
+    fn the_label_of_a_call_counts_more_than_that_of_its_skill() {
+        let labelled = run().labelled("skill");
+        let cases = [
+            (run(), None, None),
+            (run(), Some("call"), Some("call")),
+            (labelled.clone(), None, Some("skill")),
+            (labelled.clone(), Some("call"), Some("call")),
+            (labelled.labelled(""), None, None),
+        ];
+        for (run, call, want) in cases {
+            assert_eq!(meta(&run, call).event_type.as_deref(), want, "{run:?} {call:?}");
+        }
+    }
+}

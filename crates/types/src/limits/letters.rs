@@ -1,0 +1,60 @@
+//! Limits of letters: what agents hand to agents.
+
+use std::time::Duration;
+
+/// Bytes of what a letter says.
+pub const LETTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of an address, with its session.
+pub const ADDRESS_BYTES_MAX: usize = 256;
+
+/// Bytes of an id by which a repeat is recognised, or a reply finds who asked.
+pub const DISPATCH_ID_BYTES_MAX: usize = 128;
+
+/// Bytes of a label by which receivers sort, and of the name of a skill.
+pub const LETTER_LABEL_BYTES_MAX: usize = 256;
+
+/// Ways by which one letter may go at a time.
+pub const CONNECTORS_MAX: usize = 16;
+
+/// How long one way may take.
+pub const CONNECTOR_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a terminal may take to be written to.
+pub const TMUX_WAIT: Duration = Duration::from_secs(5);
+
+/// Bytes that are typed into a terminal at a time.
+pub const TMUX_WORDS_BYTES_MAX: usize = 16 * 1024;
+
+/// Letters that a way without a memory of its own knows again.
+pub const RECENT_LETTERS_MAX: usize = 1_024;
+
+/// How often a letter may be the answer to a letter.
+pub const HOPS_MAX: u32 = 8;
+
+/// Letters of one agent to one other in a second.
+pub const PAIR_PER_SECOND: u32 = 5;
+
+/// The longest that anybody waits for a reply.
+pub const EXCHANGE_WAIT_MAX: Duration = Duration::from_mins(5);
+
+/// How often one that waits for a reply looks for it, if nobody rings.
+pub const REPLY_LOOKED_EVERY: Duration = Duration::from_millis(250);
+
+/// Agents that are told of at a time.
+pub const AGENTS_PAGE_MAX: usize = 1_000;
+
+/// Letters on a page.
+pub const LETTERS_PAGE_MAX: usize = 100;
+
+/// How long it is known what came of a letter.
+pub const LETTERS_KEPT: Duration = Duration::from_hours(30 * 24);
+
+const _: () = assert!(
+    TMUX_WAIT.as_millis() < CONNECTOR_WAIT.as_millis(),
+    "a terminal gives up before who waits for it",
+);
+const _: () = assert!(
+    CONNECTOR_WAIT.as_millis() < EXCHANGE_WAIT_MAX.as_millis(),
+    "a reply may take longer than handing over what it is to",
+);
