@@ -39,6 +39,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // letters, as they are on the wire; some go to URLs that tenants name
     ("courier", &["types", "protocol", "outside"]),
     ("media", &["types"]),
+    ("shelf", &["types"]),
     // the only crate that knows two stops at once
     (
         "desk",

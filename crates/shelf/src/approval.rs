@@ -1,0 +1,149 @@
+//! Approval: who vouches for a skill.
+//!
+//! In unsecured mode its status line is enough. In secured mode that line must carry a signature over
+//! everything else, by a key whose private half is not here: see [`sign`].
+
+pub mod sign;
+
+use std::fmt;
+
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+
+use crate::header::Header;
+use crate::lines::lines;
+use crate::skill::SkillStatus;
+
+/// What a public key's DER begins with.
+const SPKI_PREFIX: [u8; 12] =
+    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+
+const KEY_BYTES: usize = 32;
+
+/// Signatures of this scheme are looked at, and no other's.
+const SCHEME: &str = "v3";
+
+/// By whom skills are approved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Approval {
+    /// By whoever writes it.
+    #[default]
+    Unsecured,
+    /// By whoever has the private half of this key.
+    Secured(PublicKey),
+}
+
+/// The public half of a key that approves skills.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey([u8; KEY_BYTES]);
+
+/// The text is not a public key.
+#[derive(Debug, thiserror::Error)]
+#[error("not an Ed25519 public key as PEM (SubjectPublicKeyInfo)")]
+pub struct BadPublicKey;
+
+impl PublicKey {
+    /// Takes a key's bytes.
+    pub const fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key's bytes.
+    pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
+        &self.0
+    }
+
+    /// Reads a key as it is kept in a file.
+    pub fn from_pem(text: &str) -> Result<Self, BadPublicKey> {
+        let der = pem_body(text, "PUBLIC KEY").ok_or(BadPublicKey)?;
+        let bytes = der.strip_prefix(&SPKI_PREFIX).ok_or(BadPublicKey)?;
+        Ok(Self(bytes.try_into().map_err(|_| BadPublicKey)?))
+    }
+
+    /// The key as it is kept in a file.
+    pub fn to_pem(&self) -> String {
+        pem(&[&SPKI_PREFIX[..], &self.0[..]].concat(), "PUBLIC KEY")
+    }
+
+    fn signed(&self, canonical: &str, signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ED25519, self.0).verify(canonical.as_bytes(), signature).is_ok()
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", hex::encode(self.0))
+    }
+}
+
+impl Approval {
+    /// Whether a skill may be run, and why not.
+    pub fn judge(&self, source: &str) -> Result<(), &'static str> {
+        match Header::of(source).status_said() {
+            SkillStatus::Approved => self.vouched_for(source),
+            SkillStatus::Draft => Err("it is a draft"),
+            SkillStatus::Disabled => Err("it is disabled"),
+        }
+    }
+
+    /// Whether who may vouch for these bytes does, whatever their status is.
+    pub fn vouched_for(&self, source: &str) -> Result<(), &'static str> {
+        let Self::Secured(key) = self else {
+            return Ok(());
+        };
+        let proof = Header::of(source).status.and_then(|line| line.proof);
+        let proof = proof.ok_or("its status line carries no signature")?;
+        let signature = signature_in(&proof)?;
+        if key.signed(&canonical(source), &signature) {
+            return Ok(());
+        }
+        Err("its signature is not of these bytes, or of another key")
+    }
+
+    /// What stands for it in a token.
+    pub(crate) fn word(&self) -> String {
+        match self {
+            Self::Unsecured => "unsecured".to_owned(),
+            Self::Secured(key) => hex::encode(key.0),
+        }
+    }
+}
+
+fn signature_in(proof: &str) -> Result<Vec<u8>, &'static str> {
+    let Some((SCHEME, signature)) = proof.split_once(':') else {
+        return Err("its signature is not of the scheme v3");
+    };
+    URL_SAFE_NO_PAD.decode(signature).map_err(|_| "its signature is not readable")
+}
+
+/// What is signed: every line but those of status and tags, with one kind of line end.
+pub fn canonical(source: &str) -> String {
+    let signed = lines(source).map(|line| line.text).filter(|text| !is_unsigned(text));
+    signed.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line may change without a new signature: wherever it stands, however it is written.
+fn is_unsigned(line: &str) -> bool {
+    let Some(rest) = line.trim_start().strip_prefix('#') else {
+        return false;
+    };
+    let Some((key, _)) = rest.split_once(':') else {
+        return false;
+    };
+    ["status", "tags"].iter().any(|unsigned| key.trim().eq_ignore_ascii_case(unsigned))
+}
+
+fn pem(der: &[u8], label: &str) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
+}
+
+fn pem_body(text: &str, label: &str) -> Option<Vec<u8>> {
+    let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
+    let body = text.trim().strip_prefix(begin.as_str())?.strip_suffix(end.as_str())?;
+    let body: String = body.split_whitespace().collect();
+    STANDARD.decode(body).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Stores with one fault each, and the case that must notice it. Several are faults of stores that exist.
+
+mod skill;
+mod data;
+
+pub use data::{DataFault, FaultyData, FaultyDataHarness};
+pub use skill::{FaultySkills, FaultySkillsHarness, SkillFault};
+
+use super::{DataHarness, SkillHarness, data_store, skill_store};
+
+/// How many faults were planted, and those that the case meant for them did not notice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Planted {
+    /// How many.
+    pub planted: usize,
+    /// Which were not noticed.
+    pub missed: Vec<String>,
+}
+
+impl Planted {
+    /// How many were noticed.
+    pub const fn caught(&self) -> usize {
+        self.planted - self.missed.len()
+    }
+
+    fn note(&mut self, fault: String, noticed: bool) {
+        self.planted += 1;
+        if !noticed {
+            self.missed.push(fault);
+        }
+    }
+}
+
+/// Plants every fault of a store of skills into one that has none.
+pub async fn plant_in_skills<H: SkillHarness + Clone>(good: &H) -> Planted {
+    let mut planted = Planted::default();
+    for fault in SkillFault::ALL {
+        let harness = FaultySkillsHarness { good: good.clone(), fault };
+        let failed = skill_store(&harness).await.failed();
+        planted.note(format!("{fault:?}: {failed:?}"), failed.contains(&fault.noticed_by()));
+    }
+    planted
+}
+
+/// Plants every fault of a store of data into one that has none.
+pub async fn plant_in_data<H: DataHarness + Clone>(good: &H) -> Planted {
+    let mut planted = Planted::default();
+    for fault in DataFault::ALL {
+        let harness = FaultyDataHarness { good: good.clone(), fault };
+        let failed = data_store(&harness).await.failed();
+        planted.note(format!("{fault:?}: {failed:?}"), failed.contains(&fault.noticed_by()));
+    }
+    planted
+}

@@ -1,0 +1,276 @@
+//! An entry of data: what a writer means, what a question means, and how one is told of the other. Every store
+//! asks this, so that all of them answer the same.
+
+use nightdesk_types::limits::{
+    AUTHOR_BYTES_MAX, DATA_BYTES_MAX, DATA_QUERY_DEFAULT, DATA_QUERY_MAX, DATA_SUMMARY_CHARS_MAX,
+    DATA_TAG_BYTES_MAX, DATA_TAGS_MAX, METADATA_BYTES_MAX, SHELF_QUERY_BYTES_MAX,
+};
+use serde_json::{Map, Value, json};
+
+use crate::data::{DataWrite, Expiry, PortableData, QueryFilters};
+use crate::error::DataStoreError;
+use crate::hash::token_of;
+use crate::plan::bytes_of;
+use crate::skill::OneOrMany;
+
+/// The one way of looking: all words must be there.
+pub const READ_BY_WORDS: &str = "fts";
+
+/// Every filter that is kept.
+pub const CURATED_FILTERS: [&str; 7] = [
+    "agent_id",
+    "domain_tags",
+    "knowledge_type",
+    "payload_type",
+    "pinned",
+    "thread_status",
+    "vault",
+];
+
+/// What a writer may note that has a place of its own, and of which kind it is.
+const CURATED: [(&str, IsSo); 6] = [
+    ("thread_status", Value::is_string),
+    ("pinned", Value::is_boolean),
+    ("confidence", Value::is_number),
+    ("payload_type", Value::is_string),
+    ("knowledge_type", Value::is_string),
+    ("vault", Value::is_string),
+];
+
+/// Whether a value is of a kind.
+type IsSo = fn(&Value) -> bool;
+
+/// What has a place of its own and is said otherwise, or by the store.
+const SAID_ELSEWHERE: [&str; 9] = [
+    "id",
+    "summary",
+    "detail",
+    "score",
+    "domain_tags",
+    "recipients",
+    "expires_at",
+    "created_at",
+    "agent_id",
+];
+
+/// An entry to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewData {
+    /// Its id: the same entry by the same writer has the same.
+    pub id: String,
+    /// What it says.
+    pub content: String,
+    /// What it is filed under.
+    pub tags: Option<Vec<String>>,
+    /// Whom it is meant for.
+    pub recipients: Option<Vec<String>>,
+    /// Until when it is wanted.
+    pub expires_at: Option<Expiry>,
+    /// What has a place of its own, who wrote it among it.
+    pub fields: Map<String, Value>,
+    /// What else is noted.
+    pub metadata: Option<Map<String, Value>>,
+}
+
+impl NewData {
+    /// What somebody wants to be kept, if it can be.
+    pub fn of(write: &DataWrite, writer: Option<&str>) -> Result<Self, DataStoreError> {
+        check(write)?;
+        let mut metadata = write.metadata.clone().unwrap_or_default();
+        let mut fields = curated(&mut metadata)?;
+        if let Some(writer) = writer {
+            fields.insert("agent_id".to_owned(), writer.into());
+        }
+        Ok(Self {
+            id: token_of(&json!([writer, write]).to_string()),
+            content: write.content.clone(),
+            tags: write.tags.clone(),
+            recipients: write.recipients.clone(),
+            expires_at: write.expires_at,
+            fields,
+            metadata: (!metadata.is_empty()).then_some(metadata),
+        })
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let noted = self.metadata.as_ref().map_or(0, bytes_of);
+        let lists = [&self.tags, &self.recipients].into_iter().flatten().flatten();
+        self.content.len() + noted + bytes_of(&self.fields) + lists.map(String::len).sum::<usize>()
+    }
+
+    /// Whether it is not wanted any more at a time.
+    pub fn has_expired(&self, now: i64) -> bool {
+        self.expires_at.flatten().is_some_and(|until| until <= now)
+    }
+
+    /// The entry as it is handed out.
+    pub fn portable(&self, created_at: i64, score: Option<f64>) -> PortableData {
+        let text = |key: &str| self.fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+        PortableData {
+            id: self.id.clone(),
+            summary: summary(&self.content),
+            detail: Some(self.content.clone()),
+            score,
+            thread_status: text("thread_status"),
+            pinned: self.fields.get("pinned").and_then(Value::as_bool),
+            confidence: self.fields.get("confidence").and_then(Value::as_f64),
+            domain_tags: self.tags.clone(),
+            payload_type: text("payload_type"),
+            knowledge_type: text("knowledge_type"),
+            recipients: self.recipients.clone(),
+            expires_at: self.expires_at,
+            created_at: Some(created_at),
+            agent_id: text("agent_id"),
+            vault: text("vault"),
+            metadata: self.metadata.clone(),
+        }
+    }
+}
+
+/// A question that can be answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataQuery {
+    /// The words; none: the newest.
+    pub words: String,
+    /// At most so many.
+    pub limit: usize,
+    /// Filed under any of these, unless there are none.
+    pub tags: Option<Vec<String>>,
+    /// With exactly these fields.
+    pub fields: Map<String, Value>,
+}
+
+impl DataQuery {
+    /// What somebody asks for, if it can be answered. A filter that is not kept is an error, unless they
+    /// said that they know.
+    pub fn of(filters: &QueryFilters, substrate: &str) -> Result<Self, DataStoreError> {
+        let is_kept = |key: &&String| CURATED_FILTERS.contains(&key.as_str());
+        let unsupported: Vec<_> =
+            filters.filters.keys().filter(|key| !is_kept(key)).cloned().collect();
+        if !unsupported.is_empty() && !filters.permissive_filters {
+            let supported = CURATED_FILTERS.map(ToOwned::to_owned).to_vec();
+            let substrate = substrate.to_owned();
+            return Err(DataStoreError::UnsupportedFilter { unsupported, supported, substrate });
+        }
+        if let Some(mode) = filters.mode.as_deref().filter(|mode| *mode != READ_BY_WORDS) {
+            let mode: String = mode.chars().take(DATA_TAG_BYTES_MAX).collect();
+            return Err(DataStoreError::query(format!("there is no mode {mode:?}, only `fts`")));
+        }
+        if filters.query.len() > SHELF_QUERY_BYTES_MAX || filters.query.contains('\0') {
+            let reason =
+                format!("a query has at most {SHELF_QUERY_BYTES_MAX} bytes, none of them zero");
+            return Err(DataStoreError::query(reason));
+        }
+        let mut fields: Map<_, _> = filters.filters.clone();
+        fields.retain(|key, _| is_kept(&key));
+        let tags = fields.remove("domain_tags").map(tags_in).transpose()?;
+        plain(&fields)?;
+        let limit = filters.limit.unwrap_or(DATA_QUERY_DEFAULT).min(DATA_QUERY_MAX);
+        Ok(Self { words: filters.query.clone(), limit, tags, fields })
+    }
+
+    /// Whether an entry has the tags and fields that are asked for.
+    pub fn is_met_by(&self, entry: &NewData) -> bool {
+        let filed = entry.tags.as_deref().unwrap_or_default();
+        self.tags.as_ref().is_none_or(|any| any.iter().any(|tag| filed.contains(tag)))
+            && self.fields.iter().all(|(key, value)| entry.fields.get(key) == Some(value))
+    }
+}
+
+/// The first line, or what fits of it.
+fn summary(content: &str) -> String {
+    let line = content.lines().next().unwrap_or_default();
+    if line.chars().count() <= DATA_SUMMARY_CHARS_MAX {
+        return line.to_owned();
+    }
+    let fits = DATA_SUMMARY_CHARS_MAX - ELLIPSIS.len();
+    line.chars().take(fits).chain(ELLIPSIS.chars()).collect()
+}
+
+const ELLIPSIS: &str = "...";
+
+fn check(write: &DataWrite) -> Result<(), DataStoreError> {
+    let refused = |reason: String| Err(DataStoreError::Query { reason });
+    if write.content.trim().is_empty() || write.content.len() > DATA_BYTES_MAX {
+        return refused(format!("an entry says something, in at most {DATA_BYTES_MAX} bytes"));
+    }
+    let noted = write.metadata.as_ref().map_or(0, bytes_of);
+    if noted > METADATA_BYTES_MAX {
+        return refused(format!("what is noted has more than {METADATA_BYTES_MAX} bytes"));
+    }
+    for list in [&write.tags, &write.recipients].into_iter().flatten() {
+        let fits = |text: &String| text.len() <= DATA_TAG_BYTES_MAX && !text.contains('\0');
+        if list.len() > DATA_TAGS_MAX || !list.iter().all(fits) {
+            return refused(format!(
+                "tags and recipients are at most {DATA_TAGS_MAX}, of {DATA_TAG_BYTES_MAX} bytes each"
+            ));
+        }
+    }
+    if write.content.contains('\0') || write.metadata.as_ref().is_some_and(has_zero) {
+        return refused("an entry has no zero bytes".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether there is a zero byte in what is noted. Databases keep none.
+pub(crate) fn has_zero(noted: &Map<String, Value>) -> bool {
+    noted.iter().any(|(key, value)| key.contains('\0') || value_has_zero(value))
+}
+
+fn value_has_zero(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(value_has_zero),
+        Value::Object(values) => has_zero(values),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Takes what has a place of its own out of what is noted.
+fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, DataStoreError> {
+    if let Some(key) = SAID_ELSEWHERE.iter().find(|key| metadata.contains_key(**key)) {
+        return Err(DataStoreError::query(format!("`{key}` is not said in the metadata")));
+    }
+    let mut fields = Map::new();
+    for (key, is_so) in CURATED {
+        let Some(value) = metadata.remove(key) else {
+            continue;
+        };
+        if !is_so(&value) {
+            return Err(DataStoreError::query(format!("`{key}` is of another kind")));
+        }
+        fields.insert(key.to_owned(), value);
+    }
+    Ok(fields)
+}
+
+fn tags_in(value: Value) -> Result<Vec<String>, DataStoreError> {
+    let tags: OneOrMany<String> = serde_json::from_value(value)
+        .map_err(|_| DataStoreError::query("`domain_tags` is a tag or a list of tags"))?;
+    let tags = tags.as_slice().to_vec();
+    if tags.len() > DATA_TAGS_MAX || tags.iter().any(|tag| tag.contains('\0')) {
+        return Err(DataStoreError::query(format!("`domain_tags` are at most {DATA_TAGS_MAX}")));
+    }
+    Ok(tags)
+}
+
+/// Says no to fields that nothing can be equal to.
+fn plain(fields: &Map<String, Value>) -> Result<(), DataStoreError> {
+    for (key, value) in fields {
+        let fits = match value {
+            Value::Bool(_) => key == "pinned",
+            Value::String(text) => {
+                key != "pinned" && text.len() <= AUTHOR_BYTES_MAX && !text.contains('\0')
+            }
+            Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+        };
+        if !fits {
+            return Err(DataStoreError::query(format!("`{key}` is of another kind, or too long")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

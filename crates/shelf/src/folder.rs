@@ -1,0 +1,210 @@
+//! A folder of skills: `NAME.skill.md` is what a skill says now, and what it said before lies beside it, in
+//! `.shelf`.
+//!
+//! # Promise
+//!
+//! A file is replaced as a whole or not at all. Who edits one by hand has changed the skill: the token of
+//! the folder goes by what its files say, not by when they were written, and what an edit replaced is still
+//! known when the next change is noted.
+
+mod room;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_types::limits::FOLDER_WAIT;
+use nightdesk_types::{Clock, StoreError};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use self::room::{Held, Room};
+use crate::approval::Approval;
+use crate::capability::{
+    CONTRACT_VERSION, Capabilities, ConnectorType, ManifestInfo, SkillFeatures, SkillStoreManifest,
+};
+use crate::contract::SkillStore;
+use crate::error::SkillStoreError;
+use crate::filter::page;
+use crate::hash::token_of;
+use crate::name::{check_name, is_plain};
+use crate::plan::{Draft, plan, plan_status};
+use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo};
+use crate::store::Revision;
+
+/// Skills in a folder.
+#[derive(Clone)]
+pub struct FolderSkills {
+    room: Arc<Room>,
+    approval: Approval,
+    clock: Arc<dyn Clock>,
+}
+
+impl FolderSkills {
+    /// The skills in a folder. It is made if there is none.
+    pub fn open(
+        path: impl Into<PathBuf>,
+        approval: Approval,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
+        let room = Room::open(path.into())?;
+        Ok(Self { room: Arc::new(room), approval, clock })
+    }
+
+    /// Works in the folder, alone, and not for ever.
+    async fn alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Held<'_>) -> Result<T, SkillStoreError> + Send + 'static,
+    ) -> Result<T, SkillStoreError> {
+        let room = Arc::clone(&self.room);
+        let done = spawn_blocking(move || work(&room.hold()?));
+        let waited = timeout(FOLDER_WAIT, done).await.map_err(|_| SkillStoreError::Timeout {
+            timeout_ms: u64::try_from(FOLDER_WAIT.as_millis()).unwrap_or(u64::MAX),
+        })?;
+        waited.map_err(|error| StoreError::broken("work in a folder of skills", error))?
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().as_second()
+    }
+}
+
+#[async_trait]
+impl SkillStore for FolderSkills {
+    fn static_capabilities() -> Capabilities<SkillFeatures> {
+        Capabilities {
+            connector_type: ConnectorType::SkillStore,
+            implementation: "folder".to_owned(),
+            contract_version: CONTRACT_VERSION.to_owned(),
+            features: SkillFeatures::ALL,
+        }
+    }
+
+    async fn load(
+        &self,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<SkillSource, SkillStoreError> {
+        let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
+        self.alone(move |folder| {
+            let current = known(folder, &name)?;
+            let Some(version) = version.filter(|version| *version != current.info.version) else {
+                return Ok(current.into_source());
+            };
+            let old = folder.earlier(&current, &version)?;
+            old.map(Revision::into_source)
+                .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version })
+        })
+        .await
+    }
+
+    async fn query(&self, filter: &SkillFilter) -> Result<Vec<SkillMeta>, SkillStoreError> {
+        let filter = filter.clone();
+        self.alone(move |folder| page(metas(folder)?, &filter)).await
+    }
+
+    async fn metadata(&self, name: &str) -> Result<SkillMeta, SkillStoreError> {
+        let name = name.to_owned();
+        self.alone(move |folder| Ok(known(folder, &name)?.meta())).await
+    }
+
+    async fn versions(&self, name: &str) -> Result<Vec<VersionInfo>, SkillStoreError> {
+        let name = name.to_owned();
+        self.alone(move |folder| {
+            let current = known(folder, &name)?;
+            let mut changes = folder.changes(&current)?;
+            changes.reverse();
+            Ok(changes)
+        })
+        .await
+    }
+
+    async fn store(
+        &self,
+        name: &str,
+        source: &str,
+        patch: &SkillPatch,
+    ) -> Result<VersionInfo, SkillStoreError> {
+        check_name(name)?;
+        let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
+        let (approval, now) = (self.approval.clone(), self.now());
+        self.alone(move |folder| {
+            let before = folder.current(&name)?;
+            let draft = Draft { name: &name, source: &source, patch: &patch };
+            let planned = plan(before.as_ref().map(|before| &before.kept), draft, &approval)?;
+            if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
+                return Ok(before.info.clone());
+            }
+            let by = (now, patch.author);
+            let next = Revision::next(&name, planned, before.as_ref(), by);
+            folder.put(before.as_ref(), &next)?;
+            Ok(next.info)
+        })
+        .await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), SkillStoreError> {
+        let name = name.to_owned();
+        self.alone(move |folder| {
+            known(folder, &name)?;
+            Ok(folder.remove(&name)?)
+        })
+        .await
+    }
+
+    async fn update_status(
+        &self,
+        name: &str,
+        status: SkillStatus,
+    ) -> Result<VersionInfo, SkillStoreError> {
+        let (name, approval, now) = (name.to_owned(), self.approval.clone(), self.now());
+        self.alone(move |folder| {
+            let before = known(folder, &name)?;
+            let planned = plan_status(&name, &before.kept, status, &approval)?;
+            if !planned.changes {
+                return Ok(before.as_it_stands());
+            }
+            let next = Revision::next(&name, planned, Some(&before), (now, None));
+            folder.put(Some(&before), &next)?;
+            Ok(next.info)
+        })
+        .await
+    }
+
+    async fn manifest(&self) -> Result<ManifestInfo<SkillStoreManifest>, SkillStoreError> {
+        let manifest = SkillStoreManifest {
+            kind: "folder".to_owned(),
+            root_dir: Some(self.room.root().display().to_string()),
+            ..<_>::default()
+        };
+        Ok(ManifestInfo { capabilities_version: CONTRACT_VERSION.to_owned(), manifest })
+    }
+
+    async fn version(&self) -> Result<Option<String>, SkillStoreError> {
+        self.alone(|folder| {
+            let mut seen: Vec<_> = metas(folder)?.iter().map(fingerprint).collect();
+            seen.sort();
+            Ok(Some(token_of(&seen.join("\n"))))
+        })
+        .await
+    }
+}
+
+/// What can be seen of a skill: its bytes, whose it is, and what is noted.
+fn fingerprint(skill: &SkillMeta) -> String {
+    let bag = skill.metadata_bag.as_ref().and_then(|bag| serde_json::to_string(bag).ok());
+    format!("{}:{}:{:?}:{bag:?}", skill.name, skill.content_hash, skill.author)
+}
+
+fn known(folder: &Held<'_>, name: &str) -> Result<Revision, SkillStoreError> {
+    let found = if is_plain(name) { folder.current(name)? } else { None };
+    found.ok_or_else(|| SkillStoreError::not_found(name))
+}
+
+fn metas(folder: &Held<'_>) -> Result<Vec<SkillMeta>, SkillStoreError> {
+    let mut metas = Vec::new();
+    for name in folder.names()? {
+        metas.extend(folder.current(&name)?.map(|current| current.meta()));
+    }
+    Ok(metas)
+}

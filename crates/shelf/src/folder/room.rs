@@ -1,0 +1,307 @@
+//! The room: where the files of a folder lie, and how they change.
+//!
+//! What a change leaves is written first, then the skill itself, then the log of its changes. Who dies in
+//! between leaves a skill that is newer than its log, as an edit by hand does.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use nightdesk_types::StoreError;
+use nightdesk_types::limits::{SKILL_BYTES_MAX, SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::header::Header;
+use crate::name::is_plain;
+use crate::plan::{Kept, Planned};
+use crate::skill::VersionInfo;
+use crate::store::Revision;
+
+/// What a skill's file is called after its name.
+const SUFFIX: &str = ".skill.md";
+
+/// Where what was before lies.
+const ASIDE: &str = ".shelf";
+
+/// How much longer than a skill its file may be: its status line may have been added.
+const STATUS_LINE_BYTES_MAX: usize = 256;
+
+/// How large the log of one skill may be.
+const LOG_BYTES_MAX: usize = 1024 * 1024;
+
+/// A folder.
+pub(super) struct Room {
+    root: PathBuf,
+}
+
+/// A folder in which nobody else works.
+pub(super) struct Held<'a> {
+    room: &'a Room,
+    _lock: File,
+}
+
+/// What became of a skill, the newest last.
+#[derive(Default, Serialize, Deserialize)]
+struct Log {
+    author: Option<String>,
+    metadata_bag: Option<Map<String, Value>>,
+    created_at: i64,
+    status_changed_at: i64,
+    changes: Vec<VersionInfo>,
+}
+
+impl Room {
+    pub(super) fn open(root: PathBuf) -> Result<Self, StoreError> {
+        let aside = root.join(ASIDE);
+        fs::create_dir_all(aside).map_err(|error| failed("open a folder of skills", error))?;
+        Ok(Self { root })
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Waits until nobody else works here, in this process or another.
+    pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
+        let lock = File::create(self.root.join(ASIDE).join("lock"));
+        let lock = lock.and_then(|lock| lock.lock().map(|()| lock));
+        let lock = lock.map_err(|error| failed("lock a folder of skills", error))?;
+        Ok(Held { room: self, _lock: lock })
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.root.join(format!("{name}{SUFFIX}"))
+    }
+
+    fn aside(&self, name: &str) -> PathBuf {
+        self.root.join(ASIDE).join(name)
+    }
+}
+
+impl Held<'_> {
+    /// The names of all skills.
+    pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
+        let listed = names(&self.room.root).map_err(|error| failed("list skills", error))?;
+        if listed.len() > SKILLS_MAX {
+            let many = format!("the folder has more than {SKILLS_MAX} skills");
+            return Err(StoreError::broken("list skills", many));
+        }
+        Ok(listed)
+    }
+
+    /// A skill as it is.
+    pub(super) fn current(&self, name: &str) -> Result<Option<Revision>, StoreError> {
+        let Some((source, at)) = self.file(name)? else {
+            return Ok(None);
+        };
+        let log = self.log(name)?;
+        Ok(Some(revision(name, source, at, log)))
+    }
+
+    /// A skill as it last was with a version.
+    pub(super) fn earlier(
+        &self,
+        current: &Revision,
+        version: &str,
+    ) -> Result<Option<Revision>, StoreError> {
+        let name = &current.info.name;
+        let changes = self.changes(current)?;
+        let Some(info) = changes.into_iter().rev().find(|change| change.version == version) else {
+            return Ok(None);
+        };
+        let path = self.room.aside(name).join(&info.content_hash);
+        let read = read(&path, SKILL_BYTES_MAX + STATUS_LINE_BYTES_MAX);
+        let source = read.map_err(|error| failed("read what a skill was", error))?;
+        let kept = Kept { source, ..current.kept.clone() };
+        let status_changed_at = info.changed_at;
+        Ok(Some(Revision { info, kept, status_changed_at, ..current.clone() }))
+    }
+
+    /// What became of a skill, the newest last.
+    pub(super) fn changes(&self, current: &Revision) -> Result<Vec<VersionInfo>, StoreError> {
+        let mut changes = self.log(&current.info.name)?.changes;
+        if changes.last().is_none_or(|last| last.content_hash != current.info.content_hash) {
+            changes.push(current.info.clone());
+        }
+        Ok(changes)
+    }
+
+    /// Puts a revision in place of the one before.
+    pub(super) fn put(&self, before: Option<&Revision>, next: &Revision) -> Result<(), StoreError> {
+        let name = &next.info.name;
+        if before.is_none() && self.names()?.len() >= SKILLS_MAX {
+            let full = format!("a folder has at most {SKILLS_MAX} skills");
+            return Err(StoreError::broken("keep a skill", full));
+        }
+        let mut changes =
+            before.map(|before| self.changes(before)).transpose()?.unwrap_or_default();
+        changes.push(next.info.clone());
+        let forgotten = changes.len().saturating_sub(SKILL_REVISIONS_KEPT_MAX);
+        changes.drain(..forgotten);
+        let log = Log {
+            author: next.kept.author.clone(),
+            metadata_bag: next.kept.metadata_bag.clone(),
+            created_at: next.created_at,
+            status_changed_at: next.status_changed_at,
+            changes,
+        };
+        self.write(name, before, next, &log).map_err(|error| failed("keep a skill", error))
+    }
+
+    /// Removes a skill and all that it was.
+    pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let done = fs::remove_file(self.room.file(name))
+            .and_then(|()| sync(&self.room.root))
+            .and_then(|()| remove_all(&self.room.aside(name)));
+        done.map_err(|error| failed("remove a skill", error))
+    }
+
+    fn write(
+        &self,
+        name: &str,
+        before: Option<&Revision>,
+        next: &Revision,
+        log: &Log,
+    ) -> io::Result<()> {
+        let aside = self.room.aside(name);
+        if before.is_none() {
+            // Of one that was removed while somebody died.
+            remove_all(&aside)?;
+        }
+        fs::create_dir_all(&aside)?;
+        for revision in before.into_iter().chain([next]) {
+            let path = aside.join(&revision.info.content_hash);
+            if !path.exists() {
+                self.replace(&path, revision.kept.source.as_bytes())?;
+            }
+        }
+        self.replace(&self.room.file(name), next.kept.source.as_bytes())?;
+        self.replace(&aside.join(LOG), &serde_json::to_vec(log)?)?;
+        forget(&aside, log)
+    }
+
+    /// Replaces a file as a whole.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let new = self.room.root.join(ASIDE).join("new");
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&new, path)?;
+        path.parent().map_or(Ok(()), sync)
+    }
+
+    /// What a skill's file says, and since when.
+    fn file(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        let path = self.room.file(name);
+        // A link may lead anywhere, and is none of ours.
+        let Ok(about) = fs::symlink_metadata(&path).map(|about| (about.is_file(), about)) else {
+            return Ok(None);
+        };
+        let (true, about) = about else {
+            return Ok(None);
+        };
+        let at = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let at = at.and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(0);
+        match read(&path, SKILL_BYTES_MAX + STATUS_LINE_BYTES_MAX) {
+            Ok(source) => Ok(Some((source, at))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!(
+                    skill.name = name,
+                    "the file of skill {name} is too long or no text"
+                );
+                Ok(None)
+            }
+            Err(error) => Err(failed("read a skill", error)),
+        }
+    }
+
+    fn log(&self, name: &str) -> Result<Log, StoreError> {
+        let path = self.room.aside(name).join(LOG);
+        let text = match read(&path, LOG_BYTES_MAX) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Log::default()),
+            Err(error) => return Err(failed("read what became of a skill", error)),
+        };
+        let read = serde_json::from_str(&text);
+        read.map_err(|error| StoreError::broken("read what became of a skill", error))
+    }
+}
+
+/// What became of a skill. No digest is called so.
+const LOG: &str = "log.json";
+
+/// What a file and the log of its changes say together.
+fn revision(name: &str, source: String, at: i64, log: Log) -> Revision {
+    let kept = Kept { source, author: log.author, metadata_bag: log.metadata_bag };
+    let found = Revision::first(name, kept, (at, None));
+    let Some(last) = log.changes.last() else {
+        return found;
+    };
+    let before = Revision {
+        info: last.clone(),
+        kept: found.kept.clone(),
+        created_at: log.created_at,
+        status_changed_at: log.status_changed_at,
+    };
+    if last.content_hash == found.info.content_hash {
+        return before;
+    }
+    let status = Header::of(&found.kept.source).status_said();
+    let previous_status = Some(last.status).filter(|previous| *previous != status);
+    let edited = Planned { kept: found.kept, status, previous_status, changes: true };
+    Revision::next(name, edited, Some(&before), (at, None))
+}
+
+fn names(root: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root)? {
+        let file = entry?.file_name();
+        let name = file.to_str().and_then(|file| file.strip_suffix(SUFFIX));
+        names.extend(name.filter(|name| is_plain(name)).map(ToOwned::to_owned));
+    }
+    Ok(names)
+}
+
+/// A text of at most so many bytes.
+fn read(path: &Path, bytes_max: usize) -> io::Result<String> {
+    let mut text = String::new();
+    let one_more = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(one_more).read_to_string(&mut text)?;
+    if text.len() > bytes_max {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too long"));
+    }
+    Ok(text)
+}
+
+/// Removes the bytes of versions that are not in the log any more.
+fn forget(aside: &Path, log: &Log) -> io::Result<()> {
+    for entry in fs::read_dir(aside)? {
+        let entry = entry?;
+        let is_known = entry.file_name().to_str().is_some_and(|file| {
+            file == LOG || log.changes.iter().any(|change| change.content_hash == file)
+        });
+        if !is_known {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_all(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What a folder lists is on the disk, too.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn failed(operation: &'static str, error: io::Error) -> StoreError {
+    StoreError::unavailable(operation, error)
+}

@@ -1,0 +1,208 @@
+//! Header: what the first lines of a skill say of it.
+//!
+//! A header line is `# Key: value`. The header ends with the first line that is neither empty nor begins
+//! with `#`; what looks like a header further down is none.
+
+use nightdesk_types::limits::{SKILL_HEADER_LINES_MAX, SKILL_HEADER_VALUES_MAX};
+
+use crate::lines::{Line, lines};
+use crate::skill::{SkillStatus, SkillType};
+
+/// What a header says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// What the skill calls itself. Its name in the store is another thing.
+    pub skill: Option<String>,
+    /// What it says of itself.
+    pub description: Option<String>,
+    /// What it is filed under.
+    pub tags: Vec<String>,
+    /// What it wants to be given.
+    pub vars: Vec<VarDeclared>,
+    /// What it gives.
+    pub returns: Vec<String>,
+    /// What it needs.
+    pub requires: Vec<String>,
+    /// What starts it.
+    pub triggers: Vec<TriggerDeclared>,
+    /// Where what it says goes.
+    pub outputs: Vec<OutputDeclared>,
+    /// What it is.
+    pub kind: Option<SkillType>,
+    /// Its first status line: it decides, and no other.
+    pub status: Option<StatusLine>,
+}
+
+/// Something a skill wants to be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VarDeclared {
+    /// Its name.
+    pub name: String,
+    /// What it is if nothing is given.
+    pub default: Option<String>,
+}
+
+/// Something that starts a skill: `cron: 0 3 * * *`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriggerDeclared {
+    /// Of what kind.
+    pub source: String,
+    /// When, or by what.
+    pub name: String,
+}
+
+/// Where what a skill says goes: `agent: perry`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputDeclared {
+    /// Of what kind.
+    pub kind: String,
+    /// Where to.
+    pub target: Option<String>,
+}
+
+/// A status line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusLine {
+    /// What it says, if that is a status.
+    pub status: Option<SkillStatus>,
+    /// What follows: what vouches for it.
+    pub proof: Option<String>,
+    /// Where the line begins, and how long it is.
+    at: (usize, usize),
+}
+
+impl Header {
+    /// Reads the header of a skill.
+    pub fn of(source: &str) -> Self {
+        let mut header = Self::default();
+        let of_header = |line: &Line<'_>| line.text.starts_with('#') || line.text.trim().is_empty();
+        for line in lines(source).take(SKILL_HEADER_LINES_MAX).take_while(of_header) {
+            header.read(line);
+        }
+        header
+    }
+
+    /// The status the bytes themselves say. Whoever says nothing is a draft.
+    pub fn status_said(&self) -> SkillStatus {
+        self.status.as_ref().and_then(|line| line.status).unwrap_or(SkillStatus::Draft)
+    }
+
+    fn read(&mut self, line: Line<'_>) {
+        let Some((key, value)) = line.text.trim_start_matches('#').trim_start().split_once(':')
+        else {
+            return;
+        };
+        let value = value.trim();
+        // The only one whose case counts: what is not seen here does not approve anything.
+        if key == "Status" {
+            self.status.get_or_insert_with(|| status_line(line, value));
+            return;
+        }
+        match key.to_ascii_lowercase().as_str() {
+            "skill" => keep_first(&mut self.skill, value),
+            "description" => keep_first(&mut self.description, value),
+            "type" => self.kind = self.kind.or_else(|| kind_of(value)),
+            "tags" => extend(&mut self.tags, listed(value)),
+            "returns" => extend(&mut self.returns, listed(value)),
+            "requires" => extend(&mut self.requires, listed(value)),
+            "vars" => extend(&mut self.vars, listed(value).map(|text| var_of(&text))),
+            "triggers" => extend(&mut self.triggers, trigger_of(value)),
+            "output" => extend(&mut self.outputs, output_of(value)),
+            _ => {}
+        }
+    }
+}
+
+/// The same bytes with another status. What vouches for them stays only with an approval.
+pub(crate) fn with_status(source: &str, status: SkillStatus) -> String {
+    let Some(line) = Header::of(source).status else {
+        return format!("# Status: {status}{}{source}", end_of_lines(source));
+    };
+    let proof = line.proof.filter(|_| status == SkillStatus::Approved);
+    let said = proof.map_or_else(
+        || format!("# Status: {status}"),
+        |proof| format!("# Status: {status} {proof}"),
+    );
+    let (at, bytes) = line.at;
+    [&source[..at], &said, &source[at + bytes..]].concat()
+}
+
+/// The same bytes, approved, with what vouches for them.
+pub(crate) fn with_proof(source: &str, proof: &str) -> String {
+    let plain = with_status(source, SkillStatus::Draft);
+    plain.replacen("# Status: Draft", &format!("# Status: Approved {proof}"), 1)
+}
+
+fn end_of_lines(source: &str) -> &'static str {
+    match source.find('\n') {
+        Some(at) if source[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+fn status_line(line: Line<'_>, value: &str) -> StatusLine {
+    let (word, proof) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
+    let proof = Some(proof.trim()).filter(|proof| !proof.is_empty());
+    StatusLine {
+        status: SkillStatus::in_header(word),
+        proof: proof.map(ToOwned::to_owned),
+        at: (line.at, line.text.len()),
+    }
+}
+
+fn keep_first(place: &mut Option<String>, value: &str) {
+    if !value.is_empty() {
+        place.get_or_insert_with(|| value.to_owned());
+    }
+}
+
+fn extend<T>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    let room = SKILL_HEADER_VALUES_MAX.saturating_sub(list.len());
+    list.extend(more.into_iter().take(room));
+}
+
+/// What stands between commas, but not between those inside quotes or brackets.
+fn listed(value: &str) -> impl Iterator<Item = String> {
+    let (mut parts, mut depth, mut quoted) = (vec![String::new()], 0_u32, false);
+    for c in value.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' | '{' | '(' if !quoted => depth += 1,
+            ']' | '}' | ')' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && depth == 0 && !quoted {
+            parts.push(String::new());
+        } else if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty())
+}
+
+fn var_of(text: &str) -> VarDeclared {
+    let (name, default) = text.split_once('=').map_or((text, None), |(n, d)| (n, Some(d)));
+    VarDeclared { name: name.trim().to_owned(), default: default.map(|d| d.trim().to_owned()) }
+}
+
+fn trigger_of(value: &str) -> Option<TriggerDeclared> {
+    let (source, name) = value.split_once(':')?;
+    Some(TriggerDeclared { source: source.trim().to_owned(), name: name.trim().to_owned() })
+}
+
+fn output_of(value: &str) -> Option<OutputDeclared> {
+    let (kind, target) = value.split_once(':').map_or((value, None), |(k, t)| (k, Some(t.trim())));
+    let target = target.filter(|target| !target.is_empty()).map(ToOwned::to_owned);
+    (!kind.trim().is_empty()).then(|| OutputDeclared { kind: kind.trim().to_owned(), target })
+}
+
+fn kind_of(value: &str) -> Option<SkillType> {
+    match value.to_ascii_lowercase().as_str() {
+        "procedural" => Some(SkillType::Procedural),
+        "data" => Some(SkillType::Data),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

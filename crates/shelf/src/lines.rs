@@ -1,0 +1,40 @@
+//! Lines, whichever way they end.
+
+/// A line of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    /// Where it begins.
+    pub(crate) at: usize,
+    /// What it says, without its end.
+    pub(crate) text: &'a str,
+}
+
+/// The lines of a text: they end with LF, CR LF, or a CR alone. What follows the last end is a line, too, if
+/// only an empty one.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut rest = Some(0);
+    std::iter::from_fn(move || {
+        let at = rest?;
+        let tail = &text[at..];
+        let Some(end) = tail.find(['\n', '\r']) else {
+            rest = None;
+            return Some(Line { at, text: tail });
+        };
+        let ends_with = if tail[end..].starts_with("\r\n") { 2 } else { 1 };
+        rest = Some(at + end + ends_with);
+        Some(Line { at, text: &tail[..end] })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_in_three_ways() {
+        let found: Vec<_> = lines("a\nb\r\nc\rd\n\n").map(|line| (line.at, line.text)).collect();
+
+        assert_eq!(found, [(0, "a"), (2, "b"), (5, "c"), (7, "d"), (9, ""), (10, "")]);
+        assert_eq!(lines("").count(), 1);
+    }
+}

@@ -1,0 +1,150 @@
+//! Plan: what a write leaves behind. Every store asks this, so that all of them answer the same.
+
+use nightdesk_types::limits::{AUTHOR_BYTES_MAX, METADATA_BYTES_MAX, SKILL_BYTES_MAX};
+use serde_json::{Map, Value};
+
+use crate::approval::Approval;
+use crate::entry::has_zero;
+use crate::error::SkillStoreError;
+use crate::header::{Header, with_status};
+use crate::name::check_name;
+use crate::skill::{SkillPatch, SkillStatus};
+
+/// A skill as it is before a write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Its bytes.
+    pub source: String,
+    /// Whose it is.
+    pub author: Option<String>,
+    /// What else is noted.
+    pub metadata_bag: Option<Map<String, Value>>,
+}
+
+/// What somebody wants to be kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its bytes.
+    pub source: &'a str,
+    /// What is said besides.
+    pub patch: &'a SkillPatch,
+}
+
+/// What is to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The skill.
+    pub kept: Kept,
+    /// Its status, which its bytes say, too.
+    pub status: SkillStatus,
+    /// Its status before, if that is another.
+    pub previous_status: Option<SkillStatus>,
+    /// Whether anything is another than it was.
+    pub changes: bool,
+}
+
+/// Decides what a write leaves behind.
+///
+/// The bytes are kept as they came, unless they say another status than the skill shall have. That is the
+/// one it has, but for what the patch says, or for a new one what its bytes say; and never approved by
+/// somebody who may not.
+pub fn plan(
+    kept: Option<&Kept>,
+    draft: Draft<'_>,
+    approval: &Approval,
+) -> Result<Planned, SkillStoreError> {
+    check(draft)?;
+    let author = author(kept, draft)?;
+    let had = kept.map(|kept| Header::of(&kept.source).status_said());
+    let said = Header::of(draft.source).status_said();
+    let wanted = draft.patch.status.or(had).unwrap_or(said);
+    let status = granted(wanted, draft.source, approval);
+    let source =
+        if said == status { draft.source.to_owned() } else { with_status(draft.source, status) };
+    let bag = draft.patch.metadata_bag.as_ref().or_else(|| kept?.metadata_bag.as_ref());
+    let planned = Kept { source, author, metadata_bag: bag.cloned() };
+    Ok(Planned {
+        changes: kept != Some(&planned),
+        kept: planned,
+        status,
+        previous_status: had.filter(|had| *had != status),
+    })
+}
+
+/// Decides what a change of status leaves behind.
+pub fn plan_status(
+    name: &str,
+    kept: &Kept,
+    status: SkillStatus,
+    approval: &Approval,
+) -> Result<Planned, SkillStoreError> {
+    if status == SkillStatus::Approved {
+        approval.vouched_for(&kept.source).map_err(|reason| SkillStoreError::ApprovalRejected {
+            skill_name: name.to_owned(),
+            reason: reason.to_owned(),
+        })?;
+    }
+    let had = Header::of(&kept.source).status_said();
+    let source =
+        if had == status { kept.source.clone() } else { with_status(&kept.source, status) };
+    Ok(Planned {
+        changes: source != kept.source,
+        kept: Kept { source, ..kept.clone() },
+        status,
+        previous_status: Some(had),
+    })
+}
+
+fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
+    check_name(draft.name)?;
+    let conflict = |reason| Err(SkillStoreError::conflict(draft.name, reason));
+    // What a status line may add is not counted.
+    if draft.source.len() > SKILL_BYTES_MAX {
+        return conflict(format!("it has more than {SKILL_BYTES_MAX} bytes"));
+    }
+    let bag = draft.patch.metadata_bag.as_ref();
+    let author = draft.patch.author.as_deref();
+    let has_zeros = draft.source.contains('\0')
+        || bag.is_some_and(has_zero)
+        || author.is_some_and(|author| author.contains('\0'));
+    if has_zeros {
+        return conflict("it has a zero byte".to_owned());
+    }
+    if bag.is_some_and(|bag| bytes_of(bag) > METADATA_BYTES_MAX) {
+        return conflict(format!("what is noted has more than {METADATA_BYTES_MAX} bytes"));
+    }
+    if author.is_some_and(|author| author.is_empty() || author.len() > AUTHOR_BYTES_MAX) {
+        return conflict(format!("an author has between 1 and {AUTHOR_BYTES_MAX} bytes"));
+    }
+    Ok(())
+}
+
+/// How many bytes something has when it is written down.
+pub(crate) fn bytes_of(noted: &Map<String, Value>) -> usize {
+    serde_json::to_vec(noted).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// Whose it is from now on: the first author's.
+fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, SkillStoreError> {
+    let first = kept.and_then(|kept| kept.author.as_ref());
+    let says = draft.patch.author.as_ref();
+    match (first, says) {
+        (Some(first), Some(says)) if first != says => {
+            Err(SkillStoreError::conflict(draft.name, format!("it is the skill of {first}")))
+        }
+        (first, says) => Ok(first.or(says).cloned()),
+    }
+}
+
+/// The status it may have.
+fn granted(wanted: SkillStatus, source: &str, approval: &Approval) -> SkillStatus {
+    match wanted {
+        SkillStatus::Approved if approval.vouched_for(source).is_err() => SkillStatus::Draft,
+        SkillStatus::Approved | SkillStatus::Draft | SkillStatus::Disabled => wanted,
+    }
+}
+
+#[cfg(test)]
+mod tests;
