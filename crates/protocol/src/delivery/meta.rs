@@ -56,6 +56,7 @@ pub struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_skill_name: Option<String>,
     /// How that one came to run.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub trigger_kind: TriggerKind,
     /// Who had it run, if that was proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,8 +65,6 @@ pub struct Origin {
 
 /// How a skill came to run. The set is open: whatever word comes goes on as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub enum TriggerKind {
     /// A clock struck.
     Cron,

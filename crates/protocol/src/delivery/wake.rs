@@ -14,6 +14,7 @@ pub struct WakeOpts {
     pub context: Option<String>,
     /// When. At once, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
     pub when: Option<When>,
     /// Which session of it. This counts more than one that stands in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,8 +37,6 @@ pub struct WakeRequest {
 
 /// When somebody is woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = i64))]
 pub enum When {
     /// Now.
     #[default]
