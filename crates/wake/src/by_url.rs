@@ -25,7 +25,8 @@ impl ByUrl for Outside {
             Ok(url) => url,
             Err(refused) => return Outcome::Failed(refused.to_string()),
         };
-        let call = Call { url: &url, method: Method::Get, bearer: None, signature: None, body: None };
+        let call =
+            Call { url: &url, method: Method::Get, bearer: None, signature: None, body: None };
         match Self::call(self, tenant, call).await {
             Ok(reply) if reply.status < 400 => {
                 Outcome::Taken(format!("{} in {} ms", reply.status, reply.took.as_millis()))

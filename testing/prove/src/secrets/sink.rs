@@ -48,14 +48,10 @@ impl Sink {
         format!("http://{}/v1/traces", self.address)
     }
 
-    /// The capability that the last call was made with.
-    pub(crate) fn last_capability(&self) -> Option<String> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).capabilities.last().cloned()
-    }
-
-    /// How often one was used.
-    pub(crate) fn capabilities_used(&self) -> usize {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).capabilities.len()
+    /// Whether a call was made with this one.
+    pub(crate) fn was_used(&self, capability: &str) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.capabilities.iter().any(|used| used == capability)
     }
 
     /// Every byte of traces.
