@@ -56,6 +56,18 @@ hermes-line-planted: _world
 hermes-cron *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/fires.sh {{ ARGS }}
 
+# Have two stock Hermes agents write to each other; ARGS as in testing/hermes/README.md. Budget: 4 minutes.
+hermes-letters *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/letters.sh {{ ARGS }}
+
+# Have a client of others use every tool of the desk's, and again. Budget: 1 minute.
+mcp: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/mcp/client.sh
+
+# Test the client for skillscript's runtime. Budget: 1 minute.
+skillscript:
+    clients/skillscript/test.sh
+
 # Put fires, good and forged, before the SDK's door and before the stock client's verifier. Budget: 1 minute.
 fire-tokens:
     cargo nextest run --locked --workspace --lib \
@@ -156,6 +168,11 @@ lost-hint *ARGS:
 scale-model:
     cargo build --locked -p nightdesk-prove --bin scale-model
     "$(dirname "$(just _built debug)")/scale-model"
+
+# Put every store to its contract's suite, and every suite to stores with planted faults.
+conformance:
+    cargo build --locked -p nightdesk-prove --bin conformance
+    "$(dirname "$(just _built debug)")/conformance"
 
 # Run two releases beside each other while the database is migrated. Nothing may be lost.
 rolling-upgrade *ARGS: _world

@@ -193,6 +193,54 @@ $$;
 
 ALTER FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_bytes bigint;
+begin
+    with gone as (
+        delete from data_entries d
+        where d.tenant_id = p_tenant and d.expires_at <= p_now and (d.data_id = p_id or d.data_id in (
+            select o.data_id from data_entries o
+            where o.tenant_id = p_tenant and o.expires_at <= p_now
+            order by o.expires_at limit rows_max
+        ))
+        returning d.bytes
+    )
+    select coalesce(sum(gone.bytes), 0) into v_bytes from gone;
+    perform shelf_grow(p_tenant, -v_bytes, 0);
+end
+$$;
+
+ALTER FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_allowed bigint := quota_of(p_tenant, 'data-entries');
+begin
+    insert into data_entries (tenant_id, data_id, content, tags, recipients, end_said, expires_at,
+        fields, metadata, bytes, created_at)
+    values (p_tenant, p_id, p_content, p_tags, p_recipients, p_end_said, p_expires_at, p_fields,
+        p_metadata, p_bytes, clock_timestamp())
+    on conflict do nothing;
+    if found then
+        if (select count(*) from data_entries d where d.tenant_id = p_tenant) > v_allowed then
+            raise exception 'data-entries' using errcode = 'ND001', detail = v_allowed::text;
+        end if;
+        perform shelf_grow(p_tenant, p_bytes, 0);
+    end if;
+    return (
+        select floor(extract(epoch from d.created_at))::bigint from data_entries d
+        where d.tenant_id = p_tenant and d.data_id = p_id
+    );
+end
+$$;
+
+ALTER FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.day_is_empty(day date) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -443,6 +491,15 @@ end
 $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_letter_hook(p_digest bytea) RETURNS TABLE(tenant uuid, agent uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    select h.tenant_id, h.agent_id from letter_hooks h where h.digest = p_digest
+$$;
+
+ALTER FUNCTION public.door_letter_hook(p_digest bytea) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) RETURNS TABLE(outcome text, tenant_id uuid, agent_id uuid, agent text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -802,6 +859,21 @@ end
 $$;
 
 ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.erase_letters() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from letters where tenant_id = new.tenant_id;
+    delete from letters_in where tenant_id = new.tenant_id;
+    delete from letter_grants where tenant_id = new.tenant_id;
+    delete from letter_hooks where tenant_id = new.tenant_id;
+    delete from letter_receipts where tenant_id = new.tenant_id;
+    return null;
+end
+$$;
+
+ALTER FUNCTION public.erase_letters() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1431,6 +1503,44 @@ $$;
 
 ALTER FUNCTION public.forget_fires(kept interval, rows_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_letters(kept interval, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    step bigint;
+    most bigint := 0;
+begin
+    delete from letters l
+    where (l.tenant_id, l.letter_id) in (
+        select o.tenant_id, o.letter_id from letters o
+        where o.sent_at < clock_timestamp() - kept and o.state <> 'scheduled'
+        order by o.sent_at limit rows_max for update skip locked
+    );
+    get diagnostics most = row_count;
+    delete from letters_in i
+    where (i.tenant_id, i.agent_id, i.letter_id) in (
+        select o.tenant_id, o.agent_id, o.letter_id from letters_in o
+        where o.put_at < clock_timestamp() - kept
+        order by o.put_at limit rows_max for update skip locked
+    );
+    get diagnostics step = row_count;
+    most := greatest(most, step);
+    delete from letter_receipts r
+    where (r.tenant_id, r.dispatch_id, r.connector, r.address) in (
+        select o.tenant_id, o.dispatch_id, o.connector, o.address from letter_receipts o
+        where o.noted_at < clock_timestamp() - kept
+        order by o.noted_at limit rows_max for update skip locked
+    );
+    get diagnostics step = row_count;
+    -- A full round of any is worth another.
+    return greatest(most, step);
+end
+$$;
+
+ALTER FUNCTION public.forget_letters(kept interval, rows_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_links(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -2048,6 +2158,249 @@ $_$;
 
 ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_from uuid;
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id into v_from from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+    perform works_for_both(p_tenant, v_from);
+    update letters l set body = null, seq = p_seq
+    where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null;
+end
+$$;
+
+ALTER FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    v_from uuid;
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id into v_from from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+    if not found then
+        return;
+    end if;
+    perform works_for_both(p_tenant, v_from);
+    update letters l set state = case l.state when 'scheduled' then 'put' else l.state end
+    where l.tenant_id = v_from and l.letter_id = p_letter and l.body is not null
+      -- What was taken back meanwhile is not put.
+      and letter_granted(l.tenant_id, l.agent_id, p_tenant, p_agent)
+    returning l.bot_id, l.chat_id, l.body into bot, chat, body;
+end
+$$;
+
+ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select p_tenant = p_to_tenant or 2 = (
+        select count(*) from letter_grants g
+        where (g.tenant_id, g.agent_id, g.peer_tenant_id, g.peer_agent_id) in (
+            (p_tenant, p_agent, p_to_tenant, p_to_agent),
+            (p_to_tenant, p_to_agent, p_tenant, p_agent)
+        )
+    )
+$$;
+
+ALTER FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamp with time zone, is_mutual boolean)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    mine letter_grants;
+begin
+    for mine in
+        select g.* from letter_grants g
+        where g.tenant_id = p_tenant and (p_agent is null or g.agent_id = p_agent)
+        order by g.agent_id, g.peer_tenant_id, g.peer_agent_id
+    loop
+        perform works_for_both(p_tenant, mine.peer_tenant_id);
+        return query select mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id, mine.granted_at,
+            letter_granted(p_tenant, mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id);
+    end loop;
+    perform works_for(p_tenant);
+end
+$$;
+
+ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) RETURNS record
+    LANGUAGE sql STABLE
+    AS $$
+    select g.name, h.next_seq - 1 > c.acked_seq
+    from lines l
+        join gateways g on g.tenant_id = l.tenant_id and g.gateway_id = l.gateway_id
+        join inbox_heads h on h.tenant_id = l.tenant_id and h.agent_id = l.agent_id
+        join inbox_cursors c on c.tenant_id = l.tenant_id and c.agent_id = l.agent_id
+    where l.tenant_id = p_tenant and l.agent_id = p_agent
+      and l.closed_at is null and node_lives(l.node, l.node_epoch)
+$$;
+
+ALTER FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    v_to uuid;
+begin
+    perform works_for(p_tenant);
+    update letters l set state = 'timed-out'
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.letter_id = p_letter
+      and l.state = 'put' and clock_timestamp() >= l.reply_by;
+    select l.to_tenant_id into v_to from letters l
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.letter_id = p_letter;
+    perform works_for_both(p_tenant, v_to);
+    return query
+    select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
+        l.correlation_id, l.hop, l.state, l.seq,
+        coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
+        l.reply_by, l.reply, l.replied_at
+    from letters l
+        left join inbox_cursors c
+            on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.letter_id = p_letter;
+end
+$$;
+
+ALTER FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, OUT outcome text, OUT letter uuid, OUT seq bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    now_at timestamptz := clock_timestamp();
+    v_hop  integer;
+    later  boolean := coalesce(p_due > now_at, false);
+begin
+    perform works_for_both(p_tenant, p_to_tenant);
+    select l.letter_id into letter from letters l
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.dispatch_id = p_dispatch
+      and l.to_tenant_id = p_to_tenant and l.to_agent_id = p_to_agent;
+    if found then
+        outcome := 'duplicate';
+        return;
+    end if;
+    if not letter_granted(p_tenant, p_agent, p_to_tenant, p_to_agent) then
+        outcome := 'not-granted';
+        return;
+    end if;
+    perform from agents a where a.tenant_id = p_to_tenant and a.agent_id = p_to_agent;
+    if not found then
+        outcome := 'unknown';
+        return;
+    end if;
+    select coalesce(max(i.hop), 0) + 1 into v_hop from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.put_at > now_at - p_hop_remembered;
+    if v_hop > p_hops_max then
+        outcome := 'hops';
+        return;
+    end if;
+    insert into letters (
+        tenant_id, letter_id, agent_id, to_tenant_id, to_agent_id, dispatch_id, route, kind, session,
+        correlation_id, hop, state, sent_at, due_at, reply_by, chat_id, bot_id, body)
+    values (p_tenant, p_letter, p_agent, p_to_tenant, p_to_agent, p_dispatch, p_route, p_kind, p_session,
+        p_correlation, v_hop, case when later then 'scheduled' else 'put' end, now_at,
+        case when later then p_due end, now_at + p_wait, p_chat, p_bot,
+        case when later then p_body end)
+    on conflict on constraint letters_one_per_dispatch do nothing;
+    if not found then
+        -- Another statement: the row was committed by somebody else after this one's snapshot.
+        select l.letter_id into strict letter from letters l
+        where l.tenant_id = p_tenant and l.agent_id = p_agent and l.dispatch_id = p_dispatch
+          and l.to_tenant_id = p_to_tenant and l.to_agent_id = p_to_agent;
+        outcome := 'duplicate';
+        return;
+    end if;
+    letter := p_letter;
+    insert into letters_in
+        (tenant_id, agent_id, letter_id, from_tenant_id, from_agent_id, hop, put_at)
+    values (p_to_tenant, p_to_agent, p_letter, p_tenant, p_agent, v_hop,
+        case when later then p_due else now_at end);
+    if later then
+        outcome := 'kept';
+        return;
+    end if;
+    seq := inbox_put_test(p_to_tenant, p_to_agent, p_bot, p_chat, p_body);
+    update letters l set seq = letter_put.seq where l.tenant_id = p_tenant and l.letter_id = p_letter;
+    outcome := 'stored';
+end
+$$;
+
+ALTER FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, OUT outcome text, OUT letter uuid, OUT seq bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    mine   letters;
+    now_at timestamptz;
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id, i.from_agent_id into from_tenant, from_agent from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+    if not found then
+        outcome := 'unknown';
+        return;
+    end if;
+    perform works_for_both(p_tenant, from_tenant);
+    select l.* into mine from letters l
+    where l.tenant_id = from_tenant and l.letter_id = p_letter for update;
+    now_at := clock_timestamp();
+    outcome := case when mine.state is null or mine.state = 'scheduled' then 'unknown'
+        when mine.state = 'replied' then 'again'
+        when mine.state = 'timed-out' or now_at >= mine.reply_by then 'late'
+        else 'taken' end;
+    if outcome = 'taken' then
+        update letters l set state = 'replied', reply = p_words, replied_at = now_at
+        where l.tenant_id = from_tenant and l.letter_id = p_letter;
+    elsif outcome = 'late' then
+        update letters l set state = 'timed-out'
+        where l.tenant_id = from_tenant and l.letter_id = p_letter;
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_sent   timestamptz := 'infinity';
+    v_letter uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+begin
+    perform works_for(p_tenant);
+    if p_before is not null then
+        select l.sent_at, l.letter_id into v_sent, v_letter from letters l
+        where l.tenant_id = p_tenant and l.agent_id = p_agent and l.letter_id = p_before;
+    end if;
+    return query
+    select l.letter_id from letters l
+    where l.tenant_id = p_tenant and l.agent_id = p_agent
+      and (l.sent_at, l.letter_id) < (v_sent, v_letter)
+    order by l.sent_at desc, l.letter_id desc limit letters_max;
+end
+$$;
+
+ALTER FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text DEFAULT 'desk'::text, p_grace interval DEFAULT '00:00:35'::interval) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2461,7 +2814,8 @@ CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     AS $$
     select case p_quota when 'agents' then 50 when 'grants' then 100
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
-        when 'armed-jobs' then 2000 when 'agent-jobs' then 200 end
+        when 'armed-jobs' then 2000 when 'agent-jobs' then 200
+        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -2649,6 +3003,114 @@ end
 $$;
 
 ALTER FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    written text;
+    step    bigint;
+    gone    bigint := 0;
+begin
+    foreach written in array array['skill_revisions', 'data_entries'] loop
+        execute format(
+            'delete from %I where ctid in (
+                 select ctid from %1$I where tenant_id = $1 limit $2
+             ) and tenant_id = $1', written
+        ) using p_tenant, rows_max;
+        get diagnostics step = row_count;
+        gone := gone + step;
+    end loop;
+    if gone = 0 then
+        delete from skills where tenant_id = p_tenant;
+        delete from shelves where tenant_id = p_tenant;
+    end if;
+    return gone;
+end
+$_$;
+
+ALTER FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_bytes   bigint;
+    v_allowed bigint := quota_of(p_tenant, 'shelf-bytes');
+begin
+    update shelves s set bytes = s.bytes + p_more, revision = s.revision + seen
+    where s.tenant_id = p_tenant returning s.bytes into strict v_bytes;
+    if p_more > 0 and v_bytes > v_allowed then
+        raise exception 'shelf-bytes' using errcode = 'ND001', detail = v_allowed::text;
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.shelf_lock(p_tenant uuid) RETURNS TABLE(approval_key bytea, now_secs bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    insert into shelves (tenant_id) values (p_tenant) on conflict do nothing;
+    return query
+    select s.approval_key, extract(epoch from clock_timestamp())::bigint from shelves s
+    where s.tenant_id = p_tenant for update;
+end
+$$;
+
+ALTER FUNCTION public.shelf_lock(p_tenant uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.skill_delete(p_tenant uuid, p_name text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_bytes bigint;
+begin
+    select coalesce(sum(octet_length(r.source)), 0) into v_bytes from skill_revisions r
+    where r.tenant_id = p_tenant and r.name = p_name;
+    delete from skills s where s.tenant_id = p_tenant and s.name = p_name;
+    if not found then
+        return false;
+    end if;
+    perform shelf_grow(p_tenant, -v_bytes, 1);
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.skill_delete(p_tenant uuid, p_name text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_allowed  bigint := least(quota_of(p_tenant, 'skills'), skills_max);
+    v_revision bigint;
+    v_gone     bigint;
+begin
+    insert into skills as s (tenant_id, name, revision, meta) values (p_tenant, p_name, 1, p_meta)
+    on conflict (tenant_id, name) do update set revision = s.revision + 1, meta = excluded.meta
+    returning s.revision into v_revision;
+    if v_revision = 1 and (select count(*) from skills s where s.tenant_id = p_tenant) > v_allowed then
+        raise exception 'skills' using errcode = 'ND001', detail = v_allowed::text;
+    end if;
+    insert into skill_revisions (tenant_id, name, revision, source, version, content_hash, status,
+        previous_status, changed_at, changed_by)
+    values (p_tenant, p_name, v_revision, p_source, p_version, p_hash, p_status, p_previous,
+        to_timestamp(p_changed_at), p_by);
+    with gone as (
+        delete from skill_revisions r
+        where r.tenant_id = p_tenant and r.name = p_name
+          and r.revision <= v_revision - revisions_max
+        returning octet_length(r.source) as bytes
+    )
+    select coalesce(sum(gone.bytes), 0) into v_gone from gone;
+    perform shelf_grow(p_tenant, octet_length(p_source) - v_gone, 1);
+end
+$$;
+
+ALTER FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) RETURNS record
     LANGUAGE plpgsql
@@ -3165,6 +3627,16 @@ $$;
 
 ALTER FUNCTION public.works_for(p_tenant uuid) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.works_for_both(p_one uuid, p_other uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', array[p_one, p_other]::text, true);
+end
+$$;
+
+ALTER FUNCTION public.works_for_both(p_one uuid, p_other uuid) OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -3322,6 +3794,26 @@ CREATE TABLE public.commands (
 ALTER TABLE ONLY public.commands FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.commands OWNER TO nightdesk_owner;
+
+CREATE TABLE public.data_entries (
+    tenant_id uuid NOT NULL,
+    data_id text NOT NULL COLLATE pg_catalog."C",
+    content text NOT NULL,
+    tags text[],
+    recipients text[],
+    end_said boolean NOT NULL,
+    expires_at bigint,
+    fields jsonb NOT NULL,
+    metadata jsonb,
+    bytes bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    words tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, content)) STORED NOT NULL,
+    CONSTRAINT data_entries_end_is_said CHECK ((end_said OR (expires_at IS NULL)))
+);
+
+ALTER TABLE ONLY public.data_entries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.data_entries OWNER TO nightdesk_owner;
 
 CREATE TABLE public.dedupe_keys (
     tenant_id uuid NOT NULL,
@@ -3483,6 +3975,95 @@ CREATE TABLE public.inbox_parked (
 ALTER TABLE ONLY public.inbox_parked FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbox_parked OWNER TO nightdesk_owner;
+
+CREATE TABLE public.letter_grants (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    peer_tenant_id uuid NOT NULL,
+    peer_agent_id uuid NOT NULL,
+    granted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT letter_grants_between_tenants CHECK ((tenant_id <> peer_tenant_id))
+);
+
+ALTER TABLE ONLY public.letter_grants FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_grants OWNER TO nightdesk_owner;
+
+CREATE TABLE public.letter_hooks (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    agent_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.letter_hooks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_hooks OWNER TO nightdesk_owner;
+
+CREATE TABLE public.letter_receipts (
+    tenant_id uuid NOT NULL,
+    dispatch_id text NOT NULL COLLATE pg_catalog."C",
+    connector text NOT NULL COLLATE pg_catalog."C",
+    address text NOT NULL COLLATE pg_catalog."C",
+    route text NOT NULL,
+    came jsonb NOT NULL,
+    noted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT letter_receipts_known_route CHECK ((route = ANY (ARRAY['deliver'::text, 'wake'::text])))
+);
+
+ALTER TABLE ONLY public.letter_receipts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_receipts OWNER TO nightdesk_owner;
+
+CREATE TABLE public.letters (
+    tenant_id uuid NOT NULL,
+    letter_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    to_tenant_id uuid NOT NULL,
+    to_agent_id uuid NOT NULL,
+    dispatch_id text NOT NULL COLLATE pg_catalog."C",
+    route text NOT NULL,
+    kind text NOT NULL,
+    session text,
+    correlation_id text,
+    hop integer NOT NULL,
+    state text NOT NULL,
+    seq bigint,
+    sent_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    reply_by timestamp with time zone,
+    reply text,
+    replied_at timestamp with time zone,
+    chat_id text NOT NULL,
+    bot_id uuid NOT NULL,
+    body bytea,
+    CONSTRAINT letters_kept_until_due CHECK (((state <> 'scheduled'::text) OR (body IS NOT NULL))),
+    CONSTRAINT letters_known_kind CHECK ((kind = ANY (ARRAY['augment'::text, 'template'::text]))),
+    CONSTRAINT letters_known_route CHECK ((route = ANY (ARRAY['deliver'::text, 'wake'::text]))),
+    CONSTRAINT letters_known_state CHECK ((state = ANY (ARRAY['scheduled'::text, 'put'::text, 'replied'::text, 'timed-out'::text]))),
+    CONSTRAINT letters_replied_with_words CHECK ((((state = 'replied'::text) = (reply IS NOT NULL)) AND ((reply IS NULL) = (replied_at IS NULL)))),
+    CONSTRAINT letters_time_out_if_waited_for CHECK (((state <> 'timed-out'::text) OR (reply_by IS NOT NULL)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.letters FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letters OWNER TO nightdesk_owner;
+
+CREATE TABLE public.letters_in (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    letter_id uuid NOT NULL,
+    from_tenant_id uuid NOT NULL,
+    from_agent_id uuid NOT NULL,
+    hop integer NOT NULL,
+    put_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.letters_in FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letters_in OWNER TO nightdesk_owner;
 
 CREATE TABLE public.lines (
     tenant_id uuid NOT NULL,
@@ -3663,7 +4244,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -3813,6 +4394,20 @@ ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends OWNER TO nightdesk_owner;
 
+CREATE TABLE public.shelves (
+    tenant_id uuid NOT NULL,
+    revision bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    approval_key bytea,
+    CONSTRAINT shelves_bytes_not_negative CHECK ((bytes >= 0)),
+    CONSTRAINT shelves_key_of_32_bytes CHECK ((octet_length(approval_key) = 32))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.shelves OWNER TO nightdesk_owner;
+
 CREATE TABLE public.signing_keys (
     number bigint NOT NULL,
     kid text NOT NULL,
@@ -3825,6 +4420,38 @@ CREATE TABLE public.signing_keys (
 );
 
 ALTER TABLE public.signing_keys OWNER TO nightdesk_owner;
+
+CREATE TABLE public.skill_revisions (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    revision bigint NOT NULL,
+    source bytea NOT NULL,
+    version text NOT NULL COLLATE pg_catalog."C",
+    content_hash text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL,
+    previous_status text,
+    changed_at timestamp with time zone NOT NULL,
+    changed_by text,
+    CONSTRAINT skill_revisions_known_previous CHECK ((previous_status = ANY (ARRAY['Draft'::text, 'Approved'::text, 'Disabled'::text]))),
+    CONSTRAINT skill_revisions_known_status CHECK ((status = ANY (ARRAY['Draft'::text, 'Approved'::text, 'Disabled'::text]))),
+    CONSTRAINT skill_revisions_version_of_hash CHECK (("left"(content_hash, 12) = version))
+);
+
+ALTER TABLE ONLY public.skill_revisions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.skill_revisions OWNER TO nightdesk_owner;
+
+CREATE TABLE public.skills (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    revision bigint NOT NULL,
+    meta jsonb NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.skills FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.skills OWNER TO nightdesk_owner;
 
 CREATE TABLE public.source_cursors (
     tenant_id uuid NOT NULL,
@@ -3950,7 +4577,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -3990,6 +4617,9 @@ ALTER TABLE ONLY public.commands
 
 ALTER TABLE ONLY public.commands
     ADD CONSTRAINT commands_pkey PRIMARY KEY (tenant_id, bot_id, scope_id, name);
+
+ALTER TABLE ONLY public.data_entries
+    ADD CONSTRAINT data_entries_pkey PRIMARY KEY (tenant_id, data_id);
 
 ALTER TABLE ONLY public.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (tenant_id, key, day);
@@ -4032,6 +4662,27 @@ ALTER TABLE ONLY public.inbox_heads
 
 ALTER TABLE ONLY public.inbox_parked
     ADD CONSTRAINT inbox_parked_pkey PRIMARY KEY (tenant_id, agent_id, seq);
+
+ALTER TABLE ONLY public.letter_grants
+    ADD CONSTRAINT letter_grants_pkey PRIMARY KEY (tenant_id, agent_id, peer_tenant_id, peer_agent_id);
+
+ALTER TABLE ONLY public.letter_hooks
+    ADD CONSTRAINT letter_hooks_one_per_secret UNIQUE (digest);
+
+ALTER TABLE ONLY public.letter_hooks
+    ADD CONSTRAINT letter_hooks_pkey PRIMARY KEY (tenant_id, name);
+
+ALTER TABLE ONLY public.letter_receipts
+    ADD CONSTRAINT letter_receipts_pkey PRIMARY KEY (tenant_id, dispatch_id, connector, address);
+
+ALTER TABLE ONLY public.letters_in
+    ADD CONSTRAINT letters_in_pkey PRIMARY KEY (tenant_id, agent_id, letter_id);
+
+ALTER TABLE ONLY public.letters
+    ADD CONSTRAINT letters_one_per_dispatch UNIQUE (tenant_id, agent_id, dispatch_id, to_tenant_id, to_agent_id);
+
+ALTER TABLE ONLY public.letters
+    ADD CONSTRAINT letters_pkey PRIMARY KEY (tenant_id, letter_id);
 
 ALTER TABLE ONLY public.lines
     ADD CONSTRAINT lines_pkey PRIMARY KEY (tenant_id, agent_id);
@@ -4114,11 +4765,20 @@ ALTER TABLE ONLY public.scope_grants
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
 
+ALTER TABLE ONLY public.shelves
+    ADD CONSTRAINT shelves_pkey PRIMARY KEY (tenant_id);
+
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_one_per_kid UNIQUE (kid);
 
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.skill_revisions
+    ADD CONSTRAINT skill_revisions_pkey PRIMARY KEY (tenant_id, name, revision);
+
+ALTER TABLE ONLY public.skills
+    ADD CONSTRAINT skills_pkey PRIMARY KEY (tenant_id, name);
 
 ALTER TABLE ONLY public.source_cursors
     ADD CONSTRAINT source_cursors_pkey PRIMARY KEY (tenant_id, bot_id, source);
@@ -4168,6 +4828,10 @@ CREATE INDEX capabilities_to_wipe ON public.capabilities USING btree (expires_at
 
 CREATE INDEX commands_by_agent ON public.commands USING btree (tenant_id, agent_id, bot_id);
 
+CREATE INDEX data_entries_by_age ON public.data_entries USING btree (tenant_id, created_at DESC);
+
+CREATE INDEX data_entries_by_end ON public.data_entries USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
+
 CREATE INDEX fires_by_end ON public.fires USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX fires_by_next ON public.fires USING btree (next_at) WHERE (next_at IS NOT NULL);
@@ -4183,6 +4847,16 @@ CREATE INDEX fires_running ON public.fires USING btree (tenant_id, agent_id, job
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+
+CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
+
+CREATE INDEX letters_by_time ON public.letters USING btree (sent_at);
+
+CREATE INDEX letters_in_by_time ON public.letters_in USING btree (put_at);
+
+CREATE INDEX letters_in_lately ON public.letters_in USING btree (tenant_id, agent_id, put_at);
+
+CREATE INDEX letters_of_agent ON public.letters USING btree (tenant_id, agent_id, sent_at, letter_id);
 
 CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
@@ -4304,7 +4978,15 @@ CREATE CONSTRAINT TRIGGER tell_set_aside AFTER INSERT ON public.inbox_parked DEF
 
 CREATE CONSTRAINT TRIGGER tell_shared AFTER UPDATE OF shared ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-shared', 'bot_id', 'shared');
 
+CREATE CONSTRAINT TRIGGER tell_shelf_secured AFTER UPDATE OF approval_key ON public.shelves DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.approval_key IS DISTINCT FROM new.approval_key)) EXECUTE FUNCTION public.tell_row('shelf-secured');
+
 CREATE CONSTRAINT TRIGGER tell_signing_key AFTER INSERT ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('signing-key-made', 'kid');
+
+CREATE CONSTRAINT TRIGGER tell_skill AFTER INSERT ON public.skill_revisions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.previous_status IS NULL)) EXECUTE FUNCTION public.tell_row('skill-written', 'name', 'version', 'status');
+
+CREATE CONSTRAINT TRIGGER tell_skill_deleted AFTER DELETE ON public.skills DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('skill-deleted', 'name');
+
+CREATE CONSTRAINT TRIGGER tell_skill_status AFTER INSERT ON public.skill_revisions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.previous_status IS NOT NULL)) EXECUTE FUNCTION public.tell_row('skill-status-set', 'name', 'version', 'status');
 
 CREATE CONSTRAINT TRIGGER tell_tenant AFTER INSERT ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('tenant-created');
 
@@ -4313,6 +4995,8 @@ CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON pub
 CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
 
 CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
+
+CREATE TRIGGER tenants_erase_letters AFTER UPDATE OF erased_at ON public.tenants FOR EACH ROW WHEN (((old.erased_at IS NULL) AND (new.erased_at IS NOT NULL))) EXECUTE FUNCTION public.erase_letters();
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -4356,6 +5040,12 @@ ALTER TABLE ONLY public.gateway_secrets
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.letter_grants
+    ADD CONSTRAINT letter_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.letter_hooks
+    ADD CONSTRAINT letter_hooks_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.link_codes
     ADD CONSTRAINT link_codes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -4379,6 +5069,12 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.shelves
+    ADD CONSTRAINT shelves_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.skill_revisions
+    ADD CONSTRAINT skill_revisions_tenant_id_name_fkey FOREIGN KEY (tenant_id, name) REFERENCES public.skills(tenant_id, name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -4408,6 +5104,8 @@ ALTER TABLE public.capabilities ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.commands ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.data_entries ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.dedupe_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
@@ -4429,6 +5127,16 @@ ALTER TABLE public.inbox_entries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.inbox_heads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbox_parked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_grants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_hooks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letter_receipts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.letters_in ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lines ENABLE ROW LEVEL SECURITY;
 
@@ -4468,6 +5176,8 @@ CREATE POLICY own_tenants ON public.capabilities USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.commands USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.data_entries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.dedupe_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.enrolments USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -4489,6 +5199,16 @@ CREATE POLICY own_tenants ON public.inbox_entries USING ((array_position(( SELEC
 CREATE POLICY own_tenants ON public.inbox_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.inbox_parked USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.letter_grants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.letter_hooks USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.letter_receipts USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.letters USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.letters_in USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.lines USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -4536,6 +5256,12 @@ CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.shelves USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.skill_revisions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.skills USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.source_cursors USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.tenant_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -4579,6 +5305,12 @@ ALTER TABLE public.schedules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.shelves ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.skill_revisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.skills ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.source_cursors ENABLE ROW LEVEL SECURITY;
 
@@ -4641,6 +5373,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.capabilities TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.commands TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.commands TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.data_entries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.data_entries TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dedupe_keys TO nightdesk_doors;
 
@@ -4672,6 +5407,21 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_heads TO nightdesk_doors
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_parked TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_grants TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_grants TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_hooks TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_hooks TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_receipts TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letter_receipts TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letters TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letters TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letters_in TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.letters_in TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.lines TO nightdesk_doors;
@@ -4745,11 +5495,20 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_doors;
+
 GRANT SELECT,INSERT ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT UPDATE(sealed) ON TABLE public.signing_keys TO nightdesk_app;
 
 GRANT UPDATE(retired_at) ON TABLE public.signing_keys TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.skill_revisions TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.skill_revisions TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.skills TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.skills TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_doors;

@@ -7,13 +7,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 version=0.19.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
-venv=$cache/hermes-venv-$version
+# With what lets it call tools of others.
+venv=$cache/hermes-venv-$version-mcp
 
 # An environment without the mark was never finished.
 install_client() {
     rm -rf "$venv"
     "${PYTHON:-python3}" -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "hermes-agent==$version"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "hermes-agent[mcp]==$version"
     touch "$venv/complete"
 }
 
@@ -23,7 +24,7 @@ drive() {
     (
         flock 9
         [ -e "$venv/complete" ] &&
-            "$venv/bin/python" -c 'import gateway.relay.adapter' 2>/dev/null ||
+            "$venv/bin/python" -c 'import gateway.relay.adapter, mcp' 2>/dev/null ||
             install_client
     ) 9>"$venv.lock"
 

@@ -56,24 +56,31 @@ async fn asker(
     headers: &HeaderMap,
     from: SocketAddr,
 ) -> Result<Asker, Response> {
+    let asker = agent_of(gateways, headers, from).await?;
+    let counted = gateways.desk.limits.allow(What::Job, &asker.1.to_string());
+    let told = |_| problem::TOO_MANY.said("at most six hundred calls a minute for an agent; wait");
+    counted.map(|()| asker).map_err(told)
+}
+
+/// The agent for which somebody proved to speak.
+pub(crate) async fn agent_of(
+    gateways: &Gateways,
+    headers: &HeaderMap,
+    from: SocketAddr,
+) -> Result<Asker, Response> {
     let found = match bearer(headers) {
         Some(text) => known(gateways, text).await,
         None => Ok(None),
     };
-    let asker = match found {
-        Ok(Some(asker)) => asker,
-        Ok(None) => {
-            return Err(gateways.unauthorized(
-                from,
-                "show an access token of this desk from a session or machine identity of the agent, \
-                 one for agent:{id}, or an upgrade token of its gateway",
-            ));
-        }
-        Err(error) => return Err(try_later(&error, "an agent could not be identified")),
-    };
-    let counted = gateways.desk.limits.allow(What::Job, &asker.1.to_string());
-    let told = |_| problem::TOO_MANY.said("at most six hundred calls a minute for an agent; wait");
-    counted.map(|()| asker).map_err(told)
+    match found {
+        Ok(Some(asker)) => Ok(asker),
+        Ok(None) => Err(gateways.unauthorized(
+            from,
+            "show an access token of this desk from a session or machine identity of the agent, \
+             one for agent:{id}, or an upgrade token of its gateway",
+        )),
+        Err(error) => Err(try_later(&error, "an agent could not be identified")),
+    }
 }
 
 /// The agent that shows this. A token says by its audience whether it is for an agent or of one's session, so none is

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use nightdesk_desk::{Desk, What};
 use nightdesk_line::Room;
 use nightdesk_line::upgrade::bearer;
+use nightdesk_mcp::Server;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
 use nightdesk_register::{Called, Caller, Issuer};
@@ -20,6 +21,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::agent_cron::Relays;
+use crate::mcp::{self, DeskTools};
 use crate::problem::{self, Problem};
 
 /// What those routes stand in front of.
@@ -27,11 +29,13 @@ pub(crate) struct Gateways {
     pub(crate) desk: Arc<Desk>,
     room: Arc<Room>,
     pub(crate) relays: Relays,
+    pub(crate) tools: Server<DeskTools>,
 }
 
 impl Gateways {
-    pub(crate) const fn new(desk: Arc<Desk>, room: Arc<Room>, relays: Relays) -> Self {
-        Self { desk, room, relays }
+    pub(crate) fn new(desk: Arc<Desk>, room: Arc<Room>, relays: Relays) -> Self {
+        let tools = mcp::server(&desk);
+        Self { desk, room, relays, tools }
     }
 
     /// The desk's own issuer.

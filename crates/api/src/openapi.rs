@@ -11,7 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::gateways::Gateways;
-use crate::{agent_cron, events, health, hooks, manage, oauth, problem, relay};
+use crate::{
+    agent_cron, events, health, hooks, letters, manage, mcp, oauth, problem, relay, shelf,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -28,6 +30,9 @@ use crate::{agent_cron, events, health, hooks, manage, oauth, problem, relay};
                                         and not widen it."),
         (name = "gateways", description = "What gateways post besides their line."),
         (name = "time", description = "Jobs of an agent: the desk tells it when they are due."),
+        (name = "letters", description = "What agents send to each other, also while one of them sleeps."),
+        (name = "shelf", description = "Skills and data that the agents of a tenant share."),
+        (name = "tools", description = "The same for agents that speak MCP."),
         (name = "issuer", description = "Tokens of the desk's own issuer."),
         (name = "events", description = "What became of an event."),
         (name = "desk", description = "The desk itself."),
@@ -56,6 +61,13 @@ impl Modify for Proofs {
             "`t=SECONDS,v1=HEX`, an HMAC-SHA256 over `SECONDS.BODY` by a secret of the operator's.",
         );
         components.add_security_scheme("relay", SecurityScheme::ApiKey(ApiKey::Header(signature)));
+        components.add_security_scheme(
+            "letter_hook",
+            bearer(
+                "The secret of a webhook for letters, which also stands in its path; or `X-Signature: \
+                 sha256=HEX`, an HMAC-SHA256 over the body by it.",
+            ),
+        );
         components.add_security_scheme(
             "access_token",
             bearer("An access token of this desk, from `/oauth/token`, or of an issuer that it trusts."),
@@ -87,7 +99,10 @@ fn by_gateways() -> OpenApiRouter<Arc<Gateways>> {
     oauth::routes()
         .merge(manage::routes())
         .merge(agent_cron::routes())
+        .merge(letters::routes())
         .merge(events::routes())
+        .merge(shelf::routes())
+        .merge(mcp::routes())
         .merge(relay::routes())
 }
 

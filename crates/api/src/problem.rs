@@ -36,22 +36,28 @@ macro_rules! problems {
 
 problems! {
     BAD_REQUEST "bad-request" BAD_REQUEST "The request cannot be read";
+    UNSUPPORTED_FILTER "unsupported-filter" BAD_REQUEST "Data is not looked for by that";
     UNAUTHORIZED "unauthorized" UNAUTHORIZED "Nobody the desk knows asks";
     FORBIDDEN "forbidden" FORBIDDEN "It is not allowed";
     WIDENS "widens-reach" FORBIDDEN "A gateway's secret cannot widen an agent's reach";
     OVER_QUOTA "over-quota" FORBIDDEN "The tenant has as much as it may";
+    LETTER_REFUSED "letter-refused" FORBIDDEN "The letter may not be sent";
     NOT_SEEN "not-seen" FORBIDDEN "Nobody linked to the agent is known to see that chat";
+    NOT_APPROVED "not-approved" FORBIDDEN "Nobody who may vouch for the skill does";
     NOT_FOUND "not-found" NOT_FOUND "There is nothing of that name";
     NO_BOT "no-such-bot" NOT_FOUND "No such bot is open to the agent";
     NOT_GRANTED "not-granted" NOT_FOUND "The agent has no such chat or scope";
     NOT_LINKED "not-linked" NOT_FOUND "That person is not linked to the agent";
+    NO_SUCH_AGENT "no-such-agent" NOT_FOUND "There is no such agent";
     TIMEOUT "request-timeout" REQUEST_TIMEOUT "The body did not come in time";
     SEVERAL_BOTS "several-bots" CONFLICT "Several bots are open to the agent";
     TAKEN "taken" CONFLICT "Another agent has that chat or scope";
+    SKILL_CONFLICT "skill-conflict" CONFLICT "The skill cannot be kept so";
     TOO_LARGE "too-large" PAYLOAD_TOO_LARGE "The body is too long";
     TOO_MANY "too-many-requests" TOO_MANY_REQUESTS "That was asked too often";
     TOO_MANY_CODES "too-many-codes" TOO_MANY_REQUESTS "The agent got too many link codes";
     NOT_IMPLEMENTED "not-implemented" NOT_IMPLEMENTED "This desk does not do that";
+    NO_REPLY "no-reply" GATEWAY_TIMEOUT "Nobody replied in time";
     UNAVAILABLE "unavailable" SERVICE_UNAVAILABLE "The desk cannot answer just now";
 }
 

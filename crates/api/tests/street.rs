@@ -31,6 +31,8 @@ mod guard;
 mod sends;
 #[path = "street/media.rs"]
 mod media;
+#[path = "street/shelf.rs"]
+mod shelf;
 #[path = "street/presses.rs"]
 mod presses;
 #[path = "street/follow_up.rs"]
@@ -53,5 +55,11 @@ mod sessions;
 mod canary;
 #[path = "street/chat.rs"]
 mod chat;
+#[path = "street/letters.rs"]
+mod letters;
+#[path = "street/letters_kept.rs"]
+mod letters_kept;
+#[path = "street/mcp.rs"]
+mod mcp;
 #[path = "street/agent_cron.rs"]
 mod agent_cron;

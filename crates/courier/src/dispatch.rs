@@ -17,6 +17,8 @@ use crate::store::{Came, Receipts, Record, Route};
 /// What an author asks for with one call.
 #[derive(Clone, Debug, Default)]
 pub struct Notify {
+    /// By what a repeat of this very call is recognised. `None`: every call is another.
+    pub dispatch_id: Option<String>,
     /// For whom. With an `@` in it the agent is woken, otherwise it is handed over.
     pub address: String,
     /// What it is told.
@@ -85,7 +87,8 @@ impl Dispatcher {
 
     /// Hands a letter over by every way that reaches its agent. What fails is told, and hinders nobody else.
     pub async fn notify(&self, run: &Run, notify: &Notify) -> Dispatched {
-        let (dispatch_id, sent_at) = (fresh_id(), millis(&*self.clock));
+        let sent_at = millis(&*self.clock);
+        let dispatch_id = notify.dispatch_id.clone().unwrap_or_else(fresh_id);
         let Notify { event_type, correlation_id, .. } = notify;
         let emit = (dispatch_id.clone(), sent_at);
         let meta = run.meta(emit, event_type.as_deref(), correlation_id.as_deref());
@@ -131,12 +134,16 @@ async fn ask(connector: &dyn AgentConnector, notify: &Notify, meta: &Meta) -> (R
     if !Address::of(agent).wakes() {
         let payload = notify.kind.of(words, meta.clone());
         let came = in_time(agent, connector.deliver(agent, &payload)).await;
-        return (Route::Deliver, came.map_or_else(Came::Failed, Came::Delivered));
+        return (Route::Deliver, came.map_or_else(failed, Came::Delivered));
     }
     let context = Some(words).filter(|words| !words.is_empty());
     let opts = WakeOpts { context, meta: Some(Box::new(meta.clone())), ..WakeOpts::default() };
     let came = in_time(agent, connector.wake(agent, &opts)).await;
-    (Route::Wake, came.map_or_else(Came::Failed, Came::Woken))
+    (Route::Wake, came.map_or_else(failed, Came::Woken))
+}
+
+fn failed(error: ConnectorError) -> Came {
+    Came::Failed(error.into())
 }
 
 async fn in_time<T>(

@@ -26,6 +26,17 @@ pub enum ConnectorError {
     },
 }
 
+impl ConnectorError {
+    /// Its name in rows and for programs.
+    pub const fn slug(&self) -> &'static str {
+        match self {
+            Self::DeliveryFailed { cause, .. } => cause.slug(),
+            Self::NotImplemented(_) => "not-implemented",
+            Self::Timeout { .. } => "no-reply",
+        }
+    }
+}
+
 /// Why something was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {

@@ -1,6 +1,6 @@
 //! Fresh ids, and the time as letters tell it.
 
-use aws_lc_rs::rand;
+use aws_lc_rs::{digest, rand};
 use nightdesk_protocol::delivery::Millis;
 use nightdesk_types::Clock;
 
@@ -19,4 +19,11 @@ pub fn fresh_id() -> String {
 /// Now, in milliseconds.
 pub fn millis(clock: &dyn Clock) -> Millis {
     Millis(clock.now().as_millisecond())
+}
+
+/// By what a webhook for letters is known: of its secret nothing else is kept.
+pub fn hook_key(secret: &str) -> [u8; 32] {
+    let mut key = [0; 32];
+    key.copy_from_slice(digest::digest(&digest::SHA256, secret.as_bytes()).as_ref());
+    key
 }

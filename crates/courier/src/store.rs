@@ -2,9 +2,11 @@
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{DeliveryReceipt, WakeReceipt};
-use nightdesk_types::{StoreError, TenantScope};
+use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantScope};
+use serde::{Deserialize, Serialize};
 
 use crate::error::ConnectorError;
+use crate::letter::{Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Replied};
 
 /// What was asked of a connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +33,30 @@ impl Route {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Came {
     /// It was handed over.
     Delivered(DeliveryReceipt),
     /// It was handed over, and the agent woken or not.
     Woken(WakeReceipt),
     /// It was not.
-    Failed(ConnectorError),
+    Failed(Failure),
+}
+
+/// Why something was not handed over, as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// For programs.
+    pub cause: String,
+    /// For people.
+    pub words: String,
+}
+
+impl From<ConnectorError> for Failure {
+    fn from(error: ConnectorError) -> Self {
+        Self { cause: error.slug().to_owned(), words: error.to_string() }
+    }
 }
 
 impl Came {
@@ -79,3 +97,79 @@ pub trait Receipts: Send + Sync {
         dispatch_id: &str,
     ) -> Result<Vec<Record>, StoreError>;
 }
+
+/// Keeps letters.
+#[async_trait]
+pub trait Letters: Send + Sync {
+    /// Puts a letter into the inbox of its agent, who is woken if it sleeps, or keeps it until it is due. All of it is
+    /// done, or nothing. Between tenants both must have granted it. Its hop is one more than the highest of the
+    /// letters that came to its sender lately: nobody is asked about that.
+    async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError>;
+
+    /// What is to be put for a letter that is due, which counts as put from now on. `None`: there is none that waits, or it may
+    /// not be put any more.
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<LetterEntry>, StoreError>;
+
+    /// A letter that was due lies in the inbox under this number.
+    async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError>;
+
+    /// Takes what an agent says to a letter that came to it: the first that is said in time is the reply. Of a reply and
+    /// the end of the wait one counts, and the row says which.
+    async fn reply(&self, by: Party, letter: LetterId, words: &str) -> Result<Replied, StoreError>;
+
+    /// A letter that an agent sent. One whose sender has waited long enough has timed out.
+    async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError>;
+
+    /// Letters that an agent sent, newest first, at most a page.
+    async fn letters(
+        &self,
+        from: Party,
+        before: Option<LetterId>,
+    ) -> Result<Vec<Letter>, StoreError>;
+
+    /// The line of an agent, if it is up.
+    async fn live(&self, party: Party) -> Result<Option<Live>, StoreError>;
+}
+
+/// Keeps who may write to whom between tenants.
+#[async_trait]
+pub trait Grants: Send + Sync {
+    /// One side allows two agents to write to each other. Answers whether that is news.
+    async fn grant(&self, party: Party, peer: Party) -> Result<bool, StoreError>;
+
+    /// One side takes it back. Answers whether there was anything to take back.
+    async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError>;
+
+    /// What a tenant granted, or did so for one agent.
+    async fn grants(
+        &self,
+        scope: TenantScope,
+        agent: Option<AgentId>,
+    ) -> Result<Vec<Grant>, StoreError>;
+}
+
+/// Keeps webhooks by which others write letters for an agent. Of their secrets only digests are kept.
+#[async_trait]
+pub trait Hooks: Send + Sync {
+    /// Enters a webhook of this name, by which letters of that agent come. Answers whether the name was free.
+    async fn make_hook(
+        &self,
+        party: Party,
+        name: &str,
+        digest: [u8; 32],
+    ) -> Result<bool, StoreError>;
+
+    /// Removes one. Answers whether there was one.
+    async fn remove_hook(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
+
+    /// A tenant's, by name.
+    async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError>;
+
+    /// Whose letters come by the webhook whose secret has this digest.
+    async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError>;
+}
+
+/// Everything the courier asks.
+pub trait Store: Letters + Grants + Hooks + Receipts {}
+
+impl<T> Store for T where T: Letters + Grants + Hooks + Receipts {}

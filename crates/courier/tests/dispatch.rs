@@ -189,7 +189,7 @@ async fn what_fails_is_told_and_hinders_nobody() {
     let Stage { dispatcher, .. } = stage(&[("broken", &broken), ("whole", &whole)]).await;
     let came = dispatcher.notify(&run(), &notify("perry@kitchen", "up")).await;
 
-    assert_eq!(came.records[0].came, Came::Failed(Cause::Status(500).to("perry")));
+    assert_eq!(came.records[0].came, Came::Failed(Cause::Status(500).to("perry").into()));
     assert_eq!(came.records[0].route, Route::Wake);
     let Came::Woken(receipt) = &came.records[1].came else { panic!("{came:?}") };
     assert!(!receipt.woken);

@@ -3,15 +3,18 @@
 //! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`]. [`listening`] is for
 //! platforms that must be asked.
 //! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
-//! agents that sleep and tells their people, [`timekeeping`] tells agents that their jobs are due.
+//! agents that sleep and tells their people, [`timekeeping`] tells agents that their jobs are due, [`letters`] are
+//! what they send to each other, [`shelf`] is what they share.
 
 pub mod explaining;
 pub mod inbound;
+pub mod letters;
 pub mod listening;
 pub mod outbound;
 pub mod line;
 pub mod managing;
 pub mod relaying;
+pub mod shelf;
 pub mod sweep;
 pub mod timekeeping;
 pub mod waking;
@@ -49,11 +52,13 @@ pub use context::Overheard;
 pub use explaining::Records;
 pub use files::GiveError;
 pub use hearing::Hearing;
+pub use letters::{Courier, Letters};
 pub use limits::{Limits, Raised, What};
 pub use presses::Presses;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use sessions::Sessions;
+pub use shelf::Shelf;
 pub use waking::Waking;
 
 /// Every stop and room, as the pages of this crate use them.
@@ -87,6 +92,10 @@ pub struct Desk {
     pub waking: Waking,
     /// Tells agents that their jobs are due.
     pub schedule: Arc<Schedule>,
+    /// Skills and data that agents share.
+    pub shelf: Shelf,
+    /// What agents send to each other.
+    pub courier: Courier,
     /// Which bots were talked to lately.
     pub hearing: Hearing,
     /// What was said where agents are, and to none of them.

@@ -13,9 +13,9 @@ use nightdesk_bus::{Ceiling, NoCeiling};
 use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
 use nightdesk_intake::Verified;
 use nightdesk_types::limits::{
-    AUTHOR_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, JOBS_PER_MINUTE,
-    MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND,
-    WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
+    AUTHOR_PER_MINUTE, CATALOGUES_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND,
+    JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX,
+    SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
 use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
@@ -36,6 +36,12 @@ pub enum What {
     Send,
     /// What an agent asks about its jobs.
     Job,
+    /// What an agent asks about skills and data.
+    Shelf,
+    /// Letters of one agent to one other.
+    Letter,
+    /// Catalogues of skills for an agent.
+    Catalogue,
 }
 
 /// What an operator may raise.
@@ -50,6 +56,8 @@ pub struct Raised {
     pub sends_per_second: NonZeroU32,
     /// Frames of one gateway in a second, besides acks. More are read later.
     pub frames_per_second: NonZeroU32,
+    /// Letters of one agent to one other in a second. More are refused for a moment.
+    pub letters_per_second: NonZeroU32,
 }
 
 impl Default for Raised {
@@ -60,6 +68,7 @@ impl Default for Raised {
             author_per_minute: number(AUTHOR_PER_MINUTE),
             sends_per_second: number(SENDS_PER_SECOND),
             frames_per_second: number(FRAMES_PER_SECOND),
+            letters_per_second: number(PAIR_PER_SECOND),
         }
     }
 }
@@ -71,6 +80,7 @@ impl Raised {
         author_per_minute: NonZeroU32::MAX,
         sends_per_second: NonZeroU32::MAX,
         frames_per_second: NonZeroU32::MAX,
+        letters_per_second: NonZeroU32::MAX,
     };
 
     /// How often a gateway may say something.
@@ -98,6 +108,12 @@ impl Raised {
             What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
             What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
             What::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
+            What::Shelf => vec![Rate::per(MINUTE, SHELF_PER_MINUTE)],
+            What::Letter => {
+                let per_second = self.letters_per_second.get();
+                vec![Rate::per_second(per_second, per_second)]
+            }
+            What::Catalogue => vec![Rate::per(MINUTE, CATALOGUES_PER_MINUTE)],
             What::Send => {
                 let per_second = self.sends_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]
@@ -210,6 +226,8 @@ mod tests {
             assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
             assert_eq!(allowed(&limits, what, "bob"), most, "{what:?}");
         }
+        let letters = allowed(&limits, What::Letter, "ann bob");
+        assert!((5..8).contains(&letters), "{letters}");
         let webhooks = allowed(&limits, What::Webhook, "ann");
         assert!((1_000..1_200).contains(&webhooks), "{webhooks}");
     }

@@ -8,7 +8,7 @@ use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 
-use crate::{Desk, capabilities, timekeeping};
+use crate::{Desk, capabilities, letters, timekeeping};
 
 /// Does what an agent asks on a platform when its turn has come, and says what came of it.
 pub async fn send(
@@ -36,6 +36,9 @@ pub async fn send(
     };
     if timekeeping::is_ours(&send.chat_id) {
         return Outcome::delivered(None);
+    }
+    if letters::is_ours(&send.chat_id) {
+        return letters::said(desk, caller, &send).await;
     }
     let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
     let tag = Tag { platform, handle: bot_handle };

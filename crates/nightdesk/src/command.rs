@@ -4,6 +4,7 @@ mod audit;
 mod bots;
 mod check;
 mod connect;
+mod data;
 mod dev;
 mod enter;
 mod explain;
@@ -11,12 +12,14 @@ mod gateway;
 mod inbox;
 mod issuer;
 mod keys;
+mod letter;
 mod list;
 mod names;
 mod quota;
 mod reach;
 mod run;
 mod schedule;
+mod skill;
 mod verify;
 mod wake;
 
@@ -25,13 +28,16 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use audit::Audit;
+pub(crate) use data::Data;
 pub(crate) use explain::Explain;
 pub(crate) use gateway::Gateway;
 pub(crate) use inbox::Inbox;
 pub(crate) use issuer::Issuer;
+pub(crate) use letter::Letter;
 pub(crate) use reach::{Binding, Grant, Link};
 pub(crate) use run::run;
 pub(crate) use schedule::Schedule;
+pub(crate) use skill::Skill;
 pub(crate) use verify::Verify;
 pub(crate) use wake::Wake;
 
@@ -111,6 +117,15 @@ pub(crate) enum Command {
     /// Jobs of agents: when they are due, and how it went.
     #[command(subcommand)]
     Schedule(Schedule),
+    /// Skills that agents share: what they say, whose they are, and whether they may be run.
+    #[command(subcommand)]
+    Skill(Skill),
+    /// Data that agents share.
+    #[command(subcommand)]
+    Data(Data),
+    /// Letters: what agents send to each other.
+    #[command(subcommand)]
+    Letter(Letter),
     /// What a tenant was told.
     #[command(subcommand)]
     Notice(Notice),

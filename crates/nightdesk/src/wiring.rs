@@ -10,8 +10,8 @@ use nightdesk_bus::Ears;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record, Refusals,
-    Ringer, Sessions, Waking, listening, sweep, timekeeping,
+    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record,
+    Refusals, Ringer, Sessions, Shelf, Waking, listening, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -249,6 +249,8 @@ fn desk(
         wake,
         waking: Waking::default(),
         schedule,
+        shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
+        courier: Courier { store: Arc::<Pg>::clone(pg), waits: ringing.ears.chats().clone() },
         hearing: Hearing::default(),
         presses: Presses::default(),
         overheard: Overheard::default(),

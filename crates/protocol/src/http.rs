@@ -8,3 +8,4 @@ pub mod policy;
 pub mod manage;
 pub mod token;
 pub mod cron;
+pub mod letters;

@@ -112,6 +112,22 @@ kinds! {
     JobArmed = "job-armed";
     /// A job was cancelled by hand.
     JobCancelled = "job-cancelled";
+    /// A skill was written.
+    SkillWritten = "skill-written";
+    /// A skill's status was changed.
+    SkillStatusSet = "skill-status-set";
+    /// A skill was removed, with all that it was.
+    SkillDeleted = "skill-deleted";
+    /// It was said who approves a tenant's skills.
+    ShelfSecured = "shelf-secured";
+    /// One side allowed agents of two tenants to write to each other.
+    LettersGranted = "letters-granted";
+    /// One side took that back.
+    LettersReleased = "letters-released";
+    /// A webhook for letters was made.
+    LetterHookMade = "letter-hook-made";
+    /// A webhook for letters was removed.
+    LetterHookRemoved = "letter-hook-removed";
     /// A test entry was put into an inbox.
     EntryPut = "entry-put";
     /// An entry was set aside by hand.

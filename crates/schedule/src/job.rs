@@ -40,6 +40,14 @@ pub enum BadJob {
 pub struct JobId(String);
 
 impl JobId {
+    /// What stands before the name of a job that the desk arms itself, to put a letter. No agent may name one so.
+    pub const OF_LETTERS: &str = "letter:";
+
+    /// Whether the desk armed it itself.
+    pub fn is_of_letters(&self) -> bool {
+        self.0.starts_with(Self::OF_LETTERS)
+    }
+
     /// Takes a name as it came.
     pub fn new(text: impl Into<String>) -> Result<Self, BadJob> {
         let text = text.into();

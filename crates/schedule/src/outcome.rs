@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::Seq;
+use nightdesk_types::{Seq, StoreError};
 
 use crate::fire::Claimed;
 use crate::store::FireEntry;
@@ -32,7 +32,7 @@ pub(crate) const UNAUTHORISED: &str =
 #[async_trait]
 pub trait Deliver: Send + Sync {
     /// The entry by which an agent is told of a fire, with these words. `None`: no client could take it.
-    fn entry(&self, fire: &Claimed, words: &str) -> Option<FireEntry>;
+    async fn entry(&self, fire: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError>;
 
     /// It is stored under this number: its agent is told, and called if it sleeps.
     async fn stored(&self, fire: &Claimed, seq: Seq);

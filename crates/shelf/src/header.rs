@@ -88,8 +88,8 @@ impl Header {
     }
 
     fn read(&mut self, line: Line<'_>) {
-        let Some((key, value)) = line.text.trim_start_matches('#').trim_start().split_once(':')
-        else {
+        let said = line.text.strip_prefix('#').and_then(|text| text.trim_start().split_once(':'));
+        let Some((key, value)) = said else {
             return;
         };
         let value = value.trim();
@@ -115,22 +115,24 @@ impl Header {
 
 /// The same bytes with another status. What vouches for them stays only with an approval.
 pub(crate) fn with_status(source: &str, status: SkillStatus) -> String {
-    let Some(line) = Header::of(source).status else {
-        return format!("# Status: {status}{}{source}", end_of_lines(source));
-    };
-    let proof = line.proof.filter(|_| status == SkillStatus::Approved);
-    let said = proof.map_or_else(
-        || format!("# Status: {status}"),
-        |proof| format!("# Status: {status} {proof}"),
-    );
-    let (at, bytes) = line.at;
-    [&source[..at], &said, &source[at + bytes..]].concat()
+    let proof = Header::of(source).status.and_then(|line| line.proof);
+    match proof.filter(|_| status == SkillStatus::Approved) {
+        Some(proof) => with_proof(source, &proof),
+        None => with_line(source, &format!("# Status: {status}")),
+    }
 }
 
 /// The same bytes, approved, with what vouches for them.
 pub(crate) fn with_proof(source: &str, proof: &str) -> String {
-    let plain = with_status(source, SkillStatus::Draft);
-    plain.replacen("# Status: Draft", &format!("# Status: Approved {proof}"), 1)
+    with_line(source, &format!("# Status: {} {proof}", SkillStatus::Approved))
+}
+
+/// The same bytes with another status line, in the place of the one that decides.
+fn with_line(source: &str, said: &str) -> String {
+    let Some(StatusLine { at: (at, bytes), .. }) = Header::of(source).status else {
+        return format!("{said}{}{source}", end_of_lines(source));
+    };
+    [&source[..at], said, &source[at + bytes..]].concat()
 }
 
 fn end_of_lines(source: &str) -> &'static str {

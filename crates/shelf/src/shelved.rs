@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_types::TenantScope;
+use nightdesk_types::{AgentId, TenantScope};
 
 use crate::capability::{
     CONTRACT_VERSION, Capabilities, ConnectorType, DataFeatures, DataStoreManifest, ManifestInfo,
@@ -33,6 +33,7 @@ pub struct TenantSkills {
 pub struct TenantData {
     store: Arc<dyn Records>,
     scope: TenantScope,
+    writer: Option<String>,
 }
 
 impl TenantSkills {
@@ -45,7 +46,13 @@ impl TenantSkills {
 impl TenantData {
     /// The data of a tenant, for whoever acts.
     pub fn of(store: Arc<dyn Records>, scope: TenantScope) -> Self {
-        Self { store, scope }
+        Self { store, scope, writer: writer(scope.actor()) }
+    }
+
+    /// The same, for an agent, whoever acts for it.
+    #[must_use]
+    pub fn written_by(self, agent: AgentId) -> Self {
+        Self { writer: Some(agent.to_string()), ..self }
     }
 }
 
@@ -146,7 +153,7 @@ impl DataStore for TenantData {
     }
 
     async fn write(&self, write: &DataWrite) -> Result<DataWriteRecord, DataStoreError> {
-        let new = NewData::of(write, writer(self.scope.actor()).as_deref())?;
+        let new = NewData::of(write, self.writer.as_deref())?;
         Ok(self.store.put_data(self.scope, &new).await?)
     }
 

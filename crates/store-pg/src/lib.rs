@@ -21,6 +21,8 @@ mod lines;
 mod media;
 mod wake;
 mod schedule;
+mod shelf;
+mod courier;
 mod egress;
 mod lease;
 mod webchat;

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, FIRES_KEPT, LINK_KEPT_HOURS,
-    PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS, UPKEEP_BATCHES_MAX,
-    UPKEEP_ROWS_MAX,
+    ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, FIRES_KEPT, LETTERS_KEPT,
+    LINK_KEPT_HOURS, PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS,
+    UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
 use crate::Pg;
@@ -32,6 +32,7 @@ impl Upkeep for Pg {
         in_batches(|| self.forget_audit()).await?;
         in_batches(|| self.forget_links()).await?;
         in_batches(|| self.forget_fires()).await?;
+        in_batches(|| self.forget_letters()).await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
     }
@@ -186,6 +187,22 @@ impl Pg {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
                     FIRES_KEPT.as_secs_f64(),
+                    UPKEEP_ROWS_MAX
+                )
+                .fetch_one(connection)
+                .await?;
+                Ok(forgotten.unsigned_abs())
+            })
+        })
+        .await
+    }
+
+    async fn forget_letters(&self) -> Result<u64, StoreError> {
+        self.single("forget old letters", |connection| {
+            Box::pin(async move {
+                let forgotten = sqlx::query_scalar!(
+                    r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
+                    LETTERS_KEPT.as_secs_f64(),
                     UPKEEP_ROWS_MAX
                 )
                 .fetch_one(connection)

@@ -22,5 +22,7 @@ mod issuer;
 mod vault;
 #[path = "postgres/webchat.rs"]
 mod webchat;
+#[path = "postgres/shelf.rs"]
+mod shelf;
 #[path = "postgres/waking.rs"]
 mod waking;

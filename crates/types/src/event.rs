@@ -58,6 +58,8 @@ pub struct Message {
     pub prompt_response: Option<PromptResponse>,
     /// The job of the agent's own that is due.
     pub fire: Option<Fire>,
+    /// The letter of another agent that it is.
+    pub letter: Option<Letter>,
     /// Whether it changes an earlier message.
     pub is_edit: bool,
     /// Whether it names the bot.
@@ -149,6 +151,26 @@ pub struct Fire {
     pub fire_at: String,
     /// The fire's id: by it the agent reports the end of its run.
     pub fire_id: String,
+}
+
+/// A letter of another agent. Platforms do not say it: the desk does, and what is in here was proven to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Letter {
+    /// Its id. A send to its chat is the reply to it.
+    pub letter_id: String,
+    /// Who sent it: the address to which another letter goes.
+    pub from: String,
+    /// The emit that it is of, the same for all who got it.
+    pub dispatch_id: String,
+    /// Whether it is to be known (`augment`) or to be done (`template`).
+    pub kind: String,
+    /// The session that it is for.
+    pub session_id: Option<String>,
+    /// A label by which receivers sort.
+    pub event_type: Option<String>,
+    /// By what its sender knows the reply. If it is there, somebody waits.
+    pub correlation_id: Option<String>,
 }
 
 /// A platform's request as the agent gets to see it: verified, and without what acts on the
@@ -300,8 +322,24 @@ impl Message {
                 without_nul(text);
             }
         }
+        if let Some(letter) = &mut self.letter {
+            letter.clean();
+        }
         self.media.retain(|media| !media.url.is_empty());
         Ok(())
+    }
+}
+
+impl Letter {
+    fn clean(&mut self) {
+        let Self { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id } =
+            self;
+        for text in [letter_id, from, dispatch_id, kind] {
+            without_nul(text);
+        }
+        for text in [session_id, event_type, correlation_id] {
+            cut(text, SHORT_TEXT_BYTES_MAX);
+        }
     }
 }
 

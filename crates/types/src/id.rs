@@ -65,6 +65,8 @@ uuid_ids! {
     ScheduleId;
     /// One due instant of a job. Every try to tell the agent of it has this id.
     FireId;
+    /// A letter of one agent to one other.
+    LetterId;
 }
 
 macro_rules! numbers {

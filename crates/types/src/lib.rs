@@ -19,8 +19,8 @@ pub mod planted;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{
-    AgentId, Arming, BotId, ClientId, DataKeyId, EntryId, FireId, GatewayId, Generation, NodeEpoch,
-    OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
+    AgentId, Arming, BotId, ClientId, DataKeyId, EntryId, FireId, GatewayId, Generation, LetterId,
+    NodeEpoch, OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
 };
 pub use jiff::Timestamp;
 pub use node::Node;

@@ -1,8 +1,8 @@
 //! Quota: how much a tenant may have.
 
 use crate::limits::{
-    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, GRANTS_QUOTA, INBOX_BYTES_MAX,
-    INBOX_ENTRIES_MAX,
+    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, DATA_ENTRIES_QUOTA, GRANTS_QUOTA,
+    INBOX_BYTES_MAX, INBOX_ENTRIES_MAX, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
 };
 
 /// Something a tenant may only have so much of.
@@ -20,17 +20,26 @@ pub enum Quota {
     ArmedJobs,
     /// Jobs of one agent that are armed.
     AgentJobs,
+    /// Skills.
+    Skills,
+    /// Entries of data.
+    DataEntries,
+    /// Bytes of skills, every kept revision counted, and of data.
+    ShelfBytes,
 }
 
 impl Quota {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Agents,
         Self::Grants,
         Self::PendingEntries,
         Self::PendingBytes,
         Self::ArmedJobs,
         Self::AgentJobs,
+        Self::Skills,
+        Self::DataEntries,
+        Self::ShelfBytes,
     ];
 
     /// Its name in rows and commands.
@@ -42,6 +51,9 @@ impl Quota {
             Self::PendingBytes => "pending-bytes",
             Self::ArmedJobs => "armed-jobs",
             Self::AgentJobs => "agent-jobs",
+            Self::Skills => "skills",
+            Self::DataEntries => "data-entries",
+            Self::ShelfBytes => "shelf-bytes",
         }
     }
 
@@ -59,6 +71,9 @@ impl Quota {
             Self::PendingBytes => INBOX_BYTES_MAX,
             Self::ArmedJobs => ARMED_JOBS_QUOTA,
             Self::AgentJobs => AGENT_JOBS_QUOTA,
+            Self::Skills => SKILLS_QUOTA,
+            Self::DataEntries => DATA_ENTRIES_QUOTA,
+            Self::ShelfBytes => SHELF_BYTES_QUOTA,
         }
     }
 }

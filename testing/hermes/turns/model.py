@@ -23,6 +23,14 @@ THOUGHT_SECS = 0.25
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
+@dataclass(frozen=True)
+class Call:
+    """A tool, and with what it is used."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
 @dataclass
 class Plan:
     """How the model answers where a word is in the question."""
@@ -30,8 +38,22 @@ class Plan:
     reply: str | None = None
     # A command it wants to run before it answers.
     command: str | None = None
+    # Another tool it wants to use before it answers. Then it answers with what came of it.
+    call: Call | None = None
     # It thinks, and says so, until this is set.
     think_until: asyncio.Event | None = None
+
+    @property
+    def wish(self) -> Call | None:
+        """What it wants to use before it answers."""
+        if self.command is not None:
+            return Call("terminal", {"command": self.command})
+        return self.call
+
+    def answer(self, turn: "Turn") -> str:
+        """What it says in the end."""
+        came = f": {turn.results[-1]}" if self.call and turn.results else ""
+        return self.reply or f"the answer to {' '.join(turn.words)}{came}"
 
 
 @dataclass
@@ -44,7 +66,7 @@ class Turn:
     # How often it thought aloud.
     thoughts: int = 0
     is_answered: bool = False
-    # What came of the commands the model wanted.
+    # What came of the tools the model wanted.
     results: list[str] = field(default_factory=list)
 
 
@@ -106,18 +128,20 @@ class Model:
         self._write_down(body, turn)
         planned = [self.plans[word] for word in turn.words if word in self.plans]
         plan = planned[-1] if planned and body.get("tools") else Plan()
-        wants_command = plan.command is not None and not turn.results
+        wish = None if turn.results else plan.wish
         if plan.think_until is not None:
             writer.write(SSE_HEAD)
             if not await self._thought(plan.think_until, turn, reader, writer):
                 return
         message: dict[str, Any] = {"role": "assistant"}
-        if wants_command:
-            call = {"name": "terminal", "arguments": json.dumps({"command": plan.command})}
+        if wish is not None:
+            call = {"name": wish.tool, "arguments": json.dumps(wish.arguments)}
             message["content"] = None
-            message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+            # The client tells the calls of a chat apart by this.
+            name = f"call_{len(self.turns)}"
+            message["tool_calls"] = [{"id": name, "type": "function", "function": call}]
         else:
-            message["content"] = plan.reply or f"the answer to {' '.join(turn.words)}"
+            message["content"] = plan.answer(turn)
             turn.is_answered = True
         if plan.think_until is None:
             writer.write(SSE_HEAD if body.get("stream") else b"")

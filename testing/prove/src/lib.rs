@@ -26,6 +26,7 @@ pub mod gateway;
 pub mod secrets;
 pub mod sleepers;
 pub mod loopback;
+pub mod conformance;
 pub mod chaos;
 pub mod walls;
 pub mod owner_kill;

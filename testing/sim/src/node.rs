@@ -10,8 +10,8 @@ use nightdesk_api::{Listener, Relays, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Waking, sweep, timekeeping,
+    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
+    Record, Refusals, Ringer, Shelf, Waking, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -137,6 +137,8 @@ impl Parts {
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             waking: Waking::default(),
             schedule,
+            shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
+            courier: Courier { store: self.store(), waits: self.ears.chats().clone() },
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

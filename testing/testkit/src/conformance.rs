@@ -33,6 +33,8 @@ pub mod inbox;
 pub mod lines;
 pub mod wake;
 pub mod schedule;
+pub mod shelf;
+pub mod courier;
 pub mod gate;
 pub mod register;
 pub mod egress;
@@ -80,6 +82,15 @@ pub trait Harness: Send + Sync {
 
     /// What an operator asks of scheduling.
     fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs>;
+
+    /// What a tenant's skills ask.
+    fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills>;
+
+    /// What a tenant's data asks.
+    fn records(&self) -> Arc<dyn nightdesk_shelf::Records>;
+
+    /// What the courier asks.
+    fn courier(&self) -> Arc<dyn nightdesk_courier::Store>;
 
     /// What files by reference ask.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;

@@ -15,8 +15,8 @@ use nightdesk_api::{Relays, Street};
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Waking, listening, timekeeping,
+    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
+    Record, Refusals, Ringer, Shelf, Waking, listening, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -239,6 +239,18 @@ impl TestDesk {
         heads.expect("read the heads")[0]
     }
 
+    /// What lies in the inbox of a household's agent, oldest first, as it goes on the wire.
+    pub async fn entries_of(&self, household: &Household) -> Vec<Value> {
+        let Household { scope, agent, .. } = *household;
+        let mut entries = Vec::new();
+        for seq in 1..=self.head_of(household).await.get() {
+            let shown = self.store.show(scope, agent, Seq::new(seq)).await;
+            let shown = shown.expect("look into an inbox").expect("an entry");
+            entries.push(serde_json::from_slice(&shown.body).expect("an entry is JSON"));
+        }
+        entries
+    }
+
     /// Up to which number a household's agent has acknowledged.
     pub async fn acked(&self, household: &Household) -> i64 {
         let Household { scope, agent, .. } = household;
@@ -451,6 +463,8 @@ impl Rooms<'_> {
             wake: Arc::new(wake),
             waking: Waking::default(),
             schedule,
+            shelf: Shelf::over(store(), store()),
+            courier: Courier { store: store(), waits: ears.chats().clone() },
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

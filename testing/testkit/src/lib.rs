@@ -34,6 +34,6 @@ pub mod desk;
 #[cfg(any(feature = "stores", feature = "telegram"))]
 pub use clock::FakeClock;
 #[cfg(feature = "stores")]
-pub use memory::{Memory, media};
+pub use memory::{Memory, MemoryShelves, media};
 #[cfg(feature = "stores")]
 pub use writers::Writers;

@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nightdesk_courier::{Party, Record};
 use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
 use nightdesk_register::Hearing;
@@ -35,6 +36,8 @@ mod lines;
 mod media;
 mod wake;
 mod schedule;
+mod shelf;
+mod courier;
 mod gate;
 mod egress;
 mod lease;
@@ -44,6 +47,7 @@ mod quota;
 mod webchat;
 
 pub use media::media;
+pub use shelf::MemoryShelves;
 
 use agent::Agent;
 
@@ -143,6 +147,11 @@ struct State {
     notices: BTreeMap<TenantScope, VecDeque<Notice>>,
     jobs: BTreeMap<schedule::JobKey, schedule::JobRow>,
     fires: BTreeMap<FireId, schedule::FireRow>,
+    shelves: BTreeMap<TenantScope, shelf::ShelfRow>,
+    letters: Vec<courier::LetterRow>,
+    letter_grants: BTreeMap<(Party, Party), Timestamp>,
+    letter_hooks: BTreeMap<(TenantScope, String), (Party, [u8; 32])>,
+    letter_receipts: BTreeMap<(TenantScope, String, String, String), Record>,
     /// The day on which each event was last taken.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,

@@ -45,7 +45,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "media",
+            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf",
         ],
     ),
     // what stands behind the ports; it reads entries back in the form they were written
@@ -53,17 +53,19 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "wake", "schedule", "media", "webchat",
+            "lease", "wake", "schedule", "courier", "media", "shelf", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
+    // how tools are called, and not what they do
+    ("mcp", &["types"]),
     // the street side; the API opens lines, hands webhooks in, serves our own pages, and gives out
     // what the register knows who to give to
     (
         "api",
         &[
-            "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "media",
-            "desk", "webchat",
+            "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "courier",
+            "media", "shelf", "mcp", "desk", "webchat",
         ],
     ),
     // the binary wires everything, runs an agent of its own on a desk to try, and can be built with
@@ -84,7 +86,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "outside",
             "wake",
             "schedule",
+            "courier",
             "media",
+            "shelf",
             "desk",
             "store-pg",
             "bus-redis",
@@ -111,7 +115,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "media", "desk", "api",
+            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf", "desk",
+            "api",
         ],
     ),
     // fuzzers hand bytes to whoever meets them first
@@ -123,8 +128,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "prove",
         &[
-            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "store-pg",
-            "servers", "testkit", "judge", "sdk",
+            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "courier",
+            "shelf", "store-pg", "servers", "testkit", "judge", "sdk",
         ],
     ),
     // a simulation puts nodes together as the binary does, over ports of its own, reads a source that
@@ -133,8 +138,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "media", "desk", "api", "webchat",
-            "testkit", "judge",
+            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf", "desk",
+            "api", "webchat", "testkit", "judge",
         ],
     ),
     ("xtask", &["servers"]),

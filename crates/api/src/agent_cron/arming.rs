@@ -75,13 +75,18 @@ fn arm(asked: cron::Provision) -> Result<Arm, String> {
         None => Target::inbox(asked.words.unwrap_or_default()).map_err(said)?,
     };
     Ok(Arm {
-        job: JobId::new(asked.job_id).map_err(said)?,
+        job: named(asked.job_id).map_err(said)?,
         fire_at: FireAt::parse(asked.fire_at).map_err(said)?,
         to,
         recurring: asked.recurring,
         reports: asked.reports,
         policies: policies.checked().map_err(said)?,
     })
+}
+
+/// A name that an agent may give. Those of letters are the desk's own.
+fn named(job_id: String) -> Result<JobId, BadJob> {
+    JobId::new(job_id).and_then(|job| if job.is_of_letters() { Err(BadJob::Id) } else { Ok(job) })
 }
 
 fn unarmed(error: &StoreError) -> Response {
@@ -111,7 +116,7 @@ pub(super) async fn cancel(
         Err(refused) => return refused,
     };
     // What cannot be armed is not known.
-    let cancelled = match JobId::new(job_id) {
+    let cancelled = match named(job_id) {
         Ok(job) => gateways.desk.schedule.cancel(scope, agent, &job).await,
         Err(_) => Ok(Cancelled::Unknown),
     };
@@ -140,7 +145,8 @@ pub(super) async fn list(
     };
     match gateways.desk.schedule.armed(scope, agent).await {
         Ok(armed) => {
-            Json(cron::List { armed: armed.into_iter().map(shown).collect() }).into_response()
+            let armed = armed.into_iter().filter(|armed| !armed.arm.job.is_of_letters());
+            Json(cron::List { armed: armed.map(shown).collect() }).into_response()
         }
         Err(error) => try_later(&error, "jobs could not be listed"),
     }

@@ -11,7 +11,7 @@ use crate::isolation::served;
 use crate::oauth::{access_token, invited};
 
 /// What changes who may do what, in an order in which each can be done, and what it is told as.
-const ACTS: [(&str, Kind); 11] = [
+const ACTS: [(&str, Kind); 13] = [
     ("/manage/link", Kind::LinkMade),
     ("/manage/scope", Kind::Granted),
     ("/manage/principal", Kind::PrincipalOpened),
@@ -22,16 +22,23 @@ const ACTS: [(&str, Kind); 11] = [
     ("/manage/unlink", Kind::Unbound),
     ("/relay/enroll", Kind::GatewayEnrolled),
     ("/relay/provision", Kind::GatewayProvisioned),
+    ("/v1/skills", Kind::SkillWritten),
+    ("/v1/skills/{name}/status", Kind::SkillStatusSet),
     ("/manage/deprovision", Kind::AgentDeprovisioned),
 ];
 
 /// What changes nobody's rights. Messages have a record of their own.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 36] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
     "/api/agent-cron/list",
     "/api/agent-cron/done",
     "/api/agent-cron/relay",
+    "/v1/skills/{name}",
+    "/v1/skills/{name}/versions",
+    "/v1/data",
+    "/v1/data/query",
+    "/v1/data/{id}",
     "/relay/media",
     "/relay/media/{id}",
     "/manage",
@@ -39,6 +46,13 @@ const OTHERS: [&str; 24] = [
     "/readyz",
     "/relay",
     "/v1/events/{id}/explanation",
+    "/v1/letters",
+    "/v1/letters/{id}",
+    "/v1/agents",
+    "/v1/webhook/{secret}/deliver",
+    "/v1/webhook/{secret}/wake",
+    "/v1/webhook/{secret}/status",
+    "/mcp",
     "/hooks/{path}",
     "/problems/{slug}",
     "/chat/{path}",
@@ -123,8 +137,10 @@ impl Street {
             "platform": "discord", "botId": "bot-ann", "userId": "ann", "userIds": ["bob"],
             "scopeId": "guild", "chatId": "c9", "principal": "any", "requireAddress": true,
             "gatewayId": "gw-new", "enrollmentToken": enrolment,
+            "name": "brief", "source": "# Status: Draft\n", "status": "Approved",
         });
-        post(self.desk.address(), path, &headers, body.to_string().as_bytes()).await
+        let path = path.replace("{name}", "brief");
+        post(self.desk.address(), &path, &headers, body.to_string().as_bytes()).await
     }
 }
 

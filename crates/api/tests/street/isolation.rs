@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
+use nightdesk_desk::shelf::SkillWrite;
 use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
+use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{EntryId, Seq};
 use serde_json::{Value, json};
@@ -20,7 +22,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route, how it is asked, and who may.
-const ROUTES: [(&str, &str, Guard); 35] = [
+const ROUTES: [(&str, &str, Guard); 49] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -44,6 +46,20 @@ const ROUTES: [(&str, &str, Guard); 35] = [
     ("POST", "/api/agent-cron/done", Proof),
     ("POST", "/api/agent-cron/relay", Proof),
     ("GET", "/v1/events/{id}/explanation", Proof),
+    ("POST", "/v1/skills", Proof),
+    ("GET", "/v1/skills/{name}", Proof),
+    ("GET", "/v1/skills/{name}/versions", Proof),
+    ("POST", "/v1/skills/{name}/status", Proof),
+    ("POST", "/v1/data", Proof),
+    ("POST", "/v1/data/query", Proof),
+    ("GET", "/v1/data/{id}", Proof),
+    ("POST", "/v1/letters", Proof),
+    ("GET", "/v1/letters/{id}", Proof),
+    ("GET", "/v1/agents", Proof),
+    ("POST", "/v1/webhook/{secret}/deliver", Proof),
+    ("POST", "/v1/webhook/{secret}/wake", Proof),
+    ("GET", "/v1/webhook/{secret}/status", Proof),
+    ("POST", "/mcp", Proof),
     ("POST", "/hooks/{path}", Proof),
     ("GET", "/problems/{slug}", Open),
     ("GET", "/openapi.json", Open),
@@ -116,7 +132,18 @@ async fn street() -> Street {
     let (ann, bob) = (desk.household("ann", "gw").await, desk.household("bob", "gw").await);
     desk.says(&ann, "ann", ANNS_EVENT).await;
     desk.desk.schedule.arm(ann.scope, ann.agent, &anns_job()).await.expect("arm a job");
+    share(&desk, &ann).await;
     Street { desk, ann, bob }
+}
+
+/// Ann's agent shares a skill of the name that is asked for, and an entry.
+async fn share(desk: &TestDesk, ann: &Household) {
+    let (asker, shelf) = ((ann.scope, ann.agent), &desk.desk.shelf);
+    let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
+    let skill = SkillWrite { name, source, overwrite: false };
+    shelf.skill_write(asker, &skill).await.expect("write a skill");
+    let entry = DataWrite { content: ANNS_EVENT.to_owned(), ..DataWrite::default() };
+    shelf.data_write(asker, &entry).await.expect("write an entry");
 }
 
 impl Street {
@@ -127,6 +154,7 @@ impl Street {
             .replace("{id}", &entry)
             .replace("{path}", &self.ann.path)
             .replace("{slug}", "taken")
+            .replace("{secret}", "none")
             .replace("{name}", "none");
         let bearer = bearer.map(|bearer| format!("Bearer {bearer}"));
         let json = ("content-type", "application/json");
@@ -155,10 +183,18 @@ impl Street {
             "principal": "any",
             "requireAddress": true,
             "agent_id": self.ann.agent.to_string(),
+            "agent": self.ann.agent.to_string(),
             "job_id": ANNS_JOB,
             "fire_at": "2097-01-01T00:00:00Z",
             "agent_callback_url": "https://agents.example/ann",
             "fire_id": self.ann.agent.to_string(),
+            "name": "none",
+            "source": "what bob wrote",
+            "overwrite": true,
+            "status": "Disabled",
+            "content": "what bob wrote",
+            "query": ANNS_EVENT,
+            "permissive_filters": true,
         })
     }
 
@@ -166,6 +202,15 @@ impl Street {
     fn is_silent(&self, answer: &Answered) -> bool {
         let names = [self.ann.agent.to_string(), self.ann.scope.tenant().to_string()];
         names.iter().all(|name| !answer.text.contains(name))
+    }
+
+    /// What ann's agent shares.
+    async fn shared(&self) -> String {
+        let (asker, on) = ((self.ann.scope, self.ann.agent), &self.desk.desk.shelf);
+        let versions = on.skill_versions(asker, "none").await.expect("read a skill's past");
+        let everything = QueryFilters::default();
+        let data = on.data_query(asker, &everything).await.expect("read data");
+        format!("{versions:?} {data:?}")
     }
 
     /// All that could have been changed of ann's.
@@ -177,7 +222,8 @@ impl Street {
         let acked = self.desk.acked(&self.ann).await;
         let armed = self.desk.desk.schedule.armed(scope, agent).await.expect("list jobs");
         let head = self.desk.head_of(&self.ann).await;
-        format!("{reach:?} {gateways:?} {acked} {head:?} {armed:?}")
+        let shared = self.shared().await;
+        format!("{reach:?} {gateways:?} {acked} {head:?} {armed:?} {shared}")
     }
 }
 

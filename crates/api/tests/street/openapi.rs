@@ -39,7 +39,7 @@ fn every_call_says_what_it_does_and_who_may() {
     for (name, call) in calls(&description) {
         assert!(call["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
         assert_eq!(call["tags"].as_array().map(Vec::len), Some(1), "{name}");
-        let guarded = ["/manage", "/relay/", "/v1/", "/agent-cron/"];
+        let guarded = ["/manage", "/relay/", "/v1/", "/agent-cron/", "/mcp"];
         let is_guarded = guarded.iter().any(|part| name.contains(part));
         assert_eq!(call["security"].is_array(), is_guarded, "{name}");
         let tells_problems = call["responses"]["default"].is_object();

@@ -10,10 +10,10 @@ use nightdesk_bus::Ring;
 use nightdesk_protocol::event;
 use nightdesk_schedule::{Claimed, Deliver, FireEntry};
 use nightdesk_types::event::{ChatType, Content, Draft, Fire, Message, Source};
-use nightdesk_types::{BotId, Event, Seq};
+use nightdesk_types::{BotId, Event, Seq, StoreError};
 use uuid::Uuid;
 
-use crate::{Desk, waking};
+use crate::{Desk, letters, waking};
 
 /// What the desk is called where platforms are named.
 const PLATFORM: &str = "desk";
@@ -34,11 +34,15 @@ pub(super) struct Inboxes(pub(super) Arc<Desk>);
 
 #[async_trait]
 impl Deliver for Inboxes {
-    fn entry(&self, fire: &Claimed, words: &str) -> Option<FireEntry> {
-        entry(fire, words)
+    async fn entry(&self, fire: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError> {
+        match letters::entry_of(&self.0, fire).await {
+            Some(letter) => letter,
+            None => Ok(entry(fire, words)),
+        }
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {
+        letters::lies_at(&self.0, fire, seq).await;
         waking::call(&self.0, fire.scope, fire.agent);
         self.0.bell.0.ring(Ring::Entry { agent: fire.agent, seq }).await;
     }

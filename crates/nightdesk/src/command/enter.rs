@@ -11,8 +11,8 @@ use nightdesk_wake::Wakers;
 use serde_json::json;
 
 use super::{
-    Agent, Bot, Command, NewBot, Notice, Tenant, audit, bots, connect, explain, gateway, inbox,
-    issuer, keys, list, names, quota, reach, schedule, wake,
+    Agent, Bot, Command, NewBot, Notice, Tenant, audit, bots, connect, data, explain, gateway,
+    inbox, issuer, keys, letter, list, names, quota, reach, schedule, skill, wake,
 };
 use crate::config::{Config, password};
 use crate::ui::Answer;
@@ -27,6 +27,7 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
     answer(config, (&register, &pg, &locksmith), command).await
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one arm for each noun, and nothing else")]
 async fn answer(
     config: &Config,
     (register, pg, locksmith): (&Register, &Arc<Pg>, &Locksmith),
@@ -39,12 +40,15 @@ async fn answer(
         Command::Explain(explain) => explain::run(register, pg, explain).await,
         Command::Link(link) => reach::link(register, link).await,
         Command::Binding(binding) => reach::binding(register, binding).await,
-        Command::Grant(grant) => reach::grant(register, grant).await,
+        Command::Grant(grant) => reach::grant(register, pg, grant).await,
         Command::Gateway(gateway) => gateway::run(register, &config.public_url(), gateway).await,
         Command::Issuer(command) => issuer::run(config, register, pg, command).await,
         Command::Inbox(inbox) => inbox::run(register, &**pg, inbox).await,
         Command::Wake(command) => wake::run(config, register, pg, command).await,
         Command::Schedule(command) => schedule::run(config, register, pg, command).await,
+        Command::Skill(command) => skill::run(register, pg, command).await,
+        Command::Data(command) => data::run(register, pg, command).await,
+        Command::Letter(command) => letter::run(config, register, pg, command).await,
         Command::Audit(audit) => audit::run(config, register, audit).await,
         Command::Notice(Notice::List { tenant }) => notices(register, &**pg, &tenant).await,
         Command::Serve

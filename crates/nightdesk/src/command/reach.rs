@@ -3,13 +3,15 @@
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use nightdesk_register::{OnBot, Register};
+use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::LINK_CODE_LIFE;
 use nightdesk_types::{Granted, Principal};
 use serde_json::json;
 
 use super::enter::bot;
-use super::list;
+use super::letter::{self, Between};
 use super::names::Whose;
+use super::{list, names};
 use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +76,23 @@ pub(crate) enum Grant {
         #[command(flatten)]
         given: Given,
     },
+    /// Let an agent and one of another tenant write letters to each other. Both tenants must say so.
+    #[command(
+        after_help = "Example:\n  nightdesk grant letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
+    )]
+    Letters(Between),
+    /// Take that back.
+    #[command(
+        after_help = "Example:\n  nightdesk grant no-letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
+    )]
+    NoLetters(Between),
+    /// List who of a tenant may write to agents of others.
+    #[command(after_help = "Example:\n  nightdesk grant list-letters --tenant acme")]
+    ListLetters {
+        /// Whose, by name or id.
+        #[arg(long)]
+        tenant: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -124,19 +143,37 @@ pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Re
     Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
-pub(super) async fn grant(register: &Register, grant: Grant) -> anyhow::Result<Answer> {
-    let (Grant::Create { given, .. } | Grant::Remove { given }) = &grant;
+pub(super) async fn grant(register: &Register, pg: &Pg, grant: Grant) -> anyhow::Result<Answer> {
+    match grant {
+        Grant::Create { given, open } => {
+            let principal = if open { Principal::Any } else { Principal::OwnerOnly };
+            chat(register, &given, Some(principal)).await
+        }
+        Grant::Remove { given } => chat(register, &given, None).await,
+        Grant::Letters(between) => letter::grant(register, pg, &between, true).await,
+        Grant::NoLetters(between) => letter::grant(register, pg, &between, false).await,
+        Grant::ListLetters { tenant } => {
+            letter::grants(pg, names::tenant(register, &tenant).await?).await
+        }
+    }
+}
+
+/// Gives a chat to an agent and says who may write there, or takes it back.
+async fn chat(
+    register: &Register,
+    given: &Given,
+    open_to: Option<Principal>,
+) -> anyhow::Result<Answer> {
     let (scope, agent) = given.whose.found(register).await?;
     let on = OnBot { scope, agent, bot: bot(&given.bot)? };
     let (chat, granted) = (&given.chat, Granted::of(given.scope.as_deref(), &given.chat));
-    match grant {
-        Grant::Create { open, .. } => {
-            let principal = if open { Principal::Any } else { Principal::OwnerOnly };
+    match open_to {
+        Some(principal) => {
             if !register.store().grant(on, &granted, Some(principal)).await? {
                 bail!("chat {chat} is already given to an agent; only one may be reached there");
             }
         }
-        Grant::Remove { .. } => {
+        None => {
             if !register.store().release(on, &granted).await? {
                 bail!(
                     "the agent was not given chat {chat}; `nightdesk agent reach` shows what it was"

@@ -45,6 +45,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Inbox(_)
         | Command::Wake(_)
         | Command::Schedule(_)
+        | Command::Skill(_)
+        | Command::Data(_)
+        | Command::Letter(_)
         | Command::Notice(_)
         | Command::Audit(_) => {
             let answer = enter::run(&read()?, command).await?;

@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// What an operator may do, in an order in which each can be done, and what it is told as.
-const ACTS: [(&str, &str, Whose, &str); 40] = [
+const ACTS: [(&str, &str, Whose, &str); 51] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -40,6 +40,17 @@ const ACTS: [(&str, &str, Whose, &str); 40] = [
     ("schedule fire-now", "$OF later", Acme, "job-armed"),
     ("schedule add", "$OF never --in 24h --say hello", Acme, "job-armed"),
     ("schedule cancel", "$OF never", Acme, "job-cancelled"),
+    ("letter send", "$OF owl hello", Acme, "entry-put"),
+    ("letter hook", "$OF runtime", Acme, "letter-hook-made"),
+    ("letter unhook", "--tenant acme runtime", Acme, "letter-hook-removed"),
+    ("agent create", "--tenant beta spy", Somebody, "agent-created"),
+    ("grant letters", "$OF --peer-tenant beta --peer-agent spy", Acme, "letters-granted"),
+    ("grant no-letters", "$OF --peer-tenant beta --peer-agent spy", Acme, "letters-released"),
+    ("skill write", "--tenant acme brief --file desk.toml", Acme, "skill-written"),
+    ("skill approve", "--tenant acme brief --key-file approval.key", Acme, "skill-status-set"),
+    ("skill status", "--tenant acme brief Disabled", Acme, "skill-status-set"),
+    ("skill secure", "--tenant acme --public-key approval.key.pub", Acme, "shelf-secured"),
+    ("skill delete", "--tenant acme brief --yes", Acme, "skill-deleted"),
     ("binding remove", "$OF --bot $BOT --author 4711", Acme, "unbound"),
     ("grant create", "$OF --bot $BOT --chat 99", Acme, "granted"),
     ("grant remove", "$OF --bot $BOT --chat 99", Acme, "released"),
@@ -62,7 +73,19 @@ const ACTS: [(&str, &str, Whose, &str); 40] = [
 ];
 
 /// What only looks, serves, or has no database.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 34] = [
+    "letter list",
+    "letter show",
+    "letter hooks",
+    "grant list-letters",
+    "skill list",
+    "skill show",
+    "skill history",
+    "skill key",
+    "skill verify",
+    "data query",
+    "data read",
+    "data write",
     "schedule list",
     "schedule show",
     "schedule history",
@@ -88,7 +111,7 @@ const OTHERS: [&str; 22] = [
 ];
 
 /// What cannot be done.
-const REFUSED: [&str; 16] = [
+const REFUSED: [&str; 20] = [
     "tenant create acme",
     "agent create --tenant acme helper",
     "tenant quota --tenant acme owls=3",
@@ -101,9 +124,13 @@ const REFUSED: [&str; 16] = [
     "gateway create $OF --name gw-helper",
     "gateway rotate --tenant acme --name none",
     "gateway revoke --tenant acme --name none",
+    "grant no-letters $OF --peer-tenant acme --peer-agent helper",
+    "letter unhook --tenant acme none",
     "issuer end --tenant acme none",
     "issuer retire none",
     "inbox park $OF --seq 99",
+    "skill delete --tenant acme none --yes",
+    "skill status --tenant acme none Approved",
     "tenant erase acme",
 ];
 
@@ -128,6 +155,7 @@ impl Told {
         let telegram = Fake::open();
         let (desk, mut entered) = entered_on(&[ISSUER, &telegram.section()].concat());
         Fake::key_file(&desk);
+        desk.run("nightdesk skill key --out approval.key", &[]);
         entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");
         entered.set("OF", "--tenant acme --agent helper");
         desk.run("echo key > new.key && chmod 400 new.key", &[]);

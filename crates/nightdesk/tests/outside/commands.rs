@@ -69,6 +69,8 @@ fn every_command_is_run_and_has_an_example() {
     the_desk_itself(&mut operator);
     agents_that_sleep(&mut operator, &path);
     jobs(&mut operator);
+    letters(&mut operator);
+    shelves(&mut operator);
     people(&mut operator, entered.get("BOT"));
     bots(&mut operator);
     gateways(&mut operator);
@@ -123,6 +125,59 @@ fn jobs(operator: &mut Operator) {
         let fires = operator.asks(&format!("schedule history {WHOSE} --job later"));
         fires[0]["state"] == "fired" && fires.as_array().is_some_and(|fires| fires.len() == 1)
     });
+}
+
+fn letters(operator: &mut Operator) {
+    operator.asks("agent create --tenant acme scribe");
+    operator.asks("tenant create gamma");
+    operator.asks("agent create --tenant gamma owl");
+    let sent = operator.asks(&format!("letter send {WHOSE} scribe hello --dispatch-id d1"));
+    assert_eq!((&sent["state"], &sent["hop"]), (&"put".into(), &1.into()), "{sent}");
+    let again = operator.asks(&format!("letter send {WHOSE} scribe hello --dispatch-id d1"));
+    assert_eq!(again["letter_id"], sent["letter_id"]);
+    let silent = operator.asks(&format!("letter send {WHOSE} scribe anybody? --wait 1s"));
+    assert_eq!(silent["state"], "timed-out", "{silent}");
+    let listed = operator.asks(&format!("letter list {WHOSE}"));
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+    let id = sent["letter_id"].as_str().expect("an id");
+    assert_eq!(operator.asks(&format!("letter show {WHOSE} {id}"))["dispatch_id"], "d1");
+
+    let hook = operator.asks(&format!("letter hook {WHOSE} runtime"));
+    assert!(hook["wake_url"].as_str().is_some_and(|url| url.ends_with("/wake")), "{hook}");
+    assert_eq!(operator.asks("letter hooks --tenant acme")[0]["name"], "runtime");
+    assert_eq!(operator.asks("letter unhook --tenant acme runtime")["removed"], true);
+    let between = format!("{WHOSE} --peer-tenant gamma --peer-agent owl");
+    assert_eq!(operator.asks(&format!("grant letters {between}"))["granted"], true);
+    let grants = operator.asks("grant list-letters --tenant acme");
+    assert_eq!(grants[0]["both_sides"], false, "{grants}");
+    assert_eq!(operator.asks(&format!("grant no-letters {between}"))["granted"], false);
+}
+
+fn shelves(operator: &mut Operator) {
+    operator.desk.run("printf '# Status: Draft\\nt:\\n' > brief.skill.md", &[]);
+    operator.asks("skill key --out approval.key");
+    let secured = operator.asks("skill secure --tenant acme --public-key approval.key.pub");
+    assert_eq!(secured["secured"], true);
+    let of = "--tenant acme brief";
+    let written = operator.asks(&format!("skill write {of} --file brief.skill.md"));
+    assert_eq!(written["changed_by"], "operator", "{written}");
+    let approved = operator.asks(&format!("skill approve {of} --key-file approval.key"));
+    assert_eq!(approved["previous_status"], "Draft", "{approved}");
+    assert_eq!(operator.asks(&format!("skill verify {of}"))["may_run"], true);
+    assert_eq!(operator.asks("skill list --tenant acme")[0]["status"], "Approved");
+    assert_eq!(operator.asks(&format!("skill status {of} Disabled"))["status"], "Disabled");
+    let shown = operator.asks(&format!("skill show {of}"));
+    assert_eq!(shown["source"], "# Status: Disabled\nt:\n", "{shown}");
+    let past = operator.asks(&format!("skill history {of}"));
+    assert_eq!(past.as_array().map(Vec::len), Some(3), "{past}");
+    assert_eq!(operator.asks(&format!("skill delete {of} --yes"))["deleted"], true);
+
+    let entry = operator.asks("data write --tenant acme kettle --tag a --wanted-for 24h");
+    let found = operator.asks("data query --tenant acme kettle --limit 1");
+    assert_eq!(found[0]["id"], entry["id"], "{found}");
+    let id = entry["id"].as_str().unwrap_or_default();
+    let read = operator.asks(&format!("data read --tenant acme {id}"));
+    assert!(read["expires_at"].is_i64(), "{read}");
 }
 
 fn people(operator: &mut Operator, bot: &str) {
@@ -207,7 +262,7 @@ fn tenants(operator: &mut Operator) {
     operator.asks("tenant create other");
     operator.asks("agent create --tenant other owl");
     assert_eq!(operator.asks("agent list --tenant other")[0]["name"], "owl");
-    assert_eq!(operator.asks("tenant list").as_array().map(Vec::len), Some(2));
+    assert_eq!(operator.asks("tenant list").as_array().map(Vec::len), Some(3));
     operator.asks("tenant rotate-key acme");
     let trusting = operator.asks("tenant trust-gateways --tenant acme");
     assert_eq!(trusting["gateways_may_widen"], true);

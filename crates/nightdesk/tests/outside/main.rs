@@ -15,6 +15,8 @@ mod redis;
 mod discord;
 mod telegram;
 mod ticking;
+mod letters;
+mod shelf;
 mod time;
 mod trace;
 mod waking;

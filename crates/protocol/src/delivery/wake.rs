@@ -14,7 +14,7 @@ pub struct WakeOpts {
     pub context: Option<String>,
     /// When. At once, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
     pub when: Option<When>,
     /// Which session of it. This counts more than one that stands in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]

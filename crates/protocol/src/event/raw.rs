@@ -1,7 +1,7 @@
 //! A message as it comes to the SDK.
 
 use nightdesk_types::event::{
-    ContextLine, Fire, Media, Message, MessageKind, PromptResponse, ReplyTo,
+    ContextLine, Fire, Letter, Media, Message, MessageKind, PromptResponse, ReplyTo,
 };
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -38,6 +38,8 @@ pub(crate) struct Raw {
     prompt_response: Option<RawPressed>,
     #[serde(deserialize_with = "tolerant::object")]
     fire: Option<RawFire>,
+    #[serde(deserialize_with = "tolerant::object")]
+    letter: Option<RawLetter>,
 }
 
 #[derive(Default, Deserialize)]
@@ -110,6 +112,25 @@ struct RawFire {
     fire_id: String,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawLetter {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    letter_id: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    from: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    dispatch_id: String,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    kind: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    session_id: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    event_type: Option<String>,
+    #[serde(deserialize_with = "tolerant::text")]
+    correlation_id: Option<String>,
+}
+
 impl From<Raw> for Inbound {
     fn from(raw: Raw) -> Self {
         let source = raw.source.unwrap_or_default();
@@ -129,6 +150,7 @@ impl From<Raw> for Inbound {
             context_failed: raw.context_error,
             prompt_response: raw.prompt_response.map(PromptResponse::from),
             fire: raw.fire.map(Fire::from),
+            letter: raw.letter.map(Letter::from),
             is_edit,
             // The desk knew it and needs it no more.
             mentions_bot: false,
@@ -149,6 +171,21 @@ fn reply_to(message_id: Option<String>, reply: Option<RawReply>) -> Option<Reply
 fn message_kind(name: &str) -> MessageKind {
     let named: Result<_, Error> = MessageKind::deserialize(name.into_deserializer());
     named.unwrap_or_default()
+}
+
+impl From<RawLetter> for Letter {
+    fn from(raw: RawLetter) -> Self {
+        let RawLetter {
+            letter_id,
+            from,
+            dispatch_id,
+            kind,
+            session_id,
+            event_type,
+            correlation_id,
+        } = raw;
+        Self { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id }
+    }
 }
 
 impl From<RawFire> for Fire {

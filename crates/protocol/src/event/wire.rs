@@ -1,7 +1,7 @@
 //! A message as it goes out.
 
 use nightdesk_types::event::{
-    ContextLine, Fire, Media, Message, MessageKind, PromptResponse, ReplyTo,
+    ContextLine, Fire, Letter, Media, Message, MessageKind, PromptResponse, ReplyTo,
 };
 use serde::Serialize;
 
@@ -32,6 +32,22 @@ pub(super) struct Event<'a> {
     /// Stock clients do not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fire: Option<&'a Fire>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    letter: Option<Lettered<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lettered<'a> {
+    letter_id: &'a str,
+    from: &'a str,
+    dispatch_id: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -94,6 +110,21 @@ impl<'a> Event<'a> {
             context_error: message.context_failed,
             prompt_response: message.prompt_response.as_ref().map(Pressed::of),
             fire: message.fire.as_ref(),
+            letter: message.letter.as_ref().map(Lettered::of),
+        }
+    }
+}
+
+impl<'a> Lettered<'a> {
+    fn of(letter: &'a Letter) -> Self {
+        Self {
+            letter_id: &letter.letter_id,
+            from: &letter.from,
+            dispatch_id: &letter.dispatch_id,
+            kind: &letter.kind,
+            session_id: letter.session_id.as_deref(),
+            event_type: letter.event_type.as_deref(),
+            correlation_id: letter.correlation_id.as_deref(),
         }
     }
 }

@@ -11,7 +11,7 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Media, Message, MessageKind, Passthrough,
+    ChatType, Content, ContextLine, Draft, Fire, Letter, Media, Message, MessageKind, Passthrough,
     PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
@@ -86,6 +86,15 @@ fn full_message() -> Message {
             job_id: "ab12".to_owned(),
             fire_at: "2026-06-18T12:34:56+00:00".to_owned(),
             fire_id: "f1".to_owned(),
+        }),
+        letter: Some(Letter {
+            letter_id: "l1".to_owned(),
+            from: "ann".to_owned(),
+            dispatch_id: "d1".to_owned(),
+            kind: "augment".to_owned(),
+            session_id: Some("kitchen".to_owned()),
+            event_type: Some("x".to_owned()),
+            correlation_id: Some("c1".to_owned()),
         }),
         is_edit: true,
         // Not on the wire.

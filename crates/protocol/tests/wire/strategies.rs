@@ -1,7 +1,7 @@
 //! Arbitrary things of our own making.
 
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Media, Message, MessageKind, Passthrough,
+    ChatType, Content, ContextLine, Draft, Fire, Letter, Media, Message, MessageKind, Passthrough,
     PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::{AgentId, EntryId, Event, Seq};
@@ -124,6 +124,20 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn letters()(
+        letter_id in texts(),
+        from in texts(),
+        dispatch_id in texts(),
+        kind in texts(),
+        session_id in prop::option::of(ids()),
+        event_type in prop::option::of(ids()),
+        correlation_id in prop::option::of(ids()),
+    ) -> Letter {
+        Letter { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id }
+    }
+}
+
+prop_compose! {
     fn messages()(
         text in texts(),
         kind in kinds(),
@@ -133,7 +147,7 @@ prop_compose! {
         context in prop::collection::vec(said(), 0..3),
         context_failed in any::<bool>(),
         prompt_response in prop::option::of(presses()),
-        fire in prop::option::of(fires()),
+        (fire, letter) in (prop::option::of(fires()), prop::option::of(letters())),
         is_edit in any::<bool>(),
     ) -> Message {
         // Whether the bot is named is not on the wire.
@@ -148,6 +162,7 @@ prop_compose! {
             context_failed,
             prompt_response,
             fire,
+            letter,
             is_edit,
             mentions_bot,
         }

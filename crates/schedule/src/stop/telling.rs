@@ -75,17 +75,7 @@ impl Schedule {
             let late = now.get().duration_since(fire.fire_at.instant());
             self.metrics.began(late.try_into().unwrap_or_default());
         }
-        let outcome = match &fire.to {
-            _ if room.is_late() => Outcome::PutOff(Duration::ZERO),
-            Target::Callback(url) if is_planted(Bug::NewFirePerTry) => {
-                self.by_callback.call(&anew(fire), url, now.get()).await
-            }
-            Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
-            Target::Inbox(words) => match deliver.entry(fire, words) {
-                Some(entry) => return self.put(fire, &entry, deliver).await,
-                None => Outcome::Refused("no client could take what it says".to_owned()),
-            },
-        };
+        let Some(outcome) = self.tried(fire, room, now, deliver).await? else { return Ok(()) };
         let taken = matches!(outcome, Outcome::Taken(_));
         if taken {
             crash_point("K21");
@@ -101,6 +91,28 @@ impl Schedule {
             self.look();
         }
         Ok(())
+    }
+
+    /// What came of a try. `None`: it was put, and all is written down.
+    async fn tried(
+        &self,
+        fire: &Claimed,
+        room: &Room,
+        now: StoreNow,
+        deliver: &dyn Deliver,
+    ) -> Result<Option<Outcome>, StoreError> {
+        let outcome = match &fire.to {
+            _ if room.is_late() => Outcome::PutOff(Duration::ZERO),
+            Target::Callback(url) if is_planted(Bug::NewFirePerTry) => {
+                self.by_callback.call(&anew(fire), url, now.get()).await
+            }
+            Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
+            Target::Inbox(words) => match deliver.entry(fire, words).await? {
+                Some(entry) => return self.put(fire, &entry, deliver).await.map(|()| None),
+                None => Outcome::Refused("no client could take what it says".to_owned()),
+            },
+        };
+        Ok(Some(outcome))
     }
 
     /// Puts a fire into its agent's inbox. If that fails, it is due again when nobody holds it any more.

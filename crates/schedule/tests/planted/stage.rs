@@ -36,8 +36,8 @@ impl ByCallback for Agents {
 
 #[async_trait]
 impl Deliver for Agents {
-    fn entry(&self, _: &Claimed, _: &str) -> Option<FireEntry> {
-        None
+    async fn entry(&self, _: &Claimed, _: &str) -> Result<Option<FireEntry>, StoreError> {
+        Ok(None)
     }
 
     async fn stored(&self, _: &Claimed, _: Seq) {}

@@ -36,6 +36,7 @@ fn the_first_status_line_decides() {
         ("an odd first", "# Status: odd\n# Status: Approved\n", SkillStatus::Draft),
         ("key in another case", "# status: Approved\n", SkillStatus::Draft),
         ("indented", "  # Status: Approved\n", SkillStatus::Draft),
+        ("a heading", "## Status: Approved\n", SkillStatus::Draft),
         ("below the header", "go:\n# Status: Approved\n", SkillStatus::Draft),
         ("with a proof", "# Status: Approved v3:abc\n", SkillStatus::Approved),
         ("a lone CR ends a line", "# a\r# Status: Approved\r", SkillStatus::Approved),
@@ -57,6 +58,9 @@ fn a_status_is_written_where_it_stood() {
         assert_eq!(with_status(source, SkillStatus::Approved), want, "{source}");
     }
     assert_eq!(with_status("# Status: Approved v3:t", SkillStatus::Disabled), "# Status: Disabled");
+    let quoted = "# Description: like # Status: Draft\n# Status: Draft\n";
+    let proven = "# Description: like # Status: Draft\n# Status: Approved v3:t\n";
+    assert_eq!(with_proof(quoted, "v3:t"), proven);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) async fn texts(store: &Pg, scope: TenantScope) -> Result<u64, StoreEr
         .scoped("erase what a tenant wrote", scope, move |connection| {
             Box::pin(async move {
                 let gone = sqlx::query_scalar!(
-                    r#"select tenant_erase_texts($1, $2) as "gone!""#,
+                    r#"select tenant_erase_texts($1, $2) + shelf_erase($1, $2) as "gone!""#,
                     scope.tenant().uuid(),
                     i64::from(UPKEEP_ROWS_MAX)
                 )

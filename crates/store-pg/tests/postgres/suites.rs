@@ -76,6 +76,18 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn records(&self) -> Arc<dyn nightdesk_shelf::Records> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -117,7 +129,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 21] = [
+        let aged: [(&str, &[&str]); 24] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -131,6 +143,9 @@ impl TimedHarness for Postgres {
             ),
             ("schedules", &["due_at", "next_at", "watch_at", "flagged_at", "changed_at"]),
             ("fires", &["due_at", "next_at", "began_at", "ended_at", "run_ended_at"]),
+            ("letters", &["sent_at", "due_at", "reply_by", "replied_at"]),
+            ("letters_in", &["put_at"]),
+            ("letter_receipts", &["noted_at"]),
             ("notices", &["at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
             ("prompts", &["asked_at"]),
@@ -162,11 +177,13 @@ nightdesk_testkit::inbox_model_conformance!(postgres().await, 30);
 nightdesk_testkit::line_store_conformance!(postgres().await);
 nightdesk_testkit::wake_store_conformance!(postgres().await);
 nightdesk_testkit::schedule_store_conformance!(postgres().await);
+nightdesk_testkit::courier_store_conformance!(postgres().await);
 nightdesk_testkit::gate_store_conformance!(postgres().await);
 nightdesk_testkit::register_store_conformance!(postgres().await);
 nightdesk_testkit::egress_store_conformance!(postgres().await);
 nightdesk_testkit::lease_store_conformance!(postgres().await);
 nightdesk_testkit::webchat_store_conformance!(postgres().await);
+nightdesk_testkit::shelf_store_conformance!(postgres().await);
 nightdesk_testkit::media_store_conformance!(postgres().await);
 nightdesk_testkit::upkeep_conformance!(postgres().await);
 nightdesk_testkit::timed_store_conformance!(postgres().await);

@@ -9,7 +9,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// Everything that may look across tenants, and who it runs as.
-const DEFINERS: [(&str, &str); 50] = [
+const DEFINERS: [(&str, &str); 52] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -23,6 +23,7 @@ const DEFINERS: [(&str, &str); 50] = [
     ("door_client", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
+    ("door_letter_hook", "nightdesk_doors"),
     ("door_link", "nightdesk_doors"),
     ("door_listening_bots", "nightdesk_doors"),
     ("door_open_bots", "nightdesk_doors"),
@@ -47,6 +48,7 @@ const DEFINERS: [(&str, &str); 50] = [
     ("forget_data_keys", "nightdesk_doors"),
     ("forget_ended", "nightdesk_doors"),
     ("forget_fires", "nightdesk_doors"),
+    ("forget_letters", "nightdesk_doors"),
     ("forget_links", "nightdesk_doors"),
     ("forget_media", "nightdesk_doors"),
     ("forget_prompts", "nightdesk_doors"),

@@ -32,14 +32,26 @@ pub const RECENT_LETTERS_MAX: usize = 1_024;
 /// How often a letter may be the answer to a letter.
 pub const HOPS_MAX: u32 = 8;
 
+/// For so long a letter that came counts as what the next one answers.
+pub const HOP_REMEMBERED: Duration = Duration::from_mins(5);
+
 /// Letters of one agent to one other in a second.
 pub const PAIR_PER_SECOND: u32 = 5;
+
+/// How long a reply is waited for, if nothing is said.
+pub const EXCHANGE_WAIT: Duration = Duration::from_mins(1);
 
 /// The longest that anybody waits for a reply.
 pub const EXCHANGE_WAIT_MAX: Duration = Duration::from_mins(5);
 
 /// How often one that waits for a reply looks for it, if nobody rings.
-pub const REPLY_LOOKED_EVERY: Duration = Duration::from_millis(250);
+pub const REPLY_LOOKED_EVERY: Duration = Duration::from_secs(1);
+
+/// How long who wakes an agent waits for it to dial in before it is said that it did not.
+pub const WOKEN_WAIT: Duration = Duration::from_secs(3);
+
+/// How often it is looked whether it did.
+pub const WOKEN_LOOKED_EVERY: Duration = Duration::from_millis(100);
 
 /// Agents that are told of at a time.
 pub const AGENTS_PAGE_MAX: usize = 1_000;
@@ -47,9 +59,21 @@ pub const AGENTS_PAGE_MAX: usize = 1_000;
 /// Letters on a page.
 pub const LETTERS_PAGE_MAX: usize = 100;
 
+/// For about so long a call of a tool that gives no id of its own is recognised when it is repeated.
+pub const CALL_REMEMBERED_MS: u32 = 2 * 60 * 1_000;
+
+/// Bytes of a call of a tool.
+pub const MCP_BYTES_MAX: usize = 1024 * 1024;
+
 /// How long it is known what came of a letter.
 pub const LETTERS_KEPT: Duration = Duration::from_hours(30 * 24);
 
+const _: () = assert!(
+    HOP_REMEMBERED.as_secs() >= EXCHANGE_WAIT_MAX.as_secs(),
+    "whoever is waited for still knows what it answers",
+);
+const _: () =
+    assert!(WOKEN_WAIT.as_millis() < CONNECTOR_WAIT.as_millis(), "who wakes is answered in time");
 const _: () = assert!(
     TMUX_WAIT.as_millis() < CONNECTOR_WAIT.as_millis(),
     "a terminal gives up before who waits for it",

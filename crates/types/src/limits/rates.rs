@@ -32,6 +32,12 @@ pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 /// each.
 pub const JOBS_PER_MINUTE: u32 = 600;
 
+/// What one agent asks about skills and data, in a minute.
+pub const SHELF_PER_MINUTE: u32 = 600;
+
+/// How often one agent is told its whole catalogue, in a minute: every skill of its tenant is read for it.
+pub const CATALOGUES_PER_MINUTE: u32 = 60;
+
 /// Scopes one agent claims or gives back in an hour.
 pub const SCOPES_PER_HOUR: u32 = 30;
 

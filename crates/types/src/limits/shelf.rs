@@ -37,7 +37,7 @@ pub const SHELF_BYTES_QUOTA: i64 = 256 * 1024 * 1024;
 pub const DATA_ENTRIES_QUOTA: i64 = 10_000;
 
 /// How large one entry of data may be.
-pub const DATA_BYTES_MAX: usize = 256 * 1024;
+pub const DATA_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the first line is that stands for an entry of data, in characters.
 pub const DATA_SUMMARY_CHARS_MAX: usize = 200;
@@ -63,9 +63,16 @@ pub const NAME_PATTERN_MEMORY_BYTES_MAX: usize = 256 * 1024;
 /// How many expired entries of data a write clears away.
 pub const DATA_CLEARED_MAX: i64 = 100;
 
+/// How long a body may be that holds a skill or an entry of data: every byte of it may be written as six.
+pub const SHELF_BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 /// How long a folder of skills is waited for.
 pub const FOLDER_WAIT: Duration = Duration::from_secs(5);
 
+const _: () = assert!(
+    SHELF_BODY_BYTES_MAX > 6 * SKILL_BYTES_MAX && SHELF_BODY_BYTES_MAX > 6 * DATA_BYTES_MAX,
+    "the largest comes through, however it is written"
+);
 const _: () = assert!(DATA_QUERY_DEFAULT <= DATA_QUERY_MAX, "the default is within the bound");
 const _: () = assert!(
     SKILLS_QUOTA.unsigned_abs() <= SKILLS_MAX as u64,

@@ -1,13 +1,18 @@
-//! The stores of leases, of wakes, of time and of our own pages.
+//! The stores of leases, of wakes, of time, of letters, of shelves and of our own pages.
 
 use std::time::Duration;
 
+use nightdesk_courier::{Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Record, Replied};
 use nightdesk_lease::{Owner, Renewed, Resource};
 use nightdesk_schedule::{
     Arm, Armed, Cancelled, Claimed as ClaimedFire, Claims, End, Fire, FireEntry, Job, JobId,
     Report, Unarmed,
 };
-use nightdesk_types::{AgentId, FireId, Generation, Node, NodeEpoch, Seq, TenantScope};
+use nightdesk_shelf::{
+    Approval, Asked, DataQuery, DataWriteRecord, NewData, PortableData, Shelf, SkillMeta,
+    SkillPatch, SkillSource, SkillStatus, VersionInfo,
+};
+use nightdesk_types::{AgentId, FireId, Generation, LetterId, Node, NodeEpoch, Seq, TenantScope};
 use nightdesk_wake::{Claimed, Notice, Status, Terms, Which};
 use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Written};
 
@@ -51,6 +56,23 @@ through! { nightdesk_schedule::Store {
     fn flag_unarmed() -> Vec<Unarmed>;
 }}
 
+through! { nightdesk_shelf::Skills {
+    fn put_skill(scope: TenantScope, name: &str, source: &str, patch: &SkillPatch) -> Asked<VersionInfo>;
+    fn skill(scope: TenantScope, name: &str, version: Option<&str>) -> Asked<SkillSource>;
+    fn skills(scope: TenantScope) -> Vec<SkillMeta>;
+    fn skill_versions(scope: TenantScope, name: &str) -> Asked<Vec<VersionInfo>>;
+    fn set_skill_status(scope: TenantScope, name: &str, status: SkillStatus) -> Asked<VersionInfo>;
+    fn delete_skill(scope: TenantScope, name: &str) -> bool;
+    fn shelf(scope: TenantScope) -> Shelf;
+    fn secure_shelf(scope: TenantScope, approval: &Approval) -> ();
+}}
+
+through! { nightdesk_shelf::Records {
+    fn put_data(scope: TenantScope, new: &NewData) -> DataWriteRecord;
+    fn data(scope: TenantScope, id: &str) -> Option<PortableData>;
+    fn query_data(scope: TenantScope, query: &DataQuery) -> Vec<PortableData>;
+}}
+
 through! { nightdesk_schedule::Jobs {
     fn jobs(scope: TenantScope, agent: Option<AgentId>, after: Option<(AgentId, JobId)>) -> Vec<Job>;
     fn job(scope: TenantScope, agent: AgentId, job: &JobId) -> Option<Job>;
@@ -59,6 +81,34 @@ through! { nightdesk_schedule::Jobs {
         of: Option<(AgentId, Option<JobId>)>,
         before: Option<FireId>
     ) -> Vec<Fire>;
+}}
+
+through! { nightdesk_courier::Letters {
+    fn put(letter: &NewLetter, entry: &LetterEntry) -> Put;
+    fn due(to: Party, letter: LetterId) -> Option<LetterEntry>;
+    fn came(to: Party, letter: LetterId, seq: Seq) -> ();
+    fn reply(by: Party, letter: LetterId, words: &str) -> Replied;
+    fn letter(from: Party, letter: LetterId) -> Option<Letter>;
+    fn letters(from: Party, before: Option<LetterId>) -> Vec<Letter>;
+    fn live(party: Party) -> Option<Live>;
+}}
+
+through! { nightdesk_courier::Grants {
+    fn grant(party: Party, peer: Party) -> bool;
+    fn release(party: Party, peer: Party) -> bool;
+    fn grants(scope: TenantScope, agent: Option<AgentId>) -> Vec<Grant>;
+}}
+
+through! { nightdesk_courier::Hooks {
+    fn make_hook(party: Party, name: &str, digest: [u8; 32]) -> bool;
+    fn remove_hook(scope: TenantScope, name: &str) -> bool;
+    fn hooks(scope: TenantScope) -> Vec<(String, Party)>;
+    fn hook_at(digest: [u8; 32]) -> Option<Party>;
+}}
+
+through! { nightdesk_courier::Receipts {
+    fn note(scope: TenantScope, record: &Record) -> ();
+    fn receipts(scope: TenantScope, dispatch_id: &str) -> Vec<Record>;
 }}
 
 through! { nightdesk_webchat::store::Store {

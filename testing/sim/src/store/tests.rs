@@ -66,6 +66,18 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
+    fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills> {
+        Arc::new(self.clone())
+    }
+
+    fn records(&self) -> Arc<dyn nightdesk_shelf::Records> {
+        Arc::new(self.clone())
+    }
+
+    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+        Arc::new(self.clone())
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::new(self.clone())
     }
@@ -101,11 +113,13 @@ macro_rules! every_suite {
         nightdesk_testkit::line_store_conformance!(store($climate));
         nightdesk_testkit::wake_store_conformance!(store($climate));
         nightdesk_testkit::schedule_store_conformance!(store($climate));
+        nightdesk_testkit::courier_store_conformance!(store($climate));
         nightdesk_testkit::gate_store_conformance!(store($climate));
         nightdesk_testkit::register_store_conformance!(store($climate));
         nightdesk_testkit::egress_store_conformance!(store($climate));
         nightdesk_testkit::lease_store_conformance!(store($climate));
         nightdesk_testkit::webchat_store_conformance!(store($climate));
+        nightdesk_testkit::shelf_store_conformance!(store($climate));
         nightdesk_testkit::media_store_conformance!(store($climate));
         nightdesk_testkit::upkeep_conformance!(store($climate));
         nightdesk_testkit::timed_store_conformance!(store($climate));

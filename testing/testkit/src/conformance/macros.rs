@@ -113,6 +113,35 @@ macro_rules! wake_store_conformance {
     };
 }
 
+/// Checks a store of letters.
+#[macro_export]
+macro_rules! courier_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { courier, $harness;
+            a_letter_lies_in_the_inbox_of_its_agent,
+            a_sleeper_is_woken_by_a_letter,
+            a_line_that_is_up_is_told_with_its_session,
+            the_same_dispatch_to_the_same_agent_is_the_same_letter,
+            the_same_dispatch_at_once_is_one_letter,
+            nothing_goes_between_tenants_without_both_grants,
+            a_grant_is_told_and_taken_back,
+            nobody_writes_to_an_agent_that_is_not_there,
+            letters_that_answer_letters_are_counted_and_end,
+            hops_are_forgotten_after_a_while,
+            the_first_reply_in_time_is_the_reply,
+            nobody_replies_to_a_letter_that_came_to_another,
+            a_reply_that_comes_late_is_none,
+            of_a_reply_and_the_end_of_the_wait_one_counts,
+            a_letter_for_later_is_kept_until_it_is_due,
+            letters_are_shown_to_their_sender_alone,
+            letters_are_listed_newest_first,
+            receipts_are_kept_as_they_were,
+            a_webhook_is_found_by_its_secret_alone,
+            old_letters_are_forgotten,
+        }
+    };
+}
+
 /// Checks a store of jobs and fires.
 #[macro_export]
 macro_rules! schedule_store_conformance {
@@ -187,6 +216,21 @@ macro_rules! line_store_conformance {
             a_try_of_what_was_acked_does_not_count,
             the_tries_of_another_entry_begin_anew,
             nobody_closes_a_line_of_another_tenant,
+        }
+    };
+}
+
+/// Checks a store of skills and of data.
+#[macro_export]
+macro_rules! shelf_store_conformance {
+    ($harness:expr) => {
+        $crate::__conformance_checks! { shelf, $harness;
+            skills_pass_every_case,
+            data_passes_every_case,
+            shelves_of_two_tenants_do_not_meet,
+            a_shelf_has_quotas,
+            the_oldest_revisions_are_let_go,
+            what_is_done_to_skills_is_told,
         }
     };
 }

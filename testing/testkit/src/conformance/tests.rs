@@ -59,6 +59,18 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills> {
+        Arc::new(self.clone())
+    }
+
+    fn records(&self) -> Arc<dyn nightdesk_shelf::Records> {
+        Arc::new(self.clone())
+    }
+
+    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+        Arc::new(self.clone())
+    }
+
     fn media(&self) -> Arc<dyn nightdesk_media::Store> {
         Arc::new(self.clone())
     }
@@ -92,11 +104,13 @@ crate::inbox_model_conformance!(memory(), 1_000);
 crate::line_store_conformance!(memory());
 crate::wake_store_conformance!(memory());
 crate::schedule_store_conformance!(memory());
+crate::courier_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
 crate::lease_store_conformance!(memory());
 crate::webchat_store_conformance!(memory());
+crate::shelf_store_conformance!(memory());
 crate::media_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
 crate::timed_store_conformance!(memory());
@@ -136,6 +150,8 @@ fn every_check_is_in_its_suite() {
         include_str!("schedule/ending.rs"),
         include_str!("schedule/overlap.rs"),
         include_str!("schedule/shown.rs"),
+        include_str!("shelf.rs"),
+        include_str!("courier.rs"),
         include_str!("gate.rs"),
         include_str!("register/entering.rs"),
         include_str!("register/gateways.rs"),

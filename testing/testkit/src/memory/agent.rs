@@ -135,6 +135,11 @@ impl Agent {
     }
 
     /// The last number given out.
+    /// Whether something waits for its ack.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.head > self.cursor.acked
+    }
+
     pub(super) const fn head(&self) -> Seq {
         self.head
     }

@@ -22,6 +22,7 @@ impl Upkeep for Memory {
         let asked_first = before(now, PROMPT_DAYS * 24);
         state.prompts.retain(|_, (_, asked_at)| *asked_at >= asked_first);
         state.forget_fires(now);
+        state.forget_letters(now);
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
         Ok(Swept { expired, forgotten, days_dropped: 0 })

@@ -129,6 +129,7 @@ impl Written {
             prompt_response: self.prompt_response,
             // The desk alone says it.
             fire: None,
+            letter: None,
             is_edit: self.is_edit,
             mentions_bot: self.mentions_bot,
         };

@@ -241,9 +241,9 @@ impl ByCallback for Agents {
 
 #[async_trait]
 impl Deliver for Agents {
-    fn entry(&self, _: &Claimed, words: &str) -> Option<FireEntry> {
+    async fn entry(&self, _: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError> {
         let (bot, chat_id) = (BotId::from_uuid(Uuid::nil()), "cron:job".to_owned());
-        (!words.is_empty()).then(|| FireEntry { bot, chat_id, body: words.into() })
+        Ok((!words.is_empty()).then(|| FireEntry { bot, chat_id, body: words.into() }))
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {

@@ -42,6 +42,11 @@ impl SecretRow {
 }
 
 impl GatewayRow {
+    /// What it calls itself.
+    pub(in super::super) fn called(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
         (self.gateway.scope, self.gateway.agent) == (scope, agent)
     }

@@ -1,0 +1,149 @@
+import type {
+  AgentConnector,
+  AgentConnectorCapabilities,
+  AgentDescriptor,
+  AgentStatus,
+  DeliveryPayload,
+  DeliveryReceipt,
+  RequestResponseOpts,
+  Response,
+  WakeOpts,
+  WakeReceipt,
+} from "./contract.js";
+import { Desk, type Letter, type Sent } from "./desk.js";
+import { DeliveryFailedError } from "./errors.js";
+import { type Login, isWhole } from "./login.js";
+
+/** Which desk, and who we are there. */
+export interface Options {
+  /** Where the desk is: its public URL. */
+  url: string;
+  /** By what right we call. */
+  login: Login;
+  /** How long a call may take that waits for no reply. */
+  timeout_ms?: number;
+}
+
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Hands skills' notifications to a desk, which keeps them until their agents have taken them.
+ * What an agent is woken with goes along; `woken` is what the desk says, and it says true only of
+ * an agent that is up.
+ */
+export class NightdeskAgentConnector implements AgentConnector {
+  private readonly desk: Desk;
+
+  constructor(options: Options) {
+    const url = new URL(options.url);
+    if (url.protocol !== "https:" && url.protocol !== "http:") {
+      throw new TypeError("url: the desk is reached by http or https");
+    }
+    if (!isWhole(options.login)) {
+      throw new TypeError("login: give gateway and secret, or token");
+    }
+    this.desk = new Desk(url.href.replace(/\/+$/, ""), options.login, options.timeout_ms ?? TIMEOUT_MS);
+  }
+
+  /** By `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
+  static fromEnv(env: Record<string, string | undefined> = process.env): NightdeskAgentConnector {
+    const { NIGHTDESK_URL: url, NIGHTDESK_TOKEN: token, NIGHTDESK_GATEWAY, NIGHTDESK_SECRET } = env;
+    if (url === undefined) {
+      throw new TypeError("set NIGHTDESK_URL to the desk's public URL");
+    }
+    const login = token ? { token } : { gateway: NIGHTDESK_GATEWAY ?? "", secret: NIGHTDESK_SECRET ?? "" };
+    return new NightdeskAgentConnector({ url, login });
+  }
+
+  static staticCapabilities(): AgentConnectorCapabilities {
+    return {
+      connector_type: "agent_connector",
+      implementation: "nightdesk",
+      contract_version: "1.0.0",
+      features: {
+        deliver: true,
+        wake: true,
+        list_agents: true,
+        agent_status: true,
+        health_check: true,
+        request_response: true,
+      },
+    };
+  }
+
+  async list_agents(): Promise<AgentDescriptor[]> {
+    return (await this.agents()).map(({ status: _, ...descriptor }) => descriptor);
+  }
+
+  async deliver(agent_id: string, payload: DeliveryPayload): Promise<DeliveryReceipt> {
+    const sent = await this.desk.send({ op: "deliver", agent: agent_id, ...told(payload) });
+    return receipt(agent_id, sent, "delivered");
+  }
+
+  async wake(agent_id: string, opts: WakeOpts = {}): Promise<WakeReceipt> {
+    const letter: Letter = { op: "wake", agent: agent_id, message: opts.context ?? "" };
+    if (opts.when !== undefined) letter.when = opts.when;
+    if (opts.session_id !== undefined) letter.session_id = opts.session_id;
+    // The runtime has no id for a wake: ours makes a repeat of this very call the same letter.
+    letter.dispatch_id = crypto.randomUUID();
+    return receipt(agent_id, await this.desk.send(letter), "woken");
+  }
+
+  async health_check(): Promise<boolean> {
+    return this.desk.get("/v1/agents").then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async request_response(
+    agent_id: string,
+    payload: DeliveryPayload,
+    opts: RequestResponseOpts,
+  ): Promise<Response> {
+    const { timeout_ms } = opts;
+    const sent = await this.desk.send({ op: "exchange", agent: agent_id, timeout_ms, ...told(payload) });
+    if (sent.response === undefined) {
+      throw new DeliveryFailedError(agent_id, "malformed_response", "there is no reply in the answer");
+    }
+    return sent.response;
+  }
+
+  async agent_status(agent_id: string): Promise<AgentStatus> {
+    const [name] = agent_id.split("@", 1);
+    const found = (await this.agents()).find((agent) => agent.agent_id === name);
+    return found?.status ?? "unknown";
+  }
+
+  private async agents(): Promise<(AgentDescriptor & { status: AgentStatus })[]> {
+    const { agents } = (await this.desk.get("/v1/agents")) as { agents: never[] };
+    return agents;
+  }
+}
+
+/** What a payload says, and by what it is known again. Who sent it the desk knows by our login. */
+function told(payload: DeliveryPayload): Omit<Letter, "op" | "agent"> {
+  const { kind, meta } = payload;
+  const letter: Omit<Letter, "op" | "agent"> = {
+    kind,
+    message: kind === "augment" ? payload.content : payload.prompt,
+    dispatch_id: meta.dispatch_id,
+  };
+  if (meta.event_type !== undefined) letter.event_type = meta.event_type;
+  if (meta.correlation_id !== undefined) letter.correlation_id = meta.correlation_id;
+  return letter;
+}
+
+/** The receipt of the way that took it, or why none did. */
+function receipt<K extends "delivered" | "woken">(
+  agent: string,
+  sent: Sent,
+  kind: K,
+): NonNullable<Sent["dispatched"][number][K]> {
+  const found = sent.dispatched.find((way) => way.ok)?.[kind];
+  if (found === undefined) {
+    const words = sent.dispatched.find((way) => way.error !== undefined)?.error;
+    throw new DeliveryFailedError(agent, "client_validation", words ?? "nobody reaches that agent");
+  }
+  return found;
+}

@@ -1,0 +1,78 @@
+//! Letters and receipts as they are shown.
+
+use nightdesk_courier::{Came, Letter, Record, Route};
+use nightdesk_desk::Letters;
+use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, WakeReceipt};
+use nightdesk_protocol::http::letters::{Dispatched, Shown};
+use nightdesk_types::{LetterId, StoreError, Timestamp};
+
+/// What the road is called among the ways that letters go.
+const ROAD: &str = "road";
+
+/// A letter with what came of it.
+pub(super) async fn looked_up(
+    letters: &Letters,
+    id: LetterId,
+) -> Result<Option<Shown>, StoreError> {
+    let Some(letter) = letters.show(id).await? else { return Ok(None) };
+    let records = letters.receipts(&letter.dispatch_id).await?;
+    Ok(Some(shown(letter, &records)))
+}
+
+pub(super) fn shown(letter: Letter, records: &[Record]) -> Shown {
+    let (reply, replied_at) = letter.reply.unzip();
+    Shown {
+        letter_id: letter.id.to_string(),
+        agent_id: letter.to.to_string(),
+        dispatch_id: letter.dispatch_id,
+        route: letter.route.slug().to_owned(),
+        kind: letter.kind,
+        state: letter.state.slug().to_owned(),
+        acked: letter.is_acked,
+        hop: letter.hop,
+        sent_at: at(letter.sent_at),
+        due_at: letter.due_at.map(at),
+        correlation_id: letter.correlation_id,
+        reply,
+        replied_at: replied_at.map(at),
+        dispatched: records.iter().map(dispatched).collect(),
+    }
+}
+
+fn at(moment: Timestamp) -> Millis {
+    Millis(moment.as_millisecond())
+}
+
+pub(super) fn dispatched(record: &Record) -> Dispatched {
+    let empty = by(&record.connector, record.route);
+    match record.came.clone() {
+        Came::Delivered(receipt) => Dispatched { delivered: Some(receipt), ..empty },
+        Came::Woken(receipt) => Dispatched { woken: Some(receipt), ..empty },
+        Came::Failed(failure) => Dispatched {
+            ok: false,
+            cause: Some(failure.cause),
+            error: Some(failure.words),
+            ..empty
+        },
+    }
+}
+
+pub(super) fn delivered(receipt: DeliveryReceipt) -> Dispatched {
+    Dispatched { delivered: Some(receipt), ..by(ROAD, Route::Deliver) }
+}
+
+pub(super) fn woken(receipt: WakeReceipt) -> Dispatched {
+    Dispatched { woken: Some(receipt), ..by(ROAD, Route::Wake) }
+}
+
+fn by(connector: &str, route: Route) -> Dispatched {
+    Dispatched {
+        connector: connector.to_owned(),
+        ok: true,
+        route: route.slug().to_owned(),
+        delivered: None,
+        woken: None,
+        cause: None,
+        error: None,
+    }
+}

@@ -1,0 +1,113 @@
+//! The road keeps the contract of every connector, also where others do not look.
+
+use async_trait::async_trait;
+use nightdesk_courier::conformance::{Seen, Stage, run};
+use nightdesk_courier::{AgentConnector as _, Party};
+use nightdesk_desk::letters::Road;
+use nightdesk_protocol::delivery::Kind;
+use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
+use nightdesk_types::{AgentId, TenantId, TenantScope};
+use uuid::Uuid;
+
+/// A road from ann to bob; and one of somebody whose tenant is not there.
+struct RoadStage {
+    desk: TestDesk,
+    road: Road,
+    broken: Road,
+    bob: Household,
+    line: Option<TestGateway>,
+}
+
+impl RoadStage {
+    /// One whose agent is up, or sleeps.
+    async fn open(is_up: bool) -> Self {
+        let desk = TestDesk::open().await;
+        let ann = desk.household("ann", "gw-ann").await;
+        let agent = desk.register.store().create_agent(ann.scope, "bob").await.expect("an agent");
+        let made = desk.register.create_gateway(ann.scope, agent, "kitchen").await;
+        let (gateway, secret) = made.expect("a gateway");
+        let name = "kitchen".to_owned();
+        let bob = Household { agent, gateway, name, secret, ..ann.clone() };
+        let line = if is_up { Some(desk.dial(&bob).await) } else { None };
+        let mut stage = Self {
+            road: road(&desk, Party { scope: ann.scope, agent: ann.agent }).await,
+            broken: road(&desk, nobody()).await,
+            desk,
+            bob,
+            line,
+        };
+        if let Some(line) = &mut stage.line {
+            line.hello("discord").await;
+            line.hear_frame("descriptor").await;
+        }
+        stage
+    }
+}
+
+fn nobody() -> Party {
+    Party {
+        scope: TenantScope::of(TenantId::from_uuid(Uuid::max())),
+        agent: AgentId::from_uuid(Uuid::max()),
+    }
+}
+
+async fn road(desk: &TestDesk, from: Party) -> Road {
+    Road::from(&desk.desk, from).await.expect("a road")
+}
+
+#[async_trait]
+impl Stage for RoadStage {
+    type Connector = Road;
+
+    fn name(&self) -> &'static str {
+        if self.line.is_some() { "road" } else { "road to a sleeper" }
+    }
+
+    fn connector(&self) -> &Road {
+        &self.road
+    }
+
+    fn broken(&self) -> Option<&Road> {
+        Some(&self.broken)
+    }
+
+    fn agent(&self) -> Option<String> {
+        Some("bob".to_owned())
+    }
+
+    /// Bob is up in the kitchen, if at all.
+    fn sessions(&self) -> [String; 2] {
+        ["kitchen".to_owned(), "cellar".to_owned()]
+    }
+
+    fn interrupts(&self) -> bool {
+        self.line.is_some()
+    }
+
+    async fn seen(&self) -> Vec<Seen> {
+        let bodies = self.desk.entries_of(&self.bob).await;
+        let events = bodies.iter().map(|body| &body["event"]);
+        let seen = events.map(|event| Seen {
+            words: event["text"].as_str().unwrap_or_default().to_owned(),
+            kind: event["letter"]["kind"].as_str().and_then(Kind::named),
+            session: event["letter"]["session_id"].as_str().map(str::to_owned),
+            is_proven: event["letter"]["from"] == "ann",
+            wire: Some(event["letter"].to_string()),
+        });
+        seen.collect()
+    }
+}
+
+#[tokio::test]
+async fn the_road_keeps_the_contract_to_who_is_up_and_who_sleeps() {
+    for is_up in [true, false] {
+        let report = run(&RoadStage::open(is_up).await).await;
+        assert_eq!(report.failed(), [""; 0], "{}: {:?}", report.name, report.cases);
+    }
+}
+
+#[tokio::test]
+async fn it_says_of_itself_what_it_does() {
+    let features = Road::static_capabilities().features;
+    assert_eq!((features.wake, features.request_response), (Some(true), Some(true)));
+}

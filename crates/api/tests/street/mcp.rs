@@ -1,0 +1,100 @@
+//! The desk's tools, called as agents call them that speak MCP.
+
+use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
+use serde_json::{Value, json};
+
+struct Street {
+    desk: TestDesk,
+    ann: Household,
+}
+
+impl Street {
+    async fn open() -> Self {
+        let desk = TestDesk::open().await;
+        let ann = desk.household("ann", "gw-ann").await;
+        Self { desk, ann }
+    }
+
+    /// Calls a tool by this id. Answers what was said last.
+    async fn call(&self, by: &Household, id: u32, tool: &str, with: Value) -> Value {
+        let call = json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": tool, "arguments": with },
+        });
+        let bearer = format!("Bearer {}", upgrade_token_at(&by.name, &by.secret, 300));
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        let body = call.to_string();
+        let answer = post(self.desk.address(), "/mcp", &headers, body.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let said = answer.text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
+        serde_json::from_str(said.expect("an event")).expect("JSON")
+    }
+
+    /// What a tool gave.
+    async fn gives(&self, id: u32, tool: &str, with: Value) -> Value {
+        let said = self.call(&self.ann, id, tool, with).await;
+        assert!(said.get("error").is_none(), "{said}");
+        said["result"]["structuredContent"].clone()
+    }
+
+    async fn waiting(&self) -> i64 {
+        self.desk.head_of(&self.ann).await.get()
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_sends_one_letter() {
+    let street = Street::open().await;
+    let with = json!({ "agent": "ann", "message": "note to self" });
+    let first = street.gives(1, "notify", with.clone()).await;
+    assert_eq!(first["dispatched"][0]["ok"], true, "{first}");
+    assert_eq!(street.gives(1, "notify", with.clone()).await["dispatch_id"], first["dispatch_id"]);
+    assert_eq!(street.waiting().await, 1, "the same call is the same letter");
+
+    street.gives(2, "notify", with.clone()).await;
+    assert_eq!(street.waiting().await, 2, "another call is another");
+    let known = json!({ "agent": "ann", "message": "again", "dispatch_id": "d1" });
+    street.gives(3, "notify", known.clone()).await;
+    street.gives(4, "notify", known).await;
+    assert_eq!(street.waiting().await, 3, "the id that it gives counts more");
+}
+
+#[tokio::test]
+async fn what_is_shared_is_written_once_and_read_by_its_own_tenant() {
+    let street = Street::open().await;
+    let write = json!({ "name": "brief", "source": "# Skill: brief\n# Status: Draft\n" });
+    let written = street.gives(1, "skill_write", write.clone()).await;
+    assert_eq!(street.gives(2, "skill_write", write).await, written);
+    let read = street.gives(3, "skill_read", json!({ "name": "brief" })).await;
+    assert_eq!(read["version"], written["version"]);
+    let entry = street.gives(4, "data_write", json!({ "content": "the sky is blue" })).await;
+    assert_eq!(street.gives(5, "data_write", json!({ "content": "the sky is blue" })).await, entry);
+    let found = street.gives(6, "data_query", json!({ "query": "sky" })).await;
+    assert_eq!(found["items"].as_array().map(Vec::len), Some(1), "{found}");
+
+    let bob = street.desk.household("bob", "gw-bob").await;
+    let theirs = street.call(&bob, 7, "skill_read", json!({ "name": "brief" })).await;
+    assert_eq!(theirs["error"]["code"], -32602, "{theirs}");
+    let none = street.call(&bob, 8, "data_read", json!({ "id": entry["id"] })).await;
+    assert_eq!(none["result"]["structuredContent"], Value::Null, "{none}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_an_error_that_says_why() {
+    let street = Street::open().await;
+    let cases = [
+        ("notify", json!({ "agent": "nobody", "message": "x" }), "no such agent"),
+        ("notify", json!({ "message": "x" }), "agent"),
+        ("skill_status", json!({ "name": "none", "new_state": "Approved" }), "none"),
+        ("data_query", json!({ "query": "x", "tenant": "other" }), "tenant"),
+    ];
+    for (tool, with, words) in cases {
+        let said = street.call(&street.ann, 1, tool, with).await;
+        let message = said["error"]["message"].as_str().expect("an error");
+        assert!(message.contains(words), "{tool}: {message}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Letters: what one agent sends to one other, and how it stands with it.
+
+use std::time::Duration;
+
+use nightdesk_protocol::delivery::Kind;
+use nightdesk_types::{AgentId, BotId, LetterId, Seq, TenantScope, Timestamp};
+
+use crate::store::Route;
+
+/// An agent, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Party {
+    /// Whose agent it is.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+}
+
+/// A letter to be put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLetter {
+    /// The id it gets.
+    pub id: LetterId,
+    /// Who was proven to send it.
+    pub from: Party,
+    /// For whom it is.
+    pub to: Party,
+    /// The emit that it is of. The same of the same sender to the same agent is the same letter.
+    pub dispatch_id: String,
+    /// What was asked.
+    pub route: Route,
+    /// Whether it is to be known or to be done.
+    pub kind: Kind,
+    /// Which session of the agent it is for.
+    pub session: Option<String>,
+    /// By what its sender knows the reply.
+    pub correlation_id: Option<String>,
+    /// When it is due; `None`: now.
+    pub when: Option<Timestamp>,
+    /// For how long its sender waits for the reply; `None`: nobody waits.
+    pub wait: Option<Duration>,
+}
+
+/// What an agent finds in its inbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LetterEntry {
+    /// The bot through which it seems to come.
+    pub bot: BotId,
+    /// The chat.
+    pub chat_id: String,
+    /// Its wire form.
+    pub body: Vec<u8>,
+}
+
+/// How it stands with a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetterState {
+    /// It is not due yet.
+    Scheduled,
+    /// It lies in the agent's inbox.
+    Put,
+    /// The agent replied.
+    Replied,
+    /// Nobody replied while somebody waited.
+    TimedOut,
+}
+
+impl LetterState {
+    /// Every one there is.
+    pub const ALL: [Self; 4] = [Self::Scheduled, Self::Put, Self::Replied, Self::TimedOut];
+
+    /// Its name in rows and for programs.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Put => "put",
+            Self::Replied => "replied",
+            Self::TimedOut => "timed-out",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.slug() == slug)
+    }
+}
+
+/// A letter as its row tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Letter {
+    /// Its id.
+    pub id: LetterId,
+    /// Who sent it.
+    pub from: AgentId,
+    /// For whom it is.
+    pub to: AgentId,
+    /// The emit that it is of.
+    pub dispatch_id: String,
+    /// What was asked.
+    pub route: Route,
+    /// Whether it is to be known or to be done.
+    pub kind: Kind,
+    /// Which session of the agent it is for.
+    pub session: Option<String>,
+    /// By what its sender knows the reply.
+    pub correlation_id: Option<String>,
+    /// How many letters it is the end of, each sent while the one before was answered.
+    pub hop: u32,
+    /// How it stands.
+    pub state: LetterState,
+    /// Its number in the inbox; `None`: it is not there yet.
+    pub seq: Option<Seq>,
+    /// Whether the agent acknowledged it.
+    pub is_acked: bool,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// When it is due.
+    pub due_at: Option<Timestamp>,
+    /// Until when its sender waits.
+    pub reply_by: Option<Timestamp>,
+    /// What the agent replied, and when.
+    pub reply: Option<(String, Timestamp)>,
+}
+
+/// The line of an agent that is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// What its gateway calls itself: that is the session.
+    pub session: String,
+    /// Whether something waits for its ack.
+    pub is_busy: bool,
+}
+
+/// What came of putting a letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It lies in the inbox, and this line of the agent is up.
+    Stored {
+        /// Its number there.
+        seq: Seq,
+        /// The line.
+        live: Option<Live>,
+    },
+    /// It is kept until it is due.
+    Kept,
+    /// It was here before: this is what became of it.
+    Duplicate(Box<Letter>),
+    /// There is no such agent.
+    Unknown,
+    /// The tenants of the two did not both allow it.
+    NotGranted,
+    /// It would be the end of too many letters.
+    TooManyHops,
+}
+
+/// What came of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replied {
+    /// It is the reply, and the letter's sender finds it.
+    Taken,
+    /// There was one before.
+    Again,
+    /// Nobody waits for it any more.
+    Late,
+    /// No such letter came to that agent.
+    Unknown,
+}
+
+/// Agents of two tenants that may write to each other, as far as one of them says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Whose agent it is that says so.
+    pub party: Party,
+    /// The other.
+    pub peer: Party,
+    /// Since when.
+    pub granted_at: Timestamp,
+    /// Whether the other says so too.
+    pub is_mutual: bool,
+}

@@ -1,0 +1,208 @@
+//! Letters: what agents send to agents.
+//!
+//! A letter takes the one road: it is an entry of a chat that the desk makes up, its agent is woken for it, and what the
+//! agent says in that chat is the reply. Who sends is who was proven to call; what a body says of that is not asked.
+//! Whoever offers letters to the street calls [`Letters`] and decides nothing.
+
+mod chat;
+mod later;
+mod road;
+mod waiting;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_bus::Watchers;
+use nightdesk_courier::{
+    AgentConnector, Came, ConnectorError, Dispatched, Dispatcher, Grant, Letter, Notify, Party,
+    Record, Route, Run, Store, millis,
+};
+use nightdesk_protocol::delivery::{
+    AgentDescriptor, AgentStatus, DeliveryReceipt, Payload, RequestResponseOpts, Response,
+    TriggerKind, WakeOpts, WakeReceipt,
+};
+use nightdesk_register::Caller;
+use nightdesk_types::{LetterId, StoreError, SystemClock, TenantScope};
+
+pub use chat::entry;
+pub(crate) use chat::{is_ours, said};
+pub(crate) use later::{entry_of, lies_at};
+pub use road::Road;
+
+use crate::Desk;
+
+/// What the road is called among the ways that letters go.
+const ROAD: &str = "road";
+
+/// What letters need: where they are kept, and who waits on this node for replies.
+#[derive(Clone)]
+pub struct Courier {
+    /// Where they are kept.
+    pub store: Arc<dyn Store>,
+    /// Who waits.
+    pub waits: Watchers,
+}
+
+impl std::fmt::Debug for Courier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Courier")
+    }
+}
+
+/// Letters as one sender writes them.
+#[derive(Clone, Debug)]
+pub struct Letters {
+    desk: Arc<Desk>,
+    from: Party,
+}
+
+impl Letters {
+    /// Letters of whoever was proven to call.
+    pub fn of(desk: &Arc<Desk>, caller: &Caller) -> Self {
+        Self::by(desk, Party { scope: caller.scope, agent: caller.agent })
+    }
+
+    /// Letters of this agent, for whoever speaks for it.
+    pub fn by(desk: &Arc<Desk>, from: Party) -> Self {
+        Self { desk: Arc::clone(desk), from }
+    }
+
+    /// Who sends.
+    pub const fn from(&self) -> Party {
+        self.from
+    }
+
+    /// Who can be written to: the tenant's own agents, and those of others if both sides granted it.
+    pub async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        self.road().await?.list_agents().await
+    }
+
+    /// How it stands with an agent.
+    pub async fn agent_status(&self, address: &str) -> Result<AgentStatus, ConnectorError> {
+        self.road().await?.agent_status(address).await
+    }
+
+    /// Sends a letter as its address says: with an `@` the agent is woken with it, otherwise it is handed over.
+    pub async fn notify(&self, notify: &Notify) -> Result<Dispatched, ConnectorError> {
+        let road = self.road().await?;
+        let address = road.canonical(&notify.address).await?;
+        road.may_reach(&address).await?;
+        let run = Run::of(self.from.scope, TriggerKind::Agent, Some(road.called().to_owned()));
+        let clock = Arc::new(SystemClock::started());
+        let mut dispatcher = Dispatcher::new(Arc::new(Noting(Arc::clone(&self.desk))), clock);
+        let taken = dispatcher.take_on(ROAD, Arc::new(road)).await;
+        // The road is always healthy.
+        drop(taken);
+        Ok(dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await)
+    }
+
+    /// Hands a payload over, whatever its address looks like.
+    pub async fn deliver(
+        &self,
+        address: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        let came = self.road().await?.deliver(address, payload).await;
+        let kept = came.clone().map(Came::Delivered);
+        self.note(&payload.meta().dispatch_id, address, Route::Deliver, kept).await;
+        came
+    }
+
+    /// Wakes an agent with what is to be told, now or later.
+    pub async fn wake(
+        &self,
+        address: &str,
+        opts: &WakeOpts,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        let came = self.road().await?.wake(address, opts).await;
+        if let Some(meta) = &opts.meta {
+            let kept = came.clone().map(Came::Woken);
+            self.note(&meta.dispatch_id, address, Route::Wake, kept).await;
+        }
+        came
+    }
+
+    /// Has an agent called, with nothing to tell it: it looks at what waits for it.
+    pub async fn rouse(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        self.road().await?.rouse(address, session).await
+    }
+
+    /// Hands a payload over and waits for the reply: there is one, or the time is over.
+    pub async fn exchange(
+        &self,
+        address: &str,
+        payload: &Payload,
+        wait: Duration,
+    ) -> Result<Response, ConnectorError> {
+        let timeout_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let opts = RequestResponseOpts { timeout_ms };
+        self.road().await?.request_response(address, payload, &opts).await
+    }
+
+    /// A letter that was sent, and how it stands.
+    pub async fn show(&self, letter: LetterId) -> Result<Option<Letter>, StoreError> {
+        self.desk.courier.store.letter(self.from, letter).await
+    }
+
+    /// Letters that were sent, newest first, at most a page.
+    pub async fn list(&self, before: Option<LetterId>) -> Result<Vec<Letter>, StoreError> {
+        self.desk.courier.store.letters(self.from, before).await
+    }
+
+    /// What came of an emit, by each way that it went.
+    pub async fn receipts(&self, dispatch_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.desk.courier.store.receipts(self.from.scope, dispatch_id).await
+    }
+
+    /// What the sender's tenant granted to agents of others, for this agent.
+    pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
+        self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await
+    }
+
+    /// The time as letters tell it.
+    pub fn now(&self) -> nightdesk_protocol::delivery::Millis {
+        millis(&SystemClock::started())
+    }
+
+    async fn road(&self) -> Result<Road, ConnectorError> {
+        Road::from(&self.desk, self.from).await
+    }
+
+    async fn note(
+        &self,
+        dispatch_id: &str,
+        address: &str,
+        route: Route,
+        came: Result<Came, ConnectorError>,
+    ) {
+        let record = Record {
+            dispatch_id: dispatch_id.to_owned(),
+            connector: ROAD.to_owned(),
+            address: address.to_owned(),
+            route,
+            came: came.unwrap_or_else(|error| Came::Failed(error.into())),
+        };
+        if let Err(error) = self.desk.courier.store.note(self.from.scope, &record).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "what came of a letter is not written down");
+        }
+    }
+}
+
+/// Receipts where all letters are kept.
+struct Noting(Arc<Desk>);
+
+#[async_trait::async_trait]
+impl nightdesk_courier::Receipts for Noting {
+    async fn note(&self, scope: TenantScope, record: &Record) -> Result<(), StoreError> {
+        self.0.courier.store.note(scope, record).await
+    }
+
+    async fn receipts(&self, scope: TenantScope, id: &str) -> Result<Vec<Record>, StoreError> {
+        self.0.courier.store.receipts(scope, id).await
+    }
+}

@@ -1,0 +1,157 @@
+//! The chat of a letter: what its agent finds there, and what it says in it.
+
+use nightdesk_bus::Ring;
+use nightdesk_courier::{LetterEntry, NewLetter, Party, Replied};
+use nightdesk_line::Caller;
+use nightdesk_protocol::event;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_types::event::{ChatType, Content, Draft, Letter, Message, Source};
+use nightdesk_types::limits::LETTER_BYTES_MAX;
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, Event, LetterId, Send};
+use uuid::Uuid;
+
+use crate::Desk;
+
+/// What the desk is called where platforms are named.
+const PLATFORM: &str = "desk";
+
+/// What stands before a letter's id in the name of its chat.
+const CHAT: &str = "letter:";
+
+/// No bot heard it.
+pub(super) const NO_BOT: BotId = BotId::from_uuid(Uuid::nil());
+
+/// Whether a chat is one of a letter.
+pub(crate) fn is_ours(chat_id: &str) -> bool {
+    chat_id.starts_with(CHAT)
+}
+
+/// The chat of a letter.
+pub(super) fn chat_of(letter: LetterId) -> String {
+    format!("{CHAT}{letter}")
+}
+
+/// What an agent says in the chat of a letter is the reply to it. Whatever else it does there goes nowhere.
+pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
+    let Op::Send { content, reply_to } = &send.op else { return Outcome::delivered(None) };
+    let letter = send.chat_id.strip_prefix(CHAT).and_then(|id| id.parse::<LetterId>().ok());
+    let Some(letter) = letter else {
+        return Outcome::refused(PLATFORM, "no such letter came to this agent");
+    };
+    if content.is_empty() || !is_answer(send, reply_to.as_deref(), letter) {
+        return Outcome::delivered(None);
+    }
+    if content.len() > LETTER_BYTES_MAX {
+        return Outcome::failed(format!("a reply has at most {LETTER_BYTES_MAX} bytes"));
+    }
+    let by = Party { scope: caller.scope, agent: caller.agent };
+    match desk.courier.store.reply(by, letter, &content.replace('\0', "")).await {
+        Ok(Replied::Taken) => {
+            desk.bell.0.ring(Ring::Chat { bot: NO_BOT, chat: chat_of(letter) }).await;
+            Outcome::delivered(Some(letter.to_string()))
+        }
+        Ok(Replied::Again) => Outcome::delivered(None),
+        Ok(Replied::Late) => Outcome::failed("nobody waits for this reply any more"),
+        Ok(Replied::Unknown) => Outcome::refused(PLATFORM, "no such letter came to this agent"),
+        // Nothing was done: this text lets the client try again by itself.
+        Err(_) => Outcome::failed("network error behind the desk"),
+    }
+}
+
+/// Whether a client says this in answer to the letter, and not by the way: the stock client tells of missing settings and of
+/// its tools in the same chat. What ends a turn answers a message, or is what its person is to be told of.
+fn is_answer(send: &Send, reply_to: Option<&str>, letter: LetterId) -> bool {
+    let answers = reply_to.is_some_and(|id| id == letter.to_string());
+    answers || send.metadata.get("notify").is_some_and(|notify| notify == true)
+}
+
+/// What the agent finds in its inbox. `None`: no client could take it.
+pub fn entry(
+    letter: &NewLetter,
+    (from, words): (&str, &str),
+    event_type: Option<&str>,
+) -> Option<LetterEntry> {
+    let chat_id = chat_of(letter.id);
+    let source = Source {
+        platform: PLATFORM.to_owned(),
+        chat_id: chat_id.clone(),
+        chat_type: ChatType::Dm,
+        chat_name: Some(from.to_owned()),
+        user_id: Some(letter.from.agent.to_string()),
+        user_name: Some(from.to_owned()),
+        ..Source::default()
+    };
+    let said = Letter {
+        letter_id: letter.id.to_string(),
+        from: from.to_owned(),
+        dispatch_id: letter.dispatch_id.clone(),
+        kind: letter.kind.slug().to_owned(),
+        session_id: letter.session.clone(),
+        event_type: event_type.map(str::to_owned),
+        correlation_id: letter.correlation_id.clone(),
+    };
+    let (text, message_id) = (words.to_owned(), Some(letter.id.to_string()));
+    let message = Message { text, message_id, letter: Some(said), ..Message::default() };
+    let content = Content::Message(Box::new(message));
+    let key = letter.id.to_string();
+    let event = Event::normalise(Draft { key, source, content }).ok()?;
+    let body = event::encode(&event, PLATFORM).ok()?.into_bytes();
+    Some(LetterEntry { bot: NO_BOT, chat_id, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_courier::Route;
+    use nightdesk_protocol::EntryJson;
+    use nightdesk_protocol::delivery::Kind;
+    use nightdesk_types::{AgentId, TenantId, TenantScope};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn letter() -> NewLetter {
+        let party = |number| Party {
+            scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1))),
+            agent: AgentId::from_uuid(Uuid::from_u128(number)),
+        };
+        NewLetter {
+            id: LetterId::from_uuid(Uuid::from_u128(3)),
+            from: party(1),
+            to: party(2),
+            dispatch_id: "d1".to_owned(),
+            route: Route::Deliver,
+            kind: Kind::Template,
+            session: None,
+            correlation_id: Some("c1".to_owned()),
+            when: None,
+            wait: None,
+        }
+    }
+
+    #[test]
+    fn a_letter_reads_like_a_message_and_says_what_it_is() {
+        let LetterEntry { body, chat_id, .. } = entry(&letter(), ("ann", "do it"), None).unwrap();
+        let said: Value = serde_json::from_slice(&body).unwrap();
+        let event = &said["event"];
+
+        assert!(is_ours(&chat_id));
+        assert_eq!(event["text"], "do it");
+        assert_eq!(event["source"]["platform"], "desk");
+        assert_eq!(event["source"]["chat_id"], "letter:00000000-0000-0000-0000-000000000003");
+        let want = json!({
+            "letter_id": "00000000-0000-0000-0000-000000000003", "from": "ann",
+            "dispatch_id": "d1", "kind": "template", "correlation_id": "c1",
+        });
+        assert_eq!(event["letter"], want);
+    }
+
+    #[test]
+    fn whatever_a_letter_may_say_can_be_put() {
+        let words = ["", &"x".repeat(LETTER_BYTES_MAX), &"\u{1}\"\n".repeat(LETTER_BYTES_MAX / 3)];
+        for words in words {
+            let entry = entry(&letter(), ("ann \"{}\n", words), Some("label")).expect("it fits");
+            assert!(EntryJson::from_stored(entry.body).is_ok());
+        }
+    }
+}

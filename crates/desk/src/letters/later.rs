@@ -1,0 +1,60 @@
+//! Letters for later: one-shots of the schedule that put a letter when it is due.
+
+use std::sync::Arc;
+
+use nightdesk_courier::Party;
+use nightdesk_schedule::{Arm, ArmError, Claimed, FireAt, FireEntry, JobId, Policies, Target};
+use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
+
+use crate::Desk;
+
+/// The job that puts a letter. Agents cannot name one so.
+fn job_of(letter: LetterId) -> Option<JobId> {
+    JobId::new(format!("{}{letter}", JobId::OF_LETTERS)).ok()
+}
+
+/// The letter that a job puts.
+fn letter_of(job: &JobId) -> Option<LetterId> {
+    job.as_str().strip_prefix(JobId::OF_LETTERS)?.parse().ok()
+}
+
+/// Has a letter put when it is due. Asked again, nothing changes.
+pub(super) async fn arm(
+    desk: &Arc<Desk>,
+    to: Party,
+    letter: LetterId,
+    when: Timestamp,
+) -> Result<(), ArmError> {
+    let Some(job) = job_of(letter) else { return Ok(()) };
+    let arm = Arm {
+        job,
+        fire_at: FireAt::at(when),
+        to: Target::Inbox(String::new()),
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    };
+    desk.schedule.arm(to.scope, to.agent, &arm).await.map(drop)
+}
+
+/// What is put for a fire, if it is that of a letter: or nothing, if it may not be put any more.
+pub(crate) async fn entry_of(
+    desk: &Desk,
+    fire: &Claimed,
+) -> Option<Result<Option<FireEntry>, StoreError>> {
+    let (letter, to) = (letter_of(&fire.job)?, Party { scope: fire.scope, agent: fire.agent });
+    let due = desk.courier.store.due(to, letter).await;
+    Some(due.map(|due| {
+        due.map(|entry| FireEntry { bot: entry.bot, chat_id: entry.chat_id, body: entry.body })
+    }))
+}
+
+/// Notes where a letter lies that was put for a fire. That it is not noted costs no more than who looks at it.
+pub(crate) async fn lies_at(desk: &Desk, fire: &Claimed, seq: Seq) {
+    let Some(letter) = letter_of(&fire.job) else { return };
+    let to = Party { scope: fire.scope, agent: fire.agent };
+    if let Err(error) = desk.courier.store.came(to, letter, seq).await {
+        let error = &error as &dyn std::error::Error;
+        tracing::warn!(error, "it is not written down where a letter lies");
+    }
+}

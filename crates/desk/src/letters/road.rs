@@ -1,0 +1,403 @@
+//! The road: letters through gate and inbox, as a connector.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_bus::Ring;
+use nightdesk_courier::{
+    Address, AgentConnector, Cause, ConnectorError, LetterState, Live, NewLetter, Party, Put,
+    Route, fresh_id, millis,
+};
+use nightdesk_protocol::delivery::{
+    Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Kind, Millis,
+    Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt, When,
+};
+use nightdesk_register::Named;
+use nightdesk_types::limits::{
+    ADDRESS_BYTES_MAX, AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX, EXCHANGE_WAIT_MAX, HOPS_MAX,
+    LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
+};
+use nightdesk_types::{AgentId, LetterId, StoreError, SystemClock, Timestamp};
+
+use super::{chat, later, waiting};
+use crate::limits::What;
+use crate::{Desk, waking};
+
+const ASLEEP: &str = "the agent sleeps: it is called, and finds the letter in its inbox";
+const KEPT: &str = "the letter is kept until it is due";
+const NOTHING_TOLD: &str = "the agent sleeps, and is called only if something waits for it";
+const NOT_GRANTED: &str = "letters to agents of others need a grant from both sides";
+const TOO_MANY_HOPS: &str =
+    "this letter would be the end of more than eight, each sent to answer the one before";
+const _: () = assert!(HOPS_MAX == 8, "the words say how many");
+
+/// The road, for one sender.
+#[derive(Clone, Debug)]
+pub struct Road {
+    desk: Arc<Desk>,
+    from: Party,
+    called: String,
+}
+
+/// For whom a letter is, by the address its sender knows.
+struct Recipient {
+    party: Party,
+    called: String,
+    session: Option<String>,
+}
+
+/// What is put.
+struct Said<'a> {
+    route: Route,
+    kind: Kind,
+    words: &'a str,
+    dispatch_id: &'a str,
+    event_type: Option<&'a str>,
+    correlation_id: Option<&'a str>,
+    when: Option<Timestamp>,
+    wait: Option<Duration>,
+}
+
+/// What came of it.
+enum Came {
+    Stored(LetterId, Option<Live>),
+    Kept(LetterId),
+    Before(Box<nightdesk_courier::Letter>),
+}
+
+impl Came {
+    fn letter(&self) -> LetterId {
+        match self {
+            Self::Stored(id, _) | Self::Kept(id) => *id,
+            Self::Before(letter) => letter.id,
+        }
+    }
+}
+
+impl Road {
+    /// The road of an agent.
+    pub async fn from(desk: &Arc<Desk>, from: Party) -> Result<Self, ConnectorError> {
+        let named = named(desk, from, &from.agent.to_string()).await;
+        let named = named.map_err(|cause| cause.to(""))?;
+        let called = named.map_or_else(|| "operator".to_owned(), |named| named.name);
+        Ok(Self { desk: Arc::clone(desk), from, called })
+    }
+
+    /// What its sender is called.
+    pub(super) fn called(&self) -> &str {
+        &self.called
+    }
+
+    /// An address with its agent by name, as agents of the tenant are listed.
+    pub(super) async fn canonical(&self, address: &str) -> Result<String, ConnectorError> {
+        let read = Address::of(address);
+        let agent = if read.agent.parse::<AgentId>().is_ok() {
+            read.agent
+        } else {
+            return Ok(address.to_owned());
+        };
+        let own = named(&self.desk, self.from, agent).await.map_err(|cause| cause.to(address))?;
+        Ok(own.map_or_else(|| address.to_owned(), |own| address.replacen(agent, &own.name, 1)))
+    }
+
+    /// Whether a letter to this address may be sent at all. That nobody has it is no error.
+    pub(super) async fn may_reach(&self, address: &str) -> Result<(), ConnectorError> {
+        match self.recipient(address, None).await {
+            Ok(_) | Err(Cause::UnknownAgent) => Ok(()),
+            Err(cause) => Err(cause.to(address)),
+        }
+    }
+
+    /// Has an agent called that has something waiting and no line. Nothing is put.
+    pub(super) async fn rouse(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        let fails = |cause: Cause| cause.to(address);
+        let to = self.recipient(address, session).await.map_err(fails)?;
+        waking::call(&self.desk, to.party.scope, to.party.agent);
+        let live = waiting::up(&self.desk, to.party).await.map_err(fails)?;
+        Ok(woken(&to, live, NOTHING_TOLD))
+    }
+
+    /// Finds who is meant: an agent of the sender's own tenant by name or id, or one of another's by id.
+    async fn recipient(&self, agent_id: &str, session: Option<&str>) -> Result<Recipient, Cause> {
+        if agent_id.len() > ADDRESS_BYTES_MAX {
+            return Err(Cause::Invalid(format!(
+                "an address has at most {ADDRESS_BYTES_MAX} bytes"
+            )));
+        }
+        let address = Address::of(agent_id);
+        let session = session.or(address.session).map(str::to_owned);
+        let agent = address.agent;
+        if let Some(own) = named(&self.desk, self.from, agent).await? {
+            let party = Party { scope: self.from.scope, agent: own.id };
+            return Ok(Recipient { party, called: own.name, session });
+        }
+        let Ok(id) = agent.parse::<AgentId>() else { return Err(Cause::UnknownAgent) };
+        let grants = self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await;
+        let grants = grants.map_err(broken)?;
+        let peer = grants.into_iter().find(|grant| grant.peer.agent == id && grant.is_mutual);
+        let peer = peer.ok_or(Cause::Refused(NOT_GRANTED))?.peer;
+        Ok(Recipient { party: peer, called: agent.to_owned(), session })
+    }
+
+    /// Puts a letter, and has its agent told or called.
+    async fn put(&self, to: &Recipient, said: &Said<'_>) -> Result<Came, Cause> {
+        check(said)?;
+        let pair = format!("{} {}", self.from.agent, to.party.agent);
+        let paced = self.desk.limits.allow_among_all(What::Letter, &pair).await;
+        paced.map_err(|retry_after| Cause::TooFast { retry_after })?;
+        let letter = self.letter(to, said);
+        let entry = chat::entry(&letter, (&self.called, said.words), said.event_type);
+        let entry = entry.ok_or_else(|| Cause::Invalid("no client could take it".to_owned()))?;
+        let came = match self.desk.courier.store.put(&letter, &entry).await.map_err(broken)? {
+            Put::Stored { seq, live } => {
+                waking::call(&self.desk, to.party.scope, to.party.agent);
+                let agent = to.party.agent;
+                self.desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+                Came::Stored(letter.id, live)
+            }
+            Put::Kept => Came::Kept(letter.id),
+            Put::Duplicate(before) => Came::Before(before),
+            Put::Unknown => return Err(Cause::UnknownAgent),
+            Put::NotGranted => return Err(Cause::Refused(NOT_GRANTED)),
+            Put::TooManyHops => return Err(Cause::Refused(TOO_MANY_HOPS)),
+        };
+        self.arm(to, &came, said.when).await?;
+        Ok(came)
+    }
+
+    /// Has a letter for later put when it is due; also one of which we do not know whether that was done.
+    async fn arm(&self, to: &Recipient, came: &Came, when: Option<Timestamp>) -> Result<(), Cause> {
+        let waits = match came {
+            Came::Stored(..) => false,
+            Came::Kept(_) => true,
+            Came::Before(letter) => letter.state == LetterState::Scheduled,
+        };
+        let Some(when) = when.filter(|_| waits) else { return Ok(()) };
+        let armed = later::arm(&self.desk, to.party, came.letter(), when).await;
+        armed.map_err(|error| Cause::Network(error.to_string()))
+    }
+
+    fn letter(&self, to: &Recipient, said: &Said<'_>) -> NewLetter {
+        let id = fresh_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
+        NewLetter {
+            id,
+            from: self.from,
+            to: to.party,
+            dispatch_id: said.dispatch_id.to_owned(),
+            route: said.route,
+            kind: said.kind,
+            session: to.session.clone(),
+            correlation_id: said.correlation_id.map(str::to_owned),
+            when: said.when,
+            wait: said.wait,
+        }
+    }
+
+    /// What is known of the agent's line when somebody wants it woken.
+    async fn woken(&self, to: &Recipient, came: &Came) -> Result<WakeReceipt, Cause> {
+        let live = match came {
+            Came::Stored(_, Some(live)) => Some(live.clone()),
+            Came::Stored(_, None) | Came::Before(_) => waiting::up(&self.desk, to.party).await?,
+            Came::Kept(_) => None,
+        };
+        let kept = matches!(came, Came::Kept(_));
+        Ok(woken(to, live, if kept { KEPT } else { ASLEEP }))
+    }
+}
+
+/// A receipt that says that somebody was woken only if its line is up, and is the one that was meant.
+fn woken(to: &Recipient, live: Option<Live>, otherwise: &str) -> WakeReceipt {
+    let mut receipt = WakeReceipt { woken_at: now(), ..WakeReceipt::default() };
+    match (live, &to.session) {
+        (Some(live), Some(session)) if live.session != *session => {
+            let other = &live.session;
+            receipt.session_id = Some(session.clone());
+            receipt.warnings =
+                vec![format!("the agent is up at {other}, which is not the session named")];
+        }
+        (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
+        (None, session) => {
+            receipt.session_id.clone_from(session);
+            receipt.warnings = vec![otherwise.to_owned()];
+        }
+    }
+    receipt
+}
+
+fn now() -> Millis {
+    millis(&SystemClock::started())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn broken(error: StoreError) -> Cause {
+    let words =
+        if error.retryable { "the desk cannot keep it now" } else { "the desk cannot keep it" };
+    let error = &error as &dyn std::error::Error;
+    tracing::warn!(error, "a letter was not kept");
+    Cause::Network(words.to_owned())
+}
+
+/// What is checked before anything is looked at.
+fn check(said: &Said<'_>) -> Result<(), Cause> {
+    let most =
+        |what: &str, bytes: usize| Cause::Invalid(format!("{what} has at most {bytes} bytes"));
+    if said.words.len() > LETTER_BYTES_MAX {
+        return Err(most("a letter", LETTER_BYTES_MAX));
+    }
+    let ids = [Some(said.dispatch_id), said.correlation_id].into_iter().flatten();
+    for id in ids {
+        if id.is_empty() || id.len() > DISPATCH_ID_BYTES_MAX || id.contains('\0') {
+            return Err(most("an id of a letter", DISPATCH_ID_BYTES_MAX));
+        }
+    }
+    if said.event_type.is_some_and(|label| label.len() > LETTER_LABEL_BYTES_MAX) {
+        return Err(most("event_type", LETTER_LABEL_BYTES_MAX));
+    }
+    Ok(())
+}
+
+/// The one agent of the sender's tenant that is called so.
+async fn named(desk: &Desk, of: Party, called: &str) -> Result<Option<Named<AgentId>>, Cause> {
+    let found = desk.register.store().agents_called(of.scope, called).await.map_err(broken)?;
+    let by_id = found.iter().position(|named| named.id.to_string() == called);
+    Ok(found.into_iter().nth(by_id.unwrap_or(0)))
+}
+
+#[async_trait]
+impl AgentConnector for Road {
+    fn static_capabilities() -> Capabilities {
+        let yes = Some(true);
+        let features = Features {
+            deliver: yes,
+            wake: yes,
+            list_agents: yes,
+            agent_status: yes,
+            health_check: yes,
+            request_response: yes,
+        };
+        Capabilities::of("nightdesk", features)
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        let store = self.desk.register.store();
+        let fails = |error| broken(error).to("");
+        let mut names: Vec<String> = Vec::new();
+        while names.len() < AGENTS_PAGE_MAX {
+            let after = names.last().cloned().unwrap_or_default();
+            let page = store.agents(self.from.scope, &after).await.map_err(fails)?;
+            if page.is_empty() {
+                break;
+            }
+            names.extend(page.into_iter().map(|named| named.name));
+        }
+        let grants = self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await;
+        let peers = grants.map_err(fails)?.into_iter().filter(|grant| grant.is_mutual);
+        let peers = peers.map(|grant| grant.peer.agent.to_string());
+        Ok(names.into_iter().chain(peers).take(AGENTS_PAGE_MAX).map(descriptor).collect())
+    }
+
+    async fn deliver(
+        &self,
+        agent_id: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        let came = self.put(&to, &said(payload, None)).await.map_err(fails)?;
+        let live = match &came {
+            Came::Stored(_, live) => live.clone(),
+            Came::Before(_) | Came::Kept(_) => {
+                let live = self.desk.courier.store.live(to.party).await;
+                live.map_err(|error| fails(broken(error)))?
+            }
+        };
+        let asleep = live.is_none();
+        Ok(DeliveryReceipt {
+            delivered_at: now(),
+            delivery_id: Some(came.letter().to_string()),
+            session_id: live.map(|live| live.session),
+            delivery_skipped: asleep,
+            warnings: asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
+        })
+    }
+
+    async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let to = self.recipient(agent_id, opts.session_id.as_deref()).await.map_err(fails)?;
+        let fresh = fresh_id();
+        let meta = opts.meta.as_deref();
+        let when = match opts.when {
+            Some(When::At(Millis(at))) => Timestamp::from_millisecond(at).ok(),
+            Some(When::Immediate) | None => None,
+        };
+        let said = Said {
+            route: Route::Wake,
+            kind: Kind::Augment,
+            words: opts.context.as_deref().unwrap_or_default(),
+            dispatch_id: meta.map_or(&fresh, |meta| &meta.dispatch_id),
+            event_type: meta.and_then(|meta| meta.event_type.as_deref()),
+            correlation_id: meta.and_then(|meta| meta.correlation_id.as_deref()),
+            when,
+            wait: None,
+        };
+        let came = self.put(&to, &said).await.map_err(fails)?;
+        self.woken(&to, &came).await.map_err(fails)
+    }
+
+    async fn health_check(&self) -> bool {
+        true
+    }
+
+    async fn request_response(
+        &self,
+        agent_id: &str,
+        payload: &Payload,
+        opts: &RequestResponseOpts,
+    ) -> Result<Response, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let wait = Duration::from_millis(opts.timeout_ms).min(EXCHANGE_WAIT_MAX);
+        let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        let asked = said(payload, Some(wait));
+        let correlation_id = asked.correlation_id.or(Some(asked.dispatch_id));
+        let came = self.put(&to, &Said { correlation_id, ..asked }).await.map_err(fails)?;
+        let found = waiting::answered(&self.desk, self.from, came.letter()).await;
+        let found = found.map_err(|error| fails(broken(error)))?;
+        let letter = found.ok_or_else(|| fails(Cause::UnknownAgent))?;
+        waiting::reply_in(letter, &to.called, opts.timeout_ms)
+    }
+
+    async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        let live = self.desk.courier.store.live(to.party).await;
+        Ok(match live.map_err(|error| fails(broken(error)))? {
+            Some(Live { is_busy: true, .. }) => AgentStatus::Active,
+            Some(_) => AgentStatus::Idle,
+            None => AgentStatus::Asleep,
+        })
+    }
+}
+
+fn descriptor(agent_id: String) -> AgentDescriptor {
+    let can = vec![Ability::Deliver, Ability::Wake, Ability::Augment, Ability::Template];
+    AgentDescriptor { agent_name: None, agent_id, capabilities: Some(can) }
+}
+
+fn said(payload: &Payload, wait: Option<Duration>) -> Said<'_> {
+    let meta = payload.meta();
+    Said {
+        route: Route::Deliver,
+        kind: payload.kind(),
+        words: payload.words(),
+        dispatch_id: &meta.dispatch_id,
+        event_type: meta.event_type.as_deref(),
+        correlation_id: meta.correlation_id.as_deref(),
+        when: None,
+        wait,
+    }
+}

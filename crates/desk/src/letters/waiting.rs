@@ -1,0 +1,67 @@
+//! Waiting: for a reply, or for an agent to dial in. The row is the truth, and the bell only a hint.
+
+use nightdesk_courier::{Cause, ConnectorError, Letter, LetterState, Live, Party};
+use nightdesk_protocol::delivery::{Millis, Response};
+use nightdesk_types::limits::{REPLY_LOOKED_EVERY, WOKEN_LOOKED_EVERY, WOKEN_WAIT};
+use nightdesk_types::{LetterId, StoreError};
+use tokio::time::{Instant, sleep};
+
+use super::chat::{NO_BOT, chat_of};
+use crate::Desk;
+
+/// Waits until a letter is answered, or has timed out. Whoever looks first after its time ends the wait for all.
+pub(super) async fn answered(
+    desk: &Desk,
+    from: Party,
+    letter: LetterId,
+) -> Result<Option<Letter>, StoreError> {
+    let rung = desk.courier.waits.watch(NO_BOT, &chat_of(letter)).ok();
+    loop {
+        let found = desk.courier.store.letter(from, letter).await?;
+        let Some(found) = found else { return Ok(None) };
+        if matches!(found.state, LetterState::Replied | LetterState::TimedOut) {
+            return Ok(Some(found));
+        }
+        let hint = async {
+            match &rung {
+                Some(rung) => rung.rung().await,
+                // There was no room to listen.
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = sleep(REPLY_LOOKED_EVERY) => {}
+            () = hint => {}
+        }
+    }
+}
+
+/// The reply in a letter, or that nobody replied.
+pub(super) fn reply_in(
+    letter: Letter,
+    by: &str,
+    timeout_ms: u64,
+) -> Result<Response, ConnectorError> {
+    let Some((content, at)) = letter.reply else {
+        return Err(ConnectorError::Timeout { timeout_ms });
+    };
+    Ok(Response {
+        correlation_id: letter.correlation_id.unwrap_or_else(|| letter.id.to_string()),
+        content,
+        sent_at: Millis(at.as_millisecond()),
+        agent_id: by.to_owned(),
+    })
+}
+
+/// Waits for an agent to dial in, for a while.
+pub(super) async fn up(desk: &Desk, party: Party) -> Result<Option<Live>, Cause> {
+    let until = Instant::now() + WOKEN_WAIT;
+    loop {
+        let live = desk.courier.store.live(party).await;
+        let live = live.map_err(|_| Cause::Network("the desk cannot look now".to_owned()))?;
+        if live.is_some() || Instant::now() >= until {
+            return Ok(live);
+        }
+        sleep(WOKEN_LOOKED_EVERY).await;
+    }
+}

@@ -1,0 +1,133 @@
+//! Server: takes calls, has them done, and answers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response};
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use nightdesk_types::limits::MCP_BYTES_MAX;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::tool::Tool;
+
+/// What a client is told before it calls anything.
+const INSTRUCTIONS: &str = "Reach other agents, also those that sleep, and share skills and data with them. \
+    notify hands a message over; an address with @session wakes; exchange waits for the reply. \
+    Give dispatch_id when you may call again for the same thing: the same id is the same letter.";
+
+/// What is said to a call.
+pub type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// By which id the client knows the answer. A client that asks again for want of one has the same.
+    pub id: String,
+    /// With what.
+    pub arguments: JsonObject,
+}
+
+/// Why a call was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// Another call would be: the words say which.
+    Refused(String),
+    /// The same call may be, later.
+    Unavailable(String),
+}
+
+/// Does what is called for.
+#[async_trait]
+pub trait Tools: Send + Sync + 'static {
+    /// Who calls, as it was proven.
+    type Caller: Clone + Send + Sync + 'static;
+
+    /// Does a call. The same again with the same id changes nothing twice.
+    async fn call(&self, caller: &Self::Caller, tool: Tool, call: Call) -> Result<Value, Failed>;
+}
+
+/// Takes calls over HTTP.
+#[must_use = "a server does nothing until it is asked"]
+pub struct Server<T: Tools>(StreamableHttpService<Handler<T>, NeverSessionManager>);
+
+impl<T: Tools> std::fmt::Debug for Server<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Server")
+    }
+}
+
+impl<T: Tools> Server<T> {
+    /// A server of these tools.
+    pub fn new(tools: Arc<T>) -> Self {
+        // Who calls shows a proof that no page of another site has, so its names do not matter.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_legacy_session_mode(false)
+            .with_max_request_body_bytes(MCP_BYTES_MAX);
+        let handler = move || Ok(Handler(Arc::clone(&tools)));
+        Self(StreamableHttpService::new(handler, Arc::default(), config))
+    }
+
+    /// Answers a request of somebody who was proven to be this caller.
+    pub async fn answer<B>(&self, caller: T::Caller, mut request: Request<B>) -> Answer
+    where
+        B: Body<Data: Send, Error: std::fmt::Display> + Send + 'static,
+    {
+        request.extensions_mut().insert(caller);
+        self.0.handle(request).await
+    }
+}
+
+struct Handler<T>(Arc<T>);
+
+impl<T: Tools> ServerHandler for Handler<T> {
+    fn get_info(&self) -> ServerConfig {
+        let tools = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(tools)
+            .with_server_info(Implementation::new("nightdesk", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(Tool::ALL.map(Tool::described).to_vec()))
+    }
+
+    async fn call_tool(
+        &self,
+        asked: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = Tool::named(&asked.name)
+            .ok_or_else(|| refused(format!("there is no tool {}; list them", asked.name)))?;
+        let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get());
+        let caller: &T::Caller =
+            caller.ok_or_else(|| ErrorData::internal_error("nobody was proven to call", None))?;
+        let call =
+            Call { id: context.id.to_string(), arguments: asked.arguments.unwrap_or_default() };
+        match self.0.call(caller, tool, call).await {
+            Ok(value) => Ok(CallToolResult::structured(value).into()),
+            Err(Failed::Refused(words)) => Err(refused(words)),
+            Err(Failed::Unavailable(words)) => Err(ErrorData::internal_error(words, None)),
+        }
+    }
+}
+
+fn refused(words: String) -> ErrorData {
+    ErrorData::invalid_params(words, None)
+}

@@ -1,0 +1,217 @@
+//! Tools: what can be called, and with what.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use serde_json::{Value, json};
+
+/// Something that can be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Who can be written to.
+    ListAgents,
+    /// Hands a message over.
+    Notify,
+    /// Wakes an agent.
+    Wake,
+    /// Hands a message over and waits for the reply.
+    Exchange,
+    /// Which skills there are.
+    SkillList,
+    /// A skill.
+    SkillRead,
+    /// Writes a skill.
+    SkillWrite,
+    /// Moves a skill to another status.
+    SkillStatus,
+    /// Looks for data.
+    DataQuery,
+    /// An entry of data.
+    DataRead,
+    /// Writes an entry of data.
+    DataWrite,
+}
+
+impl Tool {
+    /// Every one there is.
+    pub const ALL: [Self; 11] = [
+        Self::ListAgents,
+        Self::Notify,
+        Self::Wake,
+        Self::Exchange,
+        Self::SkillList,
+        Self::SkillRead,
+        Self::SkillWrite,
+        Self::SkillStatus,
+        Self::DataQuery,
+        Self::DataRead,
+        Self::DataWrite,
+    ];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ListAgents => "list_agents",
+            Self::Notify => "notify",
+            Self::Wake => "wake",
+            Self::Exchange => "exchange",
+            Self::SkillList => "skill_list",
+            Self::SkillRead => "skill_read",
+            Self::SkillWrite => "skill_write",
+            Self::SkillStatus => "skill_status",
+            Self::DataQuery => "data_query",
+            Self::DataRead => "data_read",
+            Self::DataWrite => "data_write",
+        }
+    }
+
+    /// What it does, for whoever chooses among tools.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::ListAgents => "Lists the agents you can write to, and whether each is up.",
+            Self::Notify => {
+                "Sends a message to an agent. It is kept until the agent has taken it, also while it sleeps. \
+                 With @session in the address the agent is woken with it."
+            }
+            Self::Wake => {
+                "Wakes an agent with a message, now or at a time. woken in the answer says whether it is up."
+            }
+            Self::Exchange => "Sends a message to an agent and waits for its reply.",
+            Self::SkillList => {
+                "Lists skills. With if_none_match the answer is not_modified if nothing changed for this filter."
+            }
+            Self::SkillRead => "Reads a skill, or one of its older versions.",
+            Self::SkillWrite => {
+                "Writes a skill. One that exists is replaced only with overwrite; the same text again changes nothing."
+            }
+            Self::SkillStatus => "Moves a skill to Draft, Approved or Disabled.",
+            Self::DataQuery => {
+                "Looks for data by words. A filter that cannot be kept is an error, unless permissive_filters."
+            }
+            Self::DataRead => "Reads an entry of data; null if there is none.",
+            Self::DataWrite => {
+                "Writes an entry of data. The same again writes nothing and answers the first."
+            }
+        }
+    }
+
+    /// What it must be given.
+    const fn required(self) -> &'static [&'static str] {
+        match self {
+            Self::ListAgents | Self::SkillList => &[],
+            Self::Notify | Self::Exchange => &["agent", "message"],
+            Self::Wake => &["agent"],
+            Self::SkillRead => &["name"],
+            Self::SkillWrite => &["name", "source"],
+            Self::SkillStatus => &["name", "new_state"],
+            Self::DataQuery => &["query"],
+            Self::DataRead => &["id"],
+            Self::DataWrite => &["content"],
+        }
+    }
+
+    /// What it may be given.
+    fn properties(self) -> Value {
+        let text = || json!({ "type": "string" });
+        let texts = || json!({ "type": "array", "items": { "type": "string" } });
+        let agent =
+            || json!({ "type": "string", "description": "a name or an id, perhaps with @session" });
+        let dispatch_id =
+            || json!({ "type": "string", "description": "the same id again is the same letter" });
+        let status = || json!({ "enum": ["Draft", "Approved", "Disabled"] });
+        match self {
+            Self::ListAgents => json!({}),
+            Self::Notify => json!({
+                "agent": agent(), "message": text(), "kind": { "enum": ["augment", "template"] },
+                "event_type": text(), "correlation_id": text(), "dispatch_id": dispatch_id(),
+            }),
+            Self::Wake => json!({
+                "agent": agent(), "message": text(), "session_id": text(), "dispatch_id": dispatch_id(),
+                "when": { "type": ["string", "integer"], "description": "immediate, or a time in milliseconds" },
+            }),
+            Self::Exchange => json!({
+                "agent": agent(), "message": text(), "correlation_id": text(), "dispatch_id": dispatch_id(),
+                "timeout_ms": { "type": "integer", "minimum": 1, "maximum": 300_000 },
+            }),
+            Self::SkillList => json!({
+                "filter": {
+                    "type": "object",
+                    "properties": {
+                        "audience": { "enum": ["agent", "all", "headless"] }, "status": status(),
+                        "trigger_kind": { "enum": ["cron", "event"] }, "domain_tags": texts(),
+                        "name_prefix": text(), "author": text(),
+                    },
+                },
+                "if_none_match": text(),
+            }),
+            Self::SkillRead => json!({ "name": text(), "version": text() }),
+            Self::SkillWrite => {
+                json!({ "name": text(), "source": text(), "overwrite": { "type": "boolean" } })
+            }
+            Self::SkillStatus => json!({ "name": text(), "new_state": status() }),
+            Self::DataQuery => json!({
+                "query": text(), "mode": text(), "limit": { "type": "integer", "minimum": 1 },
+                "permissive_filters": { "type": "boolean" },
+            }),
+            Self::DataRead => json!({ "id": text() }),
+            Self::DataWrite => json!({
+                "content": text(), "tags": texts(), "recipients": texts(),
+                "expires_at": { "type": ["integer", "null"], "description": "seconds; null: for good" },
+                "metadata": { "type": "object" },
+            }),
+        }
+    }
+
+    /// Whether anything may come of it.
+    const fn is_reading(self) -> bool {
+        match self {
+            Self::ListAgents
+            | Self::SkillList
+            | Self::SkillRead
+            | Self::DataQuery
+            | Self::DataRead => true,
+            Self::Notify
+            | Self::Wake
+            | Self::Exchange
+            | Self::SkillWrite
+            | Self::SkillStatus
+            | Self::DataWrite => false,
+        }
+    }
+
+    /// As clients are told of it.
+    pub(crate) fn described(self) -> rmcp::model::Tool {
+        let mut schema = JsonObject::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), self.properties());
+        schema.insert("required".to_owned(), json!(self.required()));
+        let hints = ToolAnnotations::new()
+            .read_only(self.is_reading())
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false);
+        rmcp::model::Tool::new(self.name(), self.words(), Arc::new(schema)).with_annotations(hints)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_found_by_its_name_and_wants_only_what_it_names() {
+        for tool in Tool::ALL {
+            assert_eq!(Tool::named(tool.name()), Some(tool));
+            let properties = tool.properties();
+            for required in tool.required() {
+                assert!(properties.get(required).is_some(), "{required} of {}", tool.name());
+            }
+        }
+        assert_eq!(Tool::named("shell"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Commands about data that agents share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Subcommand;
+use jiff::SignedDuration;
+use nightdesk_register::Register;
+use nightdesk_shelf::{DataStore, DataWrite, PortableData, QueryFilters, TenantData};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::{Clock, SystemClock};
+use serde_json::{Map, Value, json};
+
+use super::names;
+use crate::ui::{self, Answer};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Data {
+    /// Look for data: all of the words must be there. Without any, the newest are shown.
+    #[command(
+        after_help = "Example:\n  nightdesk data query --tenant acme blue kettle --filter domain_tags=kitchen"
+    )]
+    Query {
+        /// Whose data, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// The words.
+        words: Vec<String>,
+        /// At most so many.
+        #[arg(long)]
+        limit: Option<usize>,
+        /// What else it must be. A filter that is not kept is refused.
+        #[arg(long, value_name = "NAME=VALUE", value_parser = filter)]
+        filter: Vec<(String, Value)>,
+    },
+    /// Show an entry.
+    #[command(after_help = "Example:\n  nightdesk data read --tenant acme 5d0a…")]
+    Read {
+        /// Whose data, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// The entry's id.
+        id: String,
+    },
+    /// Write an entry. The same entry, written again, is the one that was written.
+    #[command(
+        after_help = "Example:\n  nightdesk data write --tenant acme 'The kettle is blue.' --tag kitchen"
+    )]
+    Write {
+        /// Whose data, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// What it says.
+        content: String,
+        /// What it is filed under.
+        #[arg(long, value_name = "TAG")]
+        tag: Vec<String>,
+        /// Whom it is meant for.
+        #[arg(long, value_name = "AGENT")]
+        recipient: Vec<String>,
+        /// For how long it is wanted: 30s, 15m or 24h. Without it, for good.
+        #[arg(long, value_parser = ui::span, value_name = "SPAN")]
+        wanted_for: Option<Duration>,
+    },
+}
+
+/// A filter as a person writes it. What looks like JSON is.
+fn filter(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is not a filter; write it like pinned=true"))?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((name.to_owned(), value))
+}
+
+/// Runs a command about data.
+pub(super) async fn run(
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Data,
+) -> anyhow::Result<Answer> {
+    match command {
+        Data::Query { tenant, words, limit, filter } => {
+            let filters: Map<_, _> = filter.into_iter().collect();
+            let asked = QueryFilters { query: words.join(" "), limit, filters, ..<_>::default() };
+            let found = data(register, pg, &tenant).await?.query(&asked).await?;
+            Ok(Answer::Many(found.iter().map(shown).collect()))
+        }
+        Data::Read { tenant, id } => {
+            let found = data(register, pg, &tenant).await?.get(&id).await?;
+            let entry = found.with_context(|| format!("there is no entry {id}"))?;
+            let text = entry.detail.clone().unwrap_or_else(|| entry.summary.clone());
+            Ok(Answer::Told { data: serde_json::to_value(entry)?, text })
+        }
+        Data::Write { tenant, content, tag, recipient, wanted_for } => {
+            let write = DataWrite {
+                content,
+                tags: some(tag),
+                recipients: some(recipient),
+                expires_at: wanted_for.map(ends).transpose()?.map(Some),
+                metadata: None,
+            };
+            let written = data(register, pg, &tenant).await?.write(&write).await?;
+            Ok(Answer::One(serde_json::to_value(written)?))
+        }
+    }
+}
+
+async fn data(register: &Register, pg: &Arc<Pg>, tenant: &str) -> anyhow::Result<TenantData> {
+    let scope = names::tenant(register, tenant).await?;
+    Ok(TenantData::of(Arc::<Pg>::clone(pg), scope))
+}
+
+fn some(list: Vec<String>) -> Option<Vec<String>> {
+    (!list.is_empty()).then_some(list)
+}
+
+/// When a span from now is over.
+fn ends(span: Duration) -> anyhow::Result<i64> {
+    let span = SignedDuration::try_from(span)?;
+    let end = SystemClock::started().now().checked_add(span).context("that is too far ahead")?;
+    Ok(end.as_second())
+}
+
+/// An entry on a line.
+fn shown(entry: &PortableData) -> Value {
+    json!({
+        "id": entry.id,
+        "summary": entry.summary,
+        "agent_id": entry.agent_id,
+        "tags": entry.domain_tags,
+        "score": entry.score,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_what_it_looks_like() {
+        assert_eq!(filter("pinned=true").unwrap(), ("pinned".into(), json!(true)));
+        assert_eq!(filter("vault=v").unwrap(), ("vault".into(), json!("v")));
+        assert_eq!(filter(r#"domain_tags=["a","b"]"#).unwrap().1, json!(["a", "b"]));
+        assert!(filter("pinned").is_err());
+    }
+}

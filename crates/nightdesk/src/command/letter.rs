@@ -1,0 +1,265 @@
+//! Commands about letters: what agents send to each other.
+
+mod shown;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand};
+use nightdesk_courier::{
+    Grants, Hooks, Kind, Letter as Sent, LetterState, Letters, NewLetter, Party, Put, Route,
+    fresh_id, hook_key,
+};
+use nightdesk_desk::letters;
+use nightdesk_register::Register;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::{EXCHANGE_WAIT_MAX, LETTER_BYTES_MAX, REPLY_LOOKED_EVERY};
+use nightdesk_types::{LetterId, TenantScope};
+use serde_json::{Value, json};
+
+use super::names::{self, Whose};
+use crate::config::Config;
+use crate::ui::{self, Answer};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Letter {
+    /// Send a letter to an agent, for another of the same tenant. One that sleeps is woken.
+    #[command(
+        after_help = "Example:\n  nightdesk letter send --tenant acme --agent helper owl 'How is the weather?' --wait 60s"
+    )]
+    Send {
+        #[command(flatten)]
+        whose: Whose,
+        /// For whom, by name or id.
+        to: String,
+        /// What it says.
+        words: String,
+        /// Wait for the reply for so long: 30s or 5m.
+        #[arg(long, value_parser = ui::span, value_name = "SPAN")]
+        wait: Option<Duration>,
+        /// The same again is the same letter.
+        #[arg(long, value_name = "ID")]
+        dispatch_id: Option<String>,
+    },
+    /// List letters that an agent sent, newest first.
+    #[command(after_help = "Example:\n  nightdesk letter list --tenant acme --agent helper")]
+    List {
+        #[command(flatten)]
+        whose: Whose,
+        /// Only older ones than the letter of this id.
+        #[arg(long, value_name = "LETTER")]
+        before: Option<String>,
+    },
+    /// Show a letter that an agent sent, and what came of it.
+    #[command(after_help = "Example:\n  nightdesk letter show --tenant acme --agent helper 0193…")]
+    Show {
+        #[command(flatten)]
+        whose: Whose,
+        /// The letter's id.
+        id: String,
+    },
+    /// Make a webhook by which others send letters for an agent. Its secret is shown once.
+    #[command(
+        after_help = "Example:\n  nightdesk letter hook --tenant acme --agent helper runtime"
+    )]
+    Hook {
+        #[command(flatten)]
+        whose: Whose,
+        /// What it is called.
+        name: String,
+    },
+    /// List webhooks by which others send letters.
+    #[command(after_help = "Example:\n  nightdesk letter hooks --tenant acme")]
+    Hooks {
+        /// Whose, by name or id.
+        #[arg(long)]
+        tenant: String,
+    },
+    /// Remove a webhook: whoever has its secret sends nothing any more.
+    #[command(after_help = "Example:\n  nightdesk letter unhook --tenant acme runtime")]
+    Unhook {
+        /// Whose, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// What it is called.
+        name: String,
+    },
+}
+
+/// Two agents of two tenants.
+#[derive(Debug, Args)]
+pub(crate) struct Between {
+    #[command(flatten)]
+    whose: Whose,
+    /// Whose the other agent is, by name or id.
+    #[arg(long, value_name = "TENANT")]
+    peer_tenant: String,
+    /// The other agent, by name or id.
+    #[arg(long, value_name = "AGENT")]
+    peer_agent: String,
+}
+
+/// Runs a command about letters.
+pub(super) async fn run(
+    config: &Config,
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Letter,
+) -> anyhow::Result<Answer> {
+    match command {
+        Letter::Send { whose, to, words, wait, dispatch_id } => {
+            let from = party(register, &whose).await?;
+            let to = Whose { tenant: whose.tenant.clone(), agent: to };
+            let to = party(register, &to).await?;
+            let letter = letter(from, to, wait, dispatch_id)?;
+            send(pg, &letter, (&whose.agent, &words)).await
+        }
+        Letter::List { whose, before } => {
+            let before = before.map(|id| read(&id)).transpose()?;
+            let letters = pg.letters(party(register, &whose).await?, before).await?;
+            Ok(Answer::Many(letters.iter().map(shown::letter).collect()))
+        }
+        Letter::Show { whose, id } => {
+            let found = pg.letter(party(register, &whose).await?, read(&id)?).await?;
+            let found = found
+                .context("the agent sent no such letter; `nightdesk letter list` shows them")?;
+            Ok(Answer::One(shown::letter(&found)))
+        }
+        Letter::Hook { whose, name } => {
+            hook(config, pg, party(register, &whose).await?, &name).await
+        }
+        Letter::Hooks { tenant } => {
+            let hooks = pg.hooks(names::tenant(register, &tenant).await?).await?;
+            let shown =
+                |(name, party): &(String, Party)| json!({ "name": name, "agent_id": party.agent });
+            Ok(Answer::Many(hooks.iter().map(shown).collect()))
+        }
+        Letter::Unhook { tenant, name } => {
+            let removed = pg.remove_hook(names::tenant(register, &tenant).await?, &name).await?;
+            ensure!(
+                removed,
+                "there is no webhook called {name}; `nightdesk letter hooks` shows them"
+            );
+            Ok(Answer::One(json!({ "name": name, "removed": true })))
+        }
+    }
+}
+
+async fn party(register: &Register, whose: &Whose) -> anyhow::Result<Party> {
+    let (scope, agent) = whose.found(register).await?;
+    Ok(Party { scope, agent })
+}
+
+fn read(id: &str) -> anyhow::Result<LetterId> {
+    id.parse().with_context(|| format!("`{id}` is not the id of a letter"))
+}
+
+fn letter(
+    from: Party,
+    to: Party,
+    wait: Option<Duration>,
+    dispatch_id: Option<String>,
+) -> anyhow::Result<NewLetter> {
+    ensure!(
+        wait.is_none_or(|wait| wait <= EXCHANGE_WAIT_MAX),
+        "a reply is waited for {}s at most",
+        EXCHANGE_WAIT_MAX.as_secs()
+    );
+    let dispatch_id = dispatch_id.unwrap_or_else(fresh_id);
+    Ok(NewLetter {
+        id: fresh_id().parse().context("an id could not be made")?,
+        from,
+        to,
+        correlation_id: wait.map(|_| dispatch_id.clone()),
+        dispatch_id,
+        route: Route::Deliver,
+        kind: Kind::Augment,
+        session: None,
+        when: None,
+        wait,
+    })
+}
+
+async fn send(pg: &Pg, letter: &NewLetter, (from, words): (&str, &str)) -> anyhow::Result<Answer> {
+    ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
+    let entry = letters::entry(letter, (from, words), None);
+    let entry = entry.context("no client could take what it says; say something else")?;
+    let id = match pg.put(letter, &entry).await? {
+        Put::Stored { .. } | Put::Kept => letter.id,
+        Put::Duplicate(before) => before.id,
+        Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
+        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),
+        Put::TooManyHops => bail!("the agent answers letters with letters; wait for five minutes"),
+    };
+    let found = settled(pg, letter.from, id).await?;
+    Ok(Answer::One(shown::letter(&found)))
+}
+
+/// A letter when nobody waits for its reply any more.
+async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Sent> {
+    loop {
+        let found = pg.letter(from, id).await?.context("the letter is gone")?;
+        if found.reply_by.is_none() || found.state != LetterState::Put {
+            return Ok(found);
+        }
+        tokio::time::sleep(REPLY_LOOKED_EVERY).await;
+    }
+}
+
+async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<Answer> {
+    let secret = [fresh_id(), fresh_id()].concat().replace('-', "");
+    let made = pg.make_hook(party, name, hook_key(&secret)).await?;
+    ensure!(made, "there is a webhook called {name}; choose another name, or remove it first");
+    let at = |what: &str| format!("{}/v1/webhook/{secret}/{what}", config.public_url());
+    Ok(Answer::One(json!({
+        "name": name,
+        "agent_id": party.agent,
+        "url": at("deliver"),
+        "wake_url": at("wake"),
+        "status_url": at("status"),
+        "secret": secret,
+        "next": "give the secret as HTTP_WEBHOOK_AUTH (`Bearer SECRET`) or HTTP_WEBHOOK_HMAC_SECRET",
+    })))
+}
+
+/// Allows letters between agents of two tenants, or takes that back.
+pub(super) async fn grant(
+    register: &Register,
+    pg: &Pg,
+    between: &Between,
+    allow: bool,
+) -> anyhow::Result<Answer> {
+    let own = party(register, &between.whose).await?;
+    let (tenant, agent) = (between.peer_tenant.clone(), between.peer_agent.clone());
+    let peer = party(register, &Whose { tenant, agent }).await?;
+    ensure!(own.scope != peer.scope, "agents of one tenant may always write to each other");
+    if allow {
+        pg.grant(own, peer).await?;
+    } else {
+        ensure!(
+            pg.release(own, peer).await?,
+            "there is no such grant; `nightdesk grant list-letters` shows them"
+        );
+    }
+    Ok(Answer::One(json!({
+        "agent_id": own.agent,
+        "peer_tenant_id": peer.scope.tenant(),
+        "peer_agent_id": peer.agent,
+        "granted": allow,
+        "next": "the other tenant must have granted it too",
+    })))
+}
+
+/// What a tenant granted.
+pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<Answer> {
+    let shown = |grant: &nightdesk_courier::Grant| -> Value {
+        json!({
+            "agent_id": grant.party.agent,
+            "peer_tenant_id": grant.peer.scope.tenant(),
+            "peer_agent_id": grant.peer.agent,
+            "both_sides": grant.is_mutual,
+        })
+    };
+    Ok(Answer::Many(pg.grants(scope, None).await?.iter().map(shown).collect()))
+}

@@ -1,0 +1,334 @@
+//! Commands about skills. What signs is used here, and nowhere else: the desk has no private key.
+
+mod signing;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand};
+use nightdesk_register::Register;
+use nightdesk_shelf::{
+    Approval, FolderSkills, OneOrMany, PublicKey, SkillFilter, SkillMeta, SkillPatch, SkillStatus,
+    SkillStore, Skills, TenantSkills, VersionInfo, dependents,
+};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::SystemClock;
+use serde_json::{Value, json};
+
+use super::names;
+use crate::ui::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Skill {
+    /// List skills.
+    #[command(after_help = "Example:\n  nightdesk skill list --tenant acme --status Draft")]
+    List {
+        #[command(flatten)]
+        place: Place,
+        /// Of this status: `Draft`, `Approved` or `Disabled`.
+        #[arg(long, value_parser = status)]
+        status: Option<SkillStatus>,
+        /// Of this author: an agent's id.
+        #[arg(long)]
+        author: Option<String>,
+    },
+    /// Show what a skill says, or said.
+    #[command(after_help = "Example:\n  nightdesk skill show --tenant acme brief")]
+    Show {
+        #[command(flatten)]
+        which: Which,
+        /// As it was: a version that `nightdesk skill history` shows.
+        #[arg(long)]
+        version: Option<String>,
+    },
+    /// Write a skill. One that is there keeps its status and its author.
+    #[command(
+        after_help = "Example:\n  nightdesk skill write --tenant acme brief --file brief.skill.md"
+    )]
+    Write {
+        #[command(flatten)]
+        which: Which,
+        /// The file with its bytes.
+        #[arg(long, value_name = "FILE")]
+        file: PathBuf,
+        /// The status it shall have, whatever its bytes say.
+        #[arg(long, value_parser = status)]
+        status: Option<SkillStatus>,
+    },
+    /// Change a skill's status.
+    #[command(after_help = "Example:\n  nightdesk skill status --tenant acme brief Disabled")]
+    Status {
+        #[command(flatten)]
+        which: Which,
+        /// `Draft`, `Approved` or `Disabled`.
+        #[arg(value_parser = status)]
+        status: SkillStatus,
+    },
+    /// Remove a skill for good, with all that it was.
+    #[command(after_help = "Example:\n  nightdesk skill delete --tenant acme brief --yes")]
+    Delete {
+        #[command(flatten)]
+        which: Which,
+        /// Do it. It cannot be undone.
+        #[arg(long)]
+        yes: bool,
+        /// Also if other skills mention it.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Show what became of a skill, newest first.
+    #[command(after_help = "Example:\n  nightdesk skill history --tenant acme brief")]
+    History(Which),
+    /// Make a key that approves skills: the private half into a file of your own, the public one beside it.
+    #[command(after_help = "Example:\n  nightdesk skill key --out approval.key")]
+    Key {
+        /// The file that is made. The public half is called the same, with `.pub`.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Say that skills of a tenant are approved by a key from now on, or by whoever writes them.
+    #[command(
+        after_help = "Example:\n  nightdesk skill secure --tenant acme --public-key approval.key.pub"
+    )]
+    Secure {
+        /// Whose skills, by name or id.
+        #[arg(long)]
+        tenant: String,
+        /// The file with its public half.
+        #[arg(long, value_name = "FILE", required_unless_present = "off")]
+        public_key: Option<PathBuf>,
+        /// By whoever writes them.
+        #[arg(long, conflicts_with = "public_key")]
+        off: bool,
+    },
+    /// Sign a skill with a key on this machine, and approve it.
+    #[command(
+        after_help = "Example:\n  nightdesk skill approve --tenant acme brief --key-file approval.key"
+    )]
+    Approve {
+        #[command(flatten)]
+        which: Which,
+        /// The file with the private key.
+        #[arg(long, value_name = "FILE")]
+        key_file: PathBuf,
+        /// Only if it still is the one that was looked at.
+        #[arg(long)]
+        version: Option<String>,
+    },
+    /// Look whether a skill may be run, and say why not. Fails if it may not.
+    #[command(after_help = "Example:\n  nightdesk skill verify --tenant acme brief")]
+    Verify(Which),
+}
+
+/// Where skills are.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Whose skills, by name or id.
+    #[arg(long, required_unless_present = "folder", conflicts_with = "folder")]
+    tenant: Option<String>,
+    /// In place of that: a folder of files.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// The file with the public key that approves what is in the folder.
+    #[arg(long, value_name = "FILE", requires = "folder")]
+    approved_by: Option<PathBuf>,
+}
+
+/// Which skill a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    #[command(flatten)]
+    place: Place,
+    /// Its name.
+    name: String,
+}
+
+fn status(text: &str) -> Result<SkillStatus, String> {
+    SkillStatus::in_header(text)
+        .ok_or_else(|| format!("`{text}` is not a status; say Draft, Approved or Disabled"))
+}
+
+/// A store, and who approves its skills.
+struct Shelf {
+    skills: Box<dyn SkillStore>,
+    approval: Approval,
+}
+
+/// Runs a command about skills.
+pub(super) async fn run(
+    register: &Register,
+    pg: &Arc<Pg>,
+    command: Skill,
+) -> anyhow::Result<Answer> {
+    let on = Desk { register, pg };
+    match command {
+        Skill::List { place, status, author } => on.list(&place, status, author).await,
+        Skill::Show { which, version } => on.show(&which, version.as_deref()).await,
+        Skill::Write { which, file, status } => on.write(&which, &file, status).await,
+        Skill::Status { which: Which { place, name }, status } => {
+            let changed = on.shelf(&place).await?.skills.update_status(&name, status).await?;
+            Ok(Answer::One(serde_json::to_value(changed)?))
+        }
+        Skill::Delete { which, yes, force } => on.delete(&which, yes, force).await,
+        Skill::History(Which { place, name }) => {
+            let versions = on.shelf(&place).await?.skills.versions(&name).await?;
+            let rows: Result<_, _> = versions.into_iter().map(serde_json::to_value).collect();
+            Ok(Answer::Many(rows?))
+        }
+        Skill::Key { out } => signing::make(&out),
+        Skill::Secure { tenant, public_key, off: _ } => {
+            on.secure(&tenant, public_key.as_deref()).await
+        }
+        Skill::Approve { which, key_file, version } => {
+            on.approve(&which, &key_file, version.as_deref()).await
+        }
+        Skill::Verify(which) => on.verify(&which).await,
+    }
+}
+
+/// Where commands find what they are about.
+struct Desk<'a> {
+    register: &'a Register,
+    pg: &'a Arc<Pg>,
+}
+
+impl Desk<'_> {
+    async fn shelf(&self, place: &Place) -> anyhow::Result<Shelf> {
+        if let Some(folder) = &place.folder {
+            let approval = match &place.approved_by {
+                Some(file) => Approval::Secured(public_key(file)?),
+                None => Approval::Unsecured,
+            };
+            let clock = Arc::new(SystemClock::started());
+            let skills = FolderSkills::open(folder, approval.clone(), clock)?;
+            return Ok(Shelf { skills: Box::new(skills), approval });
+        }
+        let tenant = place.tenant.as_deref().context("say --tenant or --folder")?;
+        let scope = names::tenant(self.register, tenant).await?;
+        let approval = self.pg.shelf(scope).await?.approval;
+        let skills = TenantSkills::of(Arc::<Pg>::clone(self.pg), scope);
+        Ok(Shelf { skills: Box::new(skills), approval })
+    }
+
+    async fn list(
+        &self,
+        place: &Place,
+        status: Option<SkillStatus>,
+        author: Option<String>,
+    ) -> anyhow::Result<Answer> {
+        let status = status.map(OneOrMany::One);
+        let filter = SkillFilter { status, author, ..SkillFilter::default() };
+        let found = self.shelf(place).await?.skills.query(&filter).await?;
+        Ok(Answer::Many(found.iter().map(shown).collect()))
+    }
+
+    async fn show(
+        &self,
+        Which { place, name }: &Which,
+        version: Option<&str>,
+    ) -> anyhow::Result<Answer> {
+        let skill = self.shelf(place).await?.skills.load(name, version).await?;
+        let text = skill.source.trim_end_matches('\n').to_owned();
+        Ok(Answer::Told { data: serde_json::to_value(skill)?, text })
+    }
+
+    async fn write(
+        &self,
+        Which { place, name }: &Which,
+        file: &Path,
+        status: Option<SkillStatus>,
+    ) -> anyhow::Result<Answer> {
+        let source = std::fs::read_to_string(file)
+            .with_context(|| format!("could not read {}", file.display()))?;
+        let patch = SkillPatch { status, ..SkillPatch::default() };
+        let written = self.shelf(place).await?.skills.store(name, &source, &patch).await?;
+        Ok(Answer::One(serde_json::to_value(written)?))
+    }
+
+    async fn delete(
+        &self,
+        Which { place, name }: &Which,
+        yes: bool,
+        force: bool,
+    ) -> anyhow::Result<Answer> {
+        let there = self.shelf(place).await?;
+        there.skills.metadata(name).await?;
+        let others = dependents(&*there.skills, name).await?;
+        ensure!(
+            others.is_empty() || force,
+            "{name} is mentioned by {}; look at them, or remove it anyway with --force",
+            others.join(", ")
+        );
+        ensure!(yes, "this cannot be undone; say --yes");
+        there.skills.delete(name).await?;
+        Ok(Answer::One(json!({ "name": name, "deleted": true, "mentioned_by": others })))
+    }
+
+    async fn secure(&self, tenant: &str, file: Option<&Path>) -> anyhow::Result<Answer> {
+        let scope = names::tenant(self.register, tenant).await?;
+        let approval = match file {
+            Some(file) => Approval::Secured(public_key(file)?),
+            None => Approval::Unsecured,
+        };
+        self.pg.secure_shelf(scope, &approval).await?;
+        let secured = approval != Approval::Unsecured;
+        Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "secured": secured })))
+    }
+
+    async fn approve(
+        &self,
+        Which { place, name }: &Which,
+        key_file: &Path,
+        version: Option<&str>,
+    ) -> anyhow::Result<Answer> {
+        let key = signing::read(key_file)?;
+        let there = self.shelf(place).await?;
+        let skill = there.skills.load(name, None).await?;
+        if let Some(version) = version.filter(|version| *version != skill.version) {
+            bail!("{name} is not {version} any more, but {}; look at it again", skill.version);
+        }
+        if let Approval::Secured(public) = &there.approval {
+            ensure!(
+                *public == key.public(),
+                "skills there are approved by another key; `nightdesk skill secure` says by which"
+            );
+        }
+        let patch = SkillPatch { status: Some(SkillStatus::Approved), ..SkillPatch::default() };
+        let signed = key.approve(&skill.source);
+        let approved: VersionInfo = there.skills.store(name, &signed, &patch).await?;
+        Ok(Answer::One(serde_json::to_value(approved)?))
+    }
+
+    async fn verify(&self, Which { place, name }: &Which) -> anyhow::Result<Answer> {
+        let Shelf { skills, approval } = self.shelf(place).await?;
+        let skill = skills.load(name, None).await?;
+        let judged = approval.judge(&skill.source);
+        let data = json!({
+            "name": name,
+            "version": skill.version,
+            "status": skill.metadata.status,
+            "secured": approval != Approval::Unsecured,
+            "may_run": judged.is_ok(),
+            "why_not": judged.err(),
+        });
+        Ok(Answer::Checked { data, wrong: usize::from(judged.is_err()) })
+    }
+}
+
+/// A skill on a line.
+fn shown(skill: &SkillMeta) -> Value {
+    json!({
+        "name": skill.name,
+        "status": skill.status,
+        "version": skill.version,
+        "author": skill.author,
+        "description": skill.description,
+    })
+}
+
+fn public_key(file: &Path) -> anyhow::Result<PublicKey> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("could not read {}", file.display()))?;
+    PublicKey::from_pem(&text).with_context(|| format!("{} cannot be used", file.display()))
+}

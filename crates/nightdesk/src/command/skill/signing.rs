@@ -1,0 +1,41 @@
+//! Keys that approve skills, in files of whoever runs the command.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use nightdesk_shelf::approval::sign::SigningKey;
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use crate::ui::Answer;
+
+/// Only its owner reads it.
+const OWN: u32 = 0o600;
+
+/// Makes a key. A file that is there is left as it is.
+pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
+    let key = SigningKey::generate();
+    let mut public = out.as_os_str().to_owned();
+    public.push(".pub");
+    let public = PathBuf::from(public);
+    let made = OpenOptions::new().write(true).create_new(true).mode(OWN).open(out);
+    let mut file = made.with_context(|| format!("could not make {}", out.display()))?;
+    file.write_all(key.to_pem().as_bytes()).and_then(|()| file.sync_all())?;
+    fs::write(&public, key.public().to_pem())
+        .with_context(|| format!("could not write {}", public.display()))?;
+    Ok(Answer::One(json!({
+        "private_key": out.display().to_string(),
+        "public_key": public.display().to_string(),
+        "next": "keep the private one away from the desk, and give it the public one with `nightdesk skill secure`",
+    })))
+}
+
+/// Reads a private key.
+pub(super) fn read(file: &Path) -> anyhow::Result<SigningKey> {
+    let text = fs::read_to_string(file).map(Zeroizing::new);
+    let text = text.with_context(|| format!("could not read {}", file.display()))?;
+    SigningKey::from_pem(&text).with_context(|| format!("{} cannot be used", file.display()))
+}

@@ -1,0 +1,53 @@
+//! Rows of letters, and what they say.
+
+use jiff_sqlx::Timestamp;
+use nightdesk_courier::{Letter, LetterState, Route};
+use nightdesk_protocol::delivery::Kind;
+use nightdesk_types::{AgentId, LetterId, Seq};
+use uuid::Uuid;
+
+use crate::row::misfit;
+
+pub(super) struct LetterRow {
+    pub(super) letter_id: Uuid,
+    pub(super) agent_id: Uuid,
+    pub(super) to_agent_id: Uuid,
+    pub(super) dispatch_id: String,
+    pub(super) route: String,
+    pub(super) kind: String,
+    pub(super) session: Option<String>,
+    pub(super) correlation_id: Option<String>,
+    pub(super) hop: i32,
+    pub(super) state: String,
+    pub(super) seq: Option<i64>,
+    pub(super) is_acked: bool,
+    pub(super) sent_at: Timestamp,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) reply_by: Option<Timestamp>,
+    pub(super) reply: Option<String>,
+    pub(super) replied_at: Option<Timestamp>,
+}
+
+impl LetterRow {
+    pub(super) fn letter(self) -> sqlx::Result<Letter> {
+        let replied_at = self.replied_at.map(Timestamp::to_jiff);
+        Ok(Letter {
+            id: LetterId::from_uuid(self.letter_id),
+            from: AgentId::from_uuid(self.agent_id),
+            to: AgentId::from_uuid(self.to_agent_id),
+            dispatch_id: self.dispatch_id,
+            route: Route::named(&self.route).ok_or_else(|| misfit("letters", "route"))?,
+            kind: Kind::named(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
+            session: self.session,
+            correlation_id: self.correlation_id,
+            hop: self.hop.unsigned_abs(),
+            state: LetterState::named(&self.state).ok_or_else(|| misfit("letters", "state"))?,
+            seq: self.seq.map(Seq::new),
+            is_acked: self.is_acked,
+            sent_at: self.sent_at.to_jiff(),
+            due_at: self.due_at.map(Timestamp::to_jiff),
+            reply_by: self.reply_by.map(Timestamp::to_jiff),
+            reply: self.reply.zip(replied_at),
+        })
+    }
+}

@@ -1,0 +1,303 @@
+//! The store of skills. That of data, and how rows are read, have files of their own.
+
+mod data;
+mod row;
+
+use async_trait::async_trait;
+use nightdesk_shelf::{
+    Approval, Asked, Draft, Revision, Shelf, SkillMeta, SkillPatch, SkillSource, SkillStatus,
+    SkillStoreError, Skills, VersionInfo, plan, plan_status, writer,
+};
+use nightdesk_types::limits::{SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
+use nightdesk_types::{StoreError, TenantScope};
+use sqlx::PgConnection;
+use sqlx::types::Json;
+
+use self::row::{RevisionRow, approval_of, key_of, secs, status_of};
+use crate::Pg;
+
+#[async_trait]
+impl Skills for Pg {
+    async fn put_skill(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        source: &str,
+        patch: &SkillPatch,
+    ) -> Result<Asked<VersionInfo>, StoreError> {
+        let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
+        self.scoped("keep a skill", scope, move |connection| {
+            Box::pin(async move {
+                let (approval, now) = locked(connection, scope).await?;
+                let before = newest(connection, scope, &name).await?;
+                let draft = Draft { name: &name, source: &source, patch: &patch };
+                let kept = before.as_ref().map(|before| &before.kept);
+                let planned = match plan(kept, draft, &approval) {
+                    Ok(planned) => planned,
+                    Err(refused) => return Ok(Err(refused)),
+                };
+                if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
+                    return Ok(Ok(before.info.clone()));
+                }
+                let by = (now, writer(scope.actor()));
+                let next = Revision::next(&name, planned, before.as_ref(), by);
+                put(connection, scope, next).await.map(Ok)
+            })
+        })
+        .await
+    }
+
+    async fn skill(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Asked<SkillSource>, StoreError> {
+        let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
+        self.scoped("load a skill", scope, move |connection| {
+            Box::pin(async move {
+                let Some(newest) = newest(connection, scope, &name).await? else {
+                    return Ok(Err(SkillStoreError::not_found(&name)));
+                };
+                let Some(version) = version.filter(|asked| *asked != newest.info.version) else {
+                    return Ok(Ok(newest.into_source()));
+                };
+                let earlier = earlier(connection, scope, (&name, &version)).await?;
+                Ok(earlier
+                    .map(Revision::into_source)
+                    .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version }))
+            })
+        })
+        .await
+    }
+
+    async fn skills(&self, scope: TenantScope) -> Result<Vec<SkillMeta>, StoreError> {
+        self.scoped("list skills", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_scalar!(
+                    r#"select meta as "meta: Json<SkillMeta>" from skills where tenant_id = $1"#,
+                    scope.tenant().uuid()
+                )
+                .fetch_all(connection)
+                .await?;
+                Ok(rows.into_iter().map(|Json(meta)| meta).collect())
+            })
+        })
+        .await
+    }
+
+    async fn skill_versions(
+        &self,
+        scope: TenantScope,
+        name: &str,
+    ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
+        let name = name.to_owned();
+        self.scoped("read what became of a skill", scope, move |connection| {
+            Box::pin(async move {
+                let versions = versions(connection, scope, &name).await?;
+                // Whoever is there has become something.
+                let known = (!versions.is_empty()).then_some(versions);
+                Ok(known.ok_or_else(|| SkillStoreError::not_found(&name)))
+            })
+        })
+        .await
+    }
+
+    async fn set_skill_status(
+        &self,
+        scope: TenantScope,
+        name: &str,
+        status: SkillStatus,
+    ) -> Result<Asked<VersionInfo>, StoreError> {
+        let name = name.to_owned();
+        self.scoped("change a skill's status", scope, move |connection| {
+            Box::pin(async move {
+                let (approval, now) = locked(connection, scope).await?;
+                let Some(before) = newest(connection, scope, &name).await? else {
+                    return Ok(Err(SkillStoreError::not_found(&name)));
+                };
+                let planned = match plan_status(&name, &before.kept, status, &approval) {
+                    Ok(planned) => planned,
+                    Err(refused) => return Ok(Err(refused)),
+                };
+                if !planned.changes {
+                    return Ok(Ok(before.as_it_stands()));
+                }
+                let by = (now, writer(scope.actor()));
+                let next = Revision::next(&name, planned, Some(&before), by);
+                put(connection, scope, next).await.map(Ok)
+            })
+        })
+        .await
+    }
+
+    async fn delete_skill(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.scoped("remove a skill", scope, move |connection| {
+            Box::pin(async move {
+                locked(connection, scope).await?;
+                sqlx::query_scalar!(
+                    r#"select skill_delete($1, $2) as "was_there!""#,
+                    scope.tenant().uuid(),
+                    name
+                )
+                .fetch_one(connection)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
+        self.scoped("look at a shelf", scope, move |connection| {
+            Box::pin(async move {
+                let row = sqlx::query!(
+                    "select revision, approval_key from shelves where tenant_id = $1",
+                    scope.tenant().uuid()
+                )
+                .fetch_optional(connection)
+                .await?;
+                let Some(row) = row else {
+                    return Ok(Shelf { revision: 0, approval: Approval::Unsecured });
+                };
+                Ok(Shelf { revision: row.revision, approval: approval_of(row.approval_key)? })
+            })
+        })
+        .await
+    }
+
+    async fn secure_shelf(
+        &self,
+        scope: TenantScope,
+        approval: &Approval,
+    ) -> Result<(), StoreError> {
+        let key = key_of(approval);
+        self.scoped("say who approves skills", scope, move |connection| {
+            Box::pin(async move {
+                locked(connection, scope).await?;
+                sqlx::query!(
+                    "update shelves set approval_key = $2, revision = revision + 1
+                     where tenant_id = $1 and approval_key is distinct from $2",
+                    scope.tenant().uuid(),
+                    key
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+/// Locks a shelf. Answers who approves its skills, and what time it is.
+async fn locked(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+) -> sqlx::Result<(Approval, i64)> {
+    let row = sqlx::query!(
+        r#"select approval_key, now_secs as "now_secs!" from shelf_lock($1)"#,
+        scope.tenant().uuid()
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok((approval_of(row.approval_key)?, row.now_secs))
+}
+
+async fn newest(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    name: &str,
+) -> sqlx::Result<Option<Revision>> {
+    let row = sqlx::query_as!(
+        RevisionRow,
+        r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version, r.content_hash, r.status,
+               r.previous_status, r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
+           from skills s join skill_revisions r
+               on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
+           where s.tenant_id = $1 and s.name = $2"#,
+        scope.tenant().uuid(),
+        name
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(RevisionRow::newest).transpose()
+}
+
+async fn earlier(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    (name, version): (&str, &str),
+) -> sqlx::Result<Option<Revision>> {
+    // Not every text can be given to the database, and none of those is a version.
+    if !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let row = sqlx::query_as!(
+        RevisionRow,
+        r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version, r.content_hash, r.status,
+               r.previous_status, r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
+           from skills s join skill_revisions r on r.tenant_id = s.tenant_id and r.name = s.name
+           where s.tenant_id = $1 and s.name = $2 and r.version = $3
+           order by r.revision desc limit 1"#,
+        scope.tenant().uuid(),
+        name,
+        version
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(RevisionRow::earlier).transpose()
+}
+
+async fn versions(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    name: &str,
+) -> sqlx::Result<Vec<VersionInfo>> {
+    let rows = sqlx::query!(
+        r#"select version, content_hash, status, previous_status,
+               changed_at as "changed_at: jiff_sqlx::Timestamp", changed_by
+           from skill_revisions where tenant_id = $1 and name = $2 order by revision desc"#,
+        scope.tenant().uuid(),
+        name
+    )
+    .fetch_all(connection)
+    .await?;
+    let infos = rows.into_iter().map(|row| {
+        Ok(VersionInfo {
+            name: name.to_owned(),
+            version: row.version,
+            content_hash: row.content_hash,
+            status: status_of(&row.status)?,
+            previous_status: row.previous_status.as_deref().map(status_of).transpose()?,
+            changed_at: secs(row.changed_at),
+            changed_by: row.changed_by,
+        })
+    });
+    infos.collect()
+}
+
+async fn put(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    next: Revision,
+) -> sqlx::Result<VersionInfo> {
+    sqlx::query!(
+        "select skill_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        scope.tenant().uuid(),
+        next.info.name,
+        Json(next.meta()) as Json<SkillMeta>,
+        next.kept.source.as_bytes(),
+        next.info.version,
+        next.info.content_hash,
+        next.info.status.as_str(),
+        next.info.previous_status.map(SkillStatus::as_str),
+        next.info.changed_at,
+        next.info.changed_by,
+        i64::try_from(SKILL_REVISIONS_KEPT_MAX).unwrap_or(i64::MAX),
+        i64::try_from(SKILLS_MAX).unwrap_or(i64::MAX)
+    )
+    .execute(connection)
+    .await?;
+    Ok(next.info)
+}

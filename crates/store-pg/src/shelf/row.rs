@@ -1,0 +1,79 @@
+//! Rows of the shelf become ours here.
+
+use jiff_sqlx::Timestamp;
+use nightdesk_shelf::{Approval, Kept, PublicKey, Revision, SkillMeta, SkillStatus, VersionInfo};
+use sqlx::types::Json;
+
+use crate::row::misfit;
+
+/// A revision, and what is known of its skill now.
+pub(super) struct RevisionRow {
+    pub(super) meta: Json<SkillMeta>,
+    pub(super) source: Vec<u8>,
+    pub(super) version: String,
+    pub(super) content_hash: String,
+    pub(super) status: String,
+    pub(super) previous_status: Option<String>,
+    pub(super) changed_at: Timestamp,
+    pub(super) changed_by: Option<String>,
+}
+
+impl RevisionRow {
+    /// The newest: what is known is of it.
+    pub(super) fn newest(self) -> sqlx::Result<Revision> {
+        let status_changed_at = self.meta.status_changed_at.unwrap_or(self.meta.updated_at);
+        self.revision(status_changed_at)
+    }
+
+    /// Another one: when its status had changed is not known any more.
+    pub(super) fn earlier(self) -> sqlx::Result<Revision> {
+        let changed_at = secs(self.changed_at);
+        self.revision(changed_at)
+    }
+
+    fn revision(self, status_changed_at: i64) -> sqlx::Result<Revision> {
+        let Json(meta) = self.meta;
+        let source = String::from_utf8(self.source);
+        Ok(Revision {
+            info: VersionInfo {
+                name: meta.name,
+                version: self.version,
+                content_hash: self.content_hash,
+                status: status_of(&self.status)?,
+                previous_status: self.previous_status.as_deref().map(status_of).transpose()?,
+                changed_at: secs(self.changed_at),
+                changed_by: self.changed_by,
+            },
+            kept: Kept {
+                source: source.map_err(|_| misfit("skill_revisions", "source"))?,
+                author: meta.author,
+                metadata_bag: meta.metadata_bag,
+            },
+            created_at: meta.created_at,
+            status_changed_at,
+        })
+    }
+}
+
+pub(super) fn secs(at: Timestamp) -> i64 {
+    at.to_jiff().as_second()
+}
+
+pub(super) fn status_of(text: &str) -> sqlx::Result<SkillStatus> {
+    SkillStatus::exact(text).ok_or_else(|| misfit("skill_revisions", "status"))
+}
+
+pub(super) fn approval_of(key: Option<Vec<u8>>) -> sqlx::Result<Approval> {
+    let Some(key) = key else {
+        return Ok(Approval::Unsecured);
+    };
+    let bytes = key.try_into().map_err(|_| misfit("shelves", "approval_key"))?;
+    Ok(Approval::Secured(PublicKey::from_bytes(bytes)))
+}
+
+pub(super) fn key_of(approval: &Approval) -> Option<Vec<u8>> {
+    match approval {
+        Approval::Unsecured => None,
+        Approval::Secured(key) => Some(key.as_bytes().to_vec()),
+    }
+}

@@ -1,0 +1,1 @@
+"""Has whole stock gateways, with models of ours behind them, write to each other."""

@@ -1,0 +1,49 @@
+"""Agents of two tenants write to each other only if both sides say so."""
+
+from letters.scenarios import scenario
+from letters.stage import PATIENCE_MS, QUIET_SECS, Apart
+from props.judge import require, stays
+
+DISCORD = ("discord",)
+BILL = "apart"
+
+
+@scenario(secs=120, bill=BILL, platforms=DISCORD, stage=Apart)
+async def letters_between_tenants(stage: Apart) -> None:
+    """The owl writes to the bat of another tenant, which sleeps. Without a grant, and with one of
+    either side alone, it is refused, the bat is not called, and the owl does not even find it among
+    those it can write to. With both, the bat is called, comes up and answers, and it never heard of
+    what was refused."""
+    refused = [await is_refused(stage)]
+    await stage.grant(stage.owl, stage.bat)
+    refused.append(await is_refused(stage))
+    listed = await stage.came(await stage.uses("list_agents"))
+    require("owl" in listed and stage.address not in listed, f"the owl may write to {listed}")
+    await stage.take_back(stage.owl, stage.bat)
+    await stage.grant(stage.bat, stage.owl)
+    refused.append(await is_refused(stage))
+    await stays("nobody is called", lambda: not stage.waker.calls, QUIET_SECS)
+
+    await stage.grant(stage.owl, stage.bat)
+    # The client counts what fails, and asks no more after three times; this does not fail.
+    listed = await stage.came(await stage.uses("list_agents"))
+    require(stage.address in listed, f"the owl may write to {listed}")
+    word, reply = stage.question()
+    asked = await stage.writes("exchange", word, timeout_ms=PATIENCE_MS)
+    await stage.called(0)
+    await stage.awake()
+    came = await stage.came(asked)
+    require(reply in came, f"the owl was told {came}")
+    await stage.is_answered("ann", reply)
+    await stage.asked_once(word)
+    heard = [word for word in refused if stage.bat.was_told(word)]
+    require(not heard, f"the bat heard of {heard}, which was refused")
+
+
+async def is_refused(stage: Apart) -> str:
+    """The owl writes to the bat, and is told that it may not; what about."""
+    word, _ = stage.question()
+    came = await stage.came(await stage.writes("exchange", word, timeout_ms=PATIENCE_MS))
+    require("grant from both sides" in came, f"the owl was told {came}")
+    require("error" in came, f"the owl was told {came}")
+    return word

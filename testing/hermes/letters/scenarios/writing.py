@@ -1,0 +1,86 @@
+"""An agent writes to another and does not wait, once, twice, or again and again."""
+
+import json
+import re
+
+from letters.scenarios import scenario
+from letters.stage import QUIET_SECS, Stage, given, letters, tool_name
+from props.judge import require, stays, until
+from turns.model import Call, Plan
+
+# Of one stage, with `exchange.py`. In the end neither may write to the other for a while.
+BILL = "letters"
+HOPS_MAX = 8
+LIMIT = re.compile(r"\b(8|eight)\b")
+LOOP_SECS = 180
+
+
+@scenario(secs=60, bill=BILL)
+async def notify_one_who_sleeps(stage: Stage) -> None:
+    """The owl writes to the bat, which sleeps, and does not wait: Ann is answered at once. The bat
+    is called, and has the letter when it is up, once."""
+    await stage.asleep()
+    word, _ = stage.question()
+    calls = len(stage.waker.calls)
+    asked = await stage.writes("notify", word)
+    came = await stage.came(asked)
+    require("delivery_skipped" in came, f"the owl was told {came}")
+    await stage.is_answered("ann", f"the answer to {asked}")
+    await stage.called(calls)
+    require(not stage.bat.was_told(word), "a bat that sleeps was told")
+    await stage.awake()
+    await stage.asked_once(word)
+
+
+@scenario(secs=30, bill=BILL)
+async def one_dispatch_id_is_one_letter(stage: Stage) -> None:
+    """Ann asks twice, and both times the owl writes the same to the bat under one `dispatch_id`, as
+    one does who does not know whether it was heard. The bat is asked once."""
+    await stage.awake()
+    word, _ = stage.question()
+    receipts = []
+    for _ in range(2):
+        asked = await stage.writes("notify", word, dispatch_id=f"about-{word}")
+        receipts.append(delivery_id(await stage.came(asked)))
+        await stage.is_answered("ann", f"the answer to {asked}")
+    require(receipts[0] == receipts[1], f"one letter is {receipts}")
+    await stage.asked_once(word)
+
+
+def delivery_id(came: str) -> str:
+    """By what a letter is known that was handed over, as the owl was told."""
+    return json.loads(came)["structuredContent"]["dispatched"][0]["delivered"]["delivery_id"]
+
+
+@scenario(secs=90, bill=BILL)
+async def two_who_answer_letters_with_letters(stage: Stage) -> None:
+    """Ann asks the owl about a word. Whoever is asked about that word writes to the other about it.
+    It ends with the eighth letter: the ninth is refused, and whoever wanted to send it is told of
+    the limit. Both go on answering people."""
+    await stage.awake()
+    word = stage.owl.model.word()
+    for agent, other in ((stage.owl, stage.bat), (stage.bat, stage.owl)):
+        message = f"what do you think about {word}?"
+        wish = Call(tool_name("notify"), {"agent": other.name, "message": message})
+        agent.model.plans[word] = Plan(call=wish)
+    await stage.asks("ann", word)
+    await until("a letter is refused", lambda: bool(refused(stage, word)), LOOP_SECS)
+    await stays("nobody writes any more", lambda: sent(stage, word) == HOPS_MAX, QUIET_SECS)
+    words = refused(stage, word)
+    require(len(words) == 1, f"refused were {words}")
+    require(LIMIT.search(words[0]) is not None, f"whoever was refused was told {words[0]}")
+    turns = [len(agent.model.turns_of(word)) for agent in (stage.owl, stage.bat)]
+    require(sum(turns) == HOPS_MAX + 1, f"the models were asked {turns} times")
+    for person, agent in (("ann", stage.owl), ("bob", stage.bat)):
+        await stage.goes_on(person, agent)
+
+
+def sent(stage: Stage, word: str) -> int:
+    """How many letters about a word were handed over."""
+    return sum(len(letters(agent, word)) for agent in (stage.owl, stage.bat))
+
+
+def refused(stage: Stage, word: str) -> list[str]:
+    """What the models were told of letters about a word that were refused."""
+    turns = [turn for agent in (stage.owl, stage.bat) for turn in agent.model.turns_of(word)]
+    return [given(result) for turn in turns for result in turn.results if '"error"' in result]

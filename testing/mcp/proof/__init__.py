@@ -1,0 +1,1 @@
+"""Uses the desk's tools with a client of others."""

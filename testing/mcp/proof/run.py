@@ -1,0 +1,67 @@
+"""Uses the desk's tools with the official client. Run by `client.sh`; the last line sums up."""
+
+import asyncio
+import importlib.metadata
+import shutil
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from proof.checks import data, doors, letters, runtime, skills
+from proof.stage import Stage
+from props.folder import Folder
+
+CHECKS_SECS = 180
+CHECKS = (
+    doors.listed,
+    letters.all_checks,
+    skills.all_checks,
+    data.all_checks,
+    runtime.all_checks,
+    doors.refusals,
+    doors.strangers,
+    doors.other_tenants,
+)
+
+
+async def run(stage: Stage) -> None:
+    """Makes all checks. One that cannot be made to its end has failed, and the others go on."""
+    await stage.set_up()
+    async with asyncio.timeout(CHECKS_SECS):
+        for checks in CHECKS:
+            try:
+                await checks(stage)
+            except Exception:
+                stage.tally.check(f"{checks.__module__} to the end", False)
+                traceback.print_exc()
+
+
+async def main() -> int:
+    """0 if all is as it should be. Whatever ends us, ends what we started."""
+    folder = Folder("nightdesk-mcp-", "KILL")
+    stage = Stage(folder.path)
+    try:
+        try:
+            await run(stage)
+        finally:
+            await stage.take_down()
+        if stage.tally.failed:
+            print(f"logs are in {kept(folder.path)}")
+    finally:
+        folder.remove()
+    client = importlib.metadata.version("mcp")
+    print(f"mcp: client={client} tools={len(doors.TOOLS)} {stage.tally}")
+    return 1 if stage.tally.failed else 0
+
+
+def kept(folder: Path) -> str:
+    """Where the desk's logs are from now on."""
+    logs = tempfile.mkdtemp(prefix="mcp-kept-")
+    for log in folder.glob("*.log"):
+        shutil.copy(log, logs)
+    return logs
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

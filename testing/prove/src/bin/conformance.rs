@@ -1,0 +1,11 @@
+//! Conformance: cases for each contract and implementation, and planted faults that were noticed.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use nightdesk_prove::{conformance, ui};
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime");
+    ui::ended("conformance", runtime.and_then(|runtime| runtime.block_on(conformance::prove())))
+}

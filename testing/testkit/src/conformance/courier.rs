@@ -1,0 +1,426 @@
+//! What the store of letters promises.
+
+use std::time::Duration;
+
+use nightdesk_courier::{
+    Came, Failure, LetterEntry, LetterState, NewLetter, Party, Put, Record, Replied, Route,
+};
+use nightdesk_protocol::delivery::{DeliveryReceipt, Kind, Millis};
+use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
+use nightdesk_types::{BotId, LetterId, Seq};
+use uuid::Uuid;
+
+use super::cast::{Cast, Person, id_of};
+use super::{Harness, TimedHarness};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn party(person: &Person) -> Party {
+    Party { scope: person.scope, agent: person.agent }
+}
+
+/// A letter of one to another, named by its dispatch.
+fn letter(from: Party, to: Party, dispatch: &str) -> NewLetter {
+    let name = format!("{} {} {dispatch}", from.agent, to.agent);
+    NewLetter {
+        id: LetterId::from_uuid(id_of("letter", &name)),
+        from,
+        to,
+        dispatch_id: dispatch.to_owned(),
+        route: Route::Deliver,
+        kind: Kind::Augment,
+        session: None,
+        correlation_id: None,
+        when: None,
+        wait: None,
+    }
+}
+
+fn waited_for(from: Party, to: Party, dispatch: &str, wait: Duration) -> NewLetter {
+    let correlation_id = Some(dispatch.to_owned());
+    NewLetter { wait: Some(wait), correlation_id, ..letter(from, to, dispatch) }
+}
+
+fn entry(letter: &NewLetter) -> LetterEntry {
+    let body = format!(
+        r#"{{"event":{{"text":"{}","source":{{"platform":"desk","chat_id":"letter:x","chat_type":"dm"}}}}}}"#,
+        letter.dispatch_id
+    );
+    let (bot, chat_id) = (BotId::from_uuid(Uuid::nil()), format!("letter:{}", letter.id));
+    LetterEntry { bot, chat_id, body: body.into_bytes() }
+}
+
+async fn put(harness: &dyn Harness, letter: &NewLetter) -> Put {
+    harness.courier().put(letter, &entry(letter)).await.expect("put a letter")
+}
+
+async fn stored(harness: &dyn Harness, letter: &NewLetter) -> Seq {
+    let put = put(harness, letter).await;
+    let Put::Stored { seq, .. } = put else { panic!("it was to be stored, not {put:?}") };
+    seq
+}
+
+async fn state(harness: &dyn Harness, letter: &NewLetter) -> LetterState {
+    let found = harness.courier().letter(letter.from, letter.id).await.expect("look at a letter");
+    found.expect("it is there").state
+}
+
+/// Two agents of one tenant.
+async fn pair(cast: &Cast<'_>) -> (Person, Party, Party) {
+    let ann = cast.person("ann").await;
+    let other = cast.harness.register().create_agent(ann.scope, "other").await;
+    let other = Party { scope: ann.scope, agent: other.expect("enter an agent") };
+    (ann.clone(), party(&ann), other)
+}
+
+/// A letter lies in the inbox of its agent.
+pub async fn a_letter_lies_in_the_inbox_of_its_agent(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, to, from) = pair(&cast).await;
+    let letter = letter(from, to, "d1");
+
+    assert_eq!(stored(harness, &letter).await, Seq::new(1));
+    let line = cast.line(&ann).await;
+    let waiting = cast.waiting(&line).await;
+    assert_eq!(waiting.len(), 1);
+    let found =
+        harness.courier().letter(from, letter.id).await.expect("look").expect("it is there");
+    assert_eq!((found.state, found.seq, found.hop), (LetterState::Put, Some(Seq::new(1)), 1));
+    assert!(!found.is_acked);
+    cast.ack(&line, &[(1, 1)]).await;
+    let found =
+        harness.courier().letter(from, letter.id).await.expect("look").expect("it is there");
+    assert!(found.is_acked);
+}
+
+/// A sleeper is woken by a letter.
+pub async fn a_sleeper_is_woken_by_a_letter(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, to, from) = pair(&cast).await;
+
+    let came = put(harness, &letter(from, to, "d1")).await;
+    assert_eq!(came, Put::Stored { seq: Seq::new(1), live: None });
+    let status = harness.wakers().status(ann.scope, Some(ann.agent), "").await.expect("look");
+    assert_eq!(status.len(), 1, "a wake is due: {status:?}");
+}
+
+/// A line that is up is told with its session.
+pub async fn a_line_that_is_up_is_told_with_its_session(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, to, from) = pair(&cast).await;
+    harness.lease().begin("node-1", Duration::from_mins(1)).await.expect("a node lives");
+    let dialled = cast.line(&ann).await;
+
+    let Put::Stored { live: Some(live), .. } = put(harness, &letter(from, to, "d1")).await else {
+        panic!("its line is up");
+    };
+    assert_eq!((live.session.as_str(), live.is_busy), ("ann", true));
+    cast.ack(&dialled, &[(1, 1)]).await;
+    let live = harness.courier().live(to).await.expect("look").expect("it is up");
+    assert!(!live.is_busy);
+    cast.close(&dialled, None).await;
+    assert_eq!(harness.courier().live(to).await.expect("look"), None);
+    assert_eq!(harness.courier().live(from).await.expect("look"), None, "it never had one");
+}
+
+/// The same dispatch to the same agent is the same letter.
+pub async fn the_same_dispatch_to_the_same_agent_is_the_same_letter(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let first = letter(from, to, "d1");
+    stored(harness, &first).await;
+    let again = NewLetter { id: LetterId::from_uuid(id_of("letter", "again")), ..first.clone() };
+
+    let Put::Duplicate(before) = put(harness, &again).await else { panic!("it was here before") };
+    assert_eq!(before.id, first.id);
+    assert_eq!(stored(harness, &letter(from, to, "d2")).await, Seq::new(2));
+    assert_eq!(stored(harness, &letter(from, from, "d1")).await, Seq::new(1), "to another");
+}
+
+/// The same dispatch at once is one letter.
+pub async fn the_same_dispatch_at_once_is_one_letter(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let same = |n: usize| NewLetter {
+        id: LetterId::from_uuid(id_of("letter", &n.to_string())),
+        ..letter(from, to, "d1")
+    };
+    let letters: Vec<_> = (0..8).map(same).collect();
+
+    let puts = futures(harness, &letters).await;
+    let stored = puts.iter().filter(|put| matches!(put, Put::Stored { .. })).count();
+    let before = puts.iter().filter(|put| matches!(put, Put::Duplicate(_))).count();
+    assert_eq!((stored, before), (1, 7), "{puts:?}");
+}
+
+async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<Put> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for letter in letters {
+        let (courier, letter) = (harness.courier(), letter.clone());
+        tasks.spawn(async move { courier.put(&letter, &entry(&letter)).await.expect("put") });
+    }
+    tasks.join_all().await
+}
+
+/// Nothing goes between tenants without both grants.
+pub async fn nothing_goes_between_tenants_without_both_grants(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let (ann, bob) = (party(&ann), party(&bob));
+    let (courier, letter) = (harness.courier(), letter(ann, bob, "d1"));
+
+    assert_eq!(put(harness, &letter).await, Put::NotGranted);
+    assert!(courier.grant(ann, bob).await.expect("grant"));
+    assert_eq!(put(harness, &letter).await, Put::NotGranted, "one side is not enough");
+    assert!(courier.grant(bob, ann).await.expect("grant"));
+    assert_eq!(stored(harness, &letter).await, Seq::new(1));
+    assert!(courier.release(bob, ann).await.expect("release"));
+    let next = self::letter(ann, bob, "d2");
+    assert_eq!(put(harness, &next).await, Put::NotGranted);
+    assert_eq!(courier.letter(ann, next.id).await.expect("look"), None, "nothing is left of it");
+    let woken = harness.wakers().status(bob.scope, Some(bob.agent), "").await.expect("look");
+    assert_eq!(woken.len(), 1, "the one that was let through");
+}
+
+/// A grant is told and taken back.
+pub async fn a_grant_is_told_and_taken_back(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let (ann, bob) = (party(&ann), party(&bob));
+    let courier = harness.courier();
+    assert!(courier.grant(ann, bob).await.expect("grant"));
+    assert!(!courier.grant(ann, bob).await.expect("grant"), "again is no news");
+
+    let own = courier.grants(ann.scope, None).await.expect("list");
+    assert_eq!(
+        own.iter().map(|grant| (grant.peer, grant.is_mutual)).collect::<Vec<_>>(),
+        [(bob, false)]
+    );
+    assert_eq!(courier.grants(bob.scope, None).await.expect("list"), [], "nothing of others");
+    courier.grant(bob, ann).await.expect("grant");
+    let own = courier.grants(ann.scope, Some(ann.agent)).await.expect("list");
+    assert!(own[0].is_mutual);
+    assert!(courier.release(ann, bob).await.expect("release"));
+    assert!(!courier.release(ann, bob).await.expect("release"));
+    assert_eq!(courier.grants(ann.scope, None).await.expect("list"), []);
+}
+
+/// Nobody writes to an agent that is not there.
+pub async fn nobody_writes_to_an_agent_that_is_not_there(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, _, from) = pair(&cast).await;
+    let nobody = Party { agent: nightdesk_types::AgentId::from_uuid(Uuid::max()), ..from };
+
+    assert_eq!(put(harness, &letter(from, nobody, "d1")).await, Put::Unknown);
+}
+
+/// Letters that answer letters are counted and end.
+pub async fn letters_that_answer_letters_are_counted_and_end(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, one, other) = pair(&cast).await;
+    let (mut from, mut to) = (one, other);
+    for hop in 1..=HOPS_MAX {
+        let letter = letter(from, to, &format!("d{hop}"));
+        stored(harness, &letter).await;
+        let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+        assert_eq!(found.hop, hop);
+        (from, to) = (to, from);
+    }
+
+    assert_eq!(put(harness, &letter(from, to, "one more")).await, Put::TooManyHops);
+}
+
+/// Hops are forgotten after a while.
+pub async fn hops_are_forgotten_after_a_while(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (_, one, other) = pair(&cast).await;
+    stored(harness, &letter(one, other, "d1")).await;
+    harness.let_pass(HOP_REMEMBERED + SECOND).await;
+    let next = letter(other, one, "d2");
+    stored(harness, &next).await;
+
+    let found = harness.courier().letter(other, next.id).await.expect("look").expect("there");
+    assert_eq!(found.hop, 1);
+}
+
+/// The first reply in time is the reply.
+pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let courier = harness.courier();
+    for letter in [waited_for(from, to, "d1", SECOND * 60), letter(from, to, "d2")] {
+        stored(harness, &letter).await;
+        let reply = |words: &'static str| courier.reply(to, letter.id, words);
+        assert_eq!(reply("yes").await.expect("reply"), Replied::Taken);
+        assert_eq!(reply("no").await.expect("reply"), Replied::Again);
+
+        let found = courier.letter(from, letter.id).await.expect("look").expect("there");
+        assert_eq!(found.state, LetterState::Replied);
+        assert_eq!(found.reply.expect("a reply").0, "yes");
+    }
+}
+
+/// Nobody replies to a letter that came to another.
+pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let bob = party(&cast.person("bob").await);
+    let letter = letter(from, to, "d1");
+    stored(harness, &letter).await;
+
+    for other in [from, bob, Party { agent: to.agent, ..bob }] {
+        let came = harness.courier().reply(other, letter.id, "no").await.expect("reply");
+        assert_eq!(came, Replied::Unknown, "{other:?}");
+    }
+    assert_eq!(state(harness, &letter).await, LetterState::Put);
+}
+
+/// A reply that comes late is none.
+pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let letter = waited_for(from, to, "d1", SECOND * 60);
+    stored(harness, &letter).await;
+    harness.let_pass(SECOND * 61).await;
+
+    let came = harness.courier().reply(to, letter.id, "late").await.expect("reply");
+    assert_eq!(came, Replied::Late);
+    let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+    assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
+}
+
+/// Whoever looks when the wait is over ends it, and whoever replies in that moment does not.
+pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    for round in 0..20 {
+        let letter = waited_for(from, to, &format!("d{round}"), Duration::from_millis(round));
+        stored(harness, &letter).await;
+        let (courier, id) = (harness.courier(), letter.id);
+        let answering = tokio::spawn(async move { courier.reply(to, id, "yes").await });
+        let (courier, id) = (harness.courier(), letter.id);
+        let looks = tokio::spawn(async move { courier.letter(from, id).await });
+        let replied = answering.await.expect("no panic").expect("reply");
+        drop(looks.await.expect("no panic").expect("look"));
+
+        let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+        match replied {
+            Replied::Taken => assert_eq!(found.state, LetterState::Replied),
+            Replied::Late => assert_eq!((found.state, found.reply), (LetterState::TimedOut, None)),
+            other @ (Replied::Again | Replied::Unknown) => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A letter for later is kept until it is due.
+pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (ann, to, from) = pair(&cast).await;
+    let when = harness.now().checked_add(SECOND * 60).expect("a time");
+    let letter = NewLetter { when: Some(when), ..letter(from, to, "d1") };
+    let courier = harness.courier();
+
+    assert_eq!(put(harness, &letter).await, Put::Kept);
+    assert_eq!(state(harness, &letter).await, LetterState::Scheduled);
+    assert_eq!(courier.reply(to, letter.id, "?").await.expect("reply"), Replied::Unknown);
+    let line = cast.line(&ann).await;
+    assert!(cast.waiting(&line).await.is_empty(), "nothing came yet");
+    let bob = party(&cast.person("bob").await);
+    assert_eq!(courier.due(bob, letter.id).await.expect("due"), None, "it is not for them");
+    for _ in 0..2 {
+        let due = courier.due(to, letter.id).await.expect("due");
+        assert_eq!(due, Some(entry(&letter)), "until it is known where it lies");
+    }
+    assert_eq!(state(harness, &letter).await, LetterState::Put);
+    courier.came(to, letter.id, Seq::new(7)).await.expect("note");
+    assert_eq!(courier.due(to, letter.id).await.expect("due"), None);
+    assert_eq!(courier.reply(to, letter.id, "yes").await.expect("reply"), Replied::Taken);
+    let found = courier.letter(from, letter.id).await.expect("look").expect("there");
+    assert_eq!(found.seq, Some(Seq::new(7)));
+}
+
+/// Letters are shown to their sender alone.
+pub async fn letters_are_shown_to_their_sender_alone(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let bob = party(&cast.person("bob").await);
+    let letter = letter(from, to, "d1");
+    stored(harness, &letter).await;
+
+    for other in [to, bob, Party { agent: from.agent, ..bob }] {
+        let courier = harness.courier();
+        assert_eq!(courier.letter(other, letter.id).await.expect("look"), None);
+        assert!(courier.letters(other, None).await.expect("list").is_empty());
+    }
+}
+
+/// Letters are listed newest first.
+pub async fn letters_are_listed_newest_first(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    for name in ["d1", "d2", "d3"] {
+        stored(harness, &letter(from, to, name)).await;
+    }
+
+    let courier = harness.courier();
+    let all = courier.letters(from, None).await.expect("list");
+    let mut names: Vec<_> = all.iter().map(|letter| letter.dispatch_id.as_str()).collect();
+    let rest = courier.letters(from, Some(all[0].id)).await.expect("list");
+    assert_eq!(rest, all[1..]);
+    names.sort_unstable();
+    assert_eq!(names, ["d1", "d2", "d3"]);
+    assert!(all.windows(2).all(|two| two[0].sent_at >= two[1].sent_at));
+}
+
+/// Receipts are kept as they were.
+pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let record = |connector: &str, came| Record {
+        dispatch_id: "d1".to_owned(),
+        connector: connector.to_owned(),
+        address: "perry@kitchen".to_owned(),
+        route: Route::Wake,
+        came,
+    };
+    let receipt = DeliveryReceipt { delivered_at: Millis(7), ..DeliveryReceipt::default() };
+    let failed = Failure { cause: "network".to_owned(), words: "it broke".to_owned() };
+    let (one, two) = (record("a", Came::Delivered(receipt)), record("b", Came::Failed(failed)));
+    let courier = harness.courier();
+    for record in [&two, &one, &one] {
+        courier.note(ann.scope, record).await.expect("note");
+    }
+
+    assert_eq!(courier.receipts(ann.scope, "d1").await.expect("look"), [one, two]);
+    assert_eq!(courier.receipts(ann.scope, "d2").await.expect("look"), []);
+    assert_eq!(courier.receipts(bob.scope, "d1").await.expect("look"), []);
+}
+
+/// A webhook is found by its secret alone.
+pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let (courier, own) = (harness.courier(), party(&ann));
+
+    assert!(courier.make_hook(own, "runtime", [7; 32]).await.expect("make"));
+    assert!(!courier.make_hook(own, "runtime", [8; 32]).await.expect("make"), "the name is taken");
+    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), Some(own));
+    assert_eq!(courier.hook_at([8; 32]).await.expect("find"), None);
+    assert_eq!(courier.hooks(ann.scope).await.expect("list"), [("runtime".to_owned(), own)]);
+    assert!(courier.hooks(bob.scope).await.expect("list").is_empty());
+    assert!(!courier.remove_hook(bob.scope, "runtime").await.expect("remove"), "not theirs");
+    assert!(courier.remove_hook(ann.scope, "runtime").await.expect("remove"));
+    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), None);
+}
+
+/// Old letters are forgotten.
+pub async fn old_letters_are_forgotten(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let letter = letter(from, to, "d1");
+    stored(harness, &letter).await;
+    harness.let_pass(LETTERS_KEPT + SECOND).await;
+    harness.upkeep().keep().await.expect("keep");
+
+    assert_eq!(harness.courier().letter(from, letter.id).await.expect("look"), None);
+}
