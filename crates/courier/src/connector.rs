@@ -35,13 +35,15 @@ pub trait AgentConnector: Send + Sync {
     /// Whether it is set up and what it needs can be reached.
     async fn health_check(&self) -> bool;
 
-    /// Hands a payload over and waits for the reply to it.
+    /// Hands a payload over and waits for the reply to it. A way that hears no replies says so.
     async fn request_response(
         &self,
-        agent_id: &str,
-        payload: &Payload,
-        opts: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError>;
+        _agent_id: &str,
+        _payload: &Payload,
+        _opts: &RequestResponseOpts,
+    ) -> Result<Response, ConnectorError> {
+        Err(ConnectorError::NotImplemented("request_response"))
+    }
 
     /// How it stands with an agent. Nothing depends on it.
     async fn agent_status(&self, _agent_id: &str) -> Result<AgentStatus, ConnectorError> {

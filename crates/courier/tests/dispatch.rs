@@ -14,8 +14,8 @@ use nightdesk_courier::{
     AgentConnector, Came, Cause, ConnectorError, Dispatcher, Notify, Receipts, Record, Route, Run,
 };
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload,
-    RequestResponseOpts, Response, TriggerKind, WakeOpts, WakeReceipt,
+    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload, TriggerKind,
+    WakeOpts, WakeReceipt,
 };
 use nightdesk_types::{StoreError, SystemClock, TenantScope};
 
@@ -81,15 +81,6 @@ impl AgentConnector for Noting {
 
     async fn health_check(&self) -> bool {
         !self.is_ill
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload,
-    RequestResponseOpts, Response, TriggerKind, WakeOpts, WakeReceipt, When,
+    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload, TriggerKind,
+    WakeOpts, WakeReceipt, When,
 };
 
 use super::planted::Fault;
@@ -125,15 +125,6 @@ impl AgentConnector for Drawer {
 
     async fn health_check(&self) -> bool {
         !self.is_broken
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Payload,
-    RequestResponseOpts, Response, WakeOpts, WakeReceipt, WakeRequest,
+    Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Payload, WakeOpts,
+    WakeReceipt, WakeRequest,
 };
 use nightdesk_types::Clock;
 use nightdesk_types::limits::{AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX};
@@ -155,15 +155,6 @@ impl AgentConnector for FileDrop {
         let probe = self.dir.join(".nightdesk.probe");
         let made = File::create(&probe).is_ok();
         made && fs::remove_file(&probe).is_ok()
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Payload, RequestResponseOpts,
-    Response, WakeOpts, WakeReceipt,
+    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Payload, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::Clock;
 
@@ -59,14 +58,5 @@ impl AgentConnector for NoOp {
 
     async fn health_check(&self) -> bool {
         true
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 }

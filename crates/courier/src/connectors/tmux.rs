@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
     Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Meta, Payload,
-    RequestResponseOpts, Response, WakeOpts, WakeReceipt,
+    WakeOpts, WakeReceipt,
 };
 use nightdesk_types::Clock;
 use nightdesk_types::limits::{TMUX_WAIT, TMUX_WORDS_BYTES_MAX};
@@ -203,15 +203,6 @@ impl AgentConnector for Tmux {
             }
         }
         true
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 
     async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {

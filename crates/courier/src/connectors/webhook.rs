@@ -12,7 +12,7 @@ use aws_lc_rs::hmac;
 use nightdesk_outside::{Call, Method, Outside, Reply, TenantUrl};
 use nightdesk_protocol::delivery::{
     Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Kind, Millis,
-    Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt, WakeRequest,
+    Payload, WakeOpts, WakeReceipt, WakeRequest,
 };
 use nightdesk_types::{Clock, TenantId};
 use secrecy::{ExposeSecret, SecretString};
@@ -222,14 +222,5 @@ impl AgentConnector for Webhook {
             }
         }
         true
-    }
-
-    async fn request_response(
-        &self,
-        _: &str,
-        _: &Payload,
-        _: &RequestResponseOpts,
-    ) -> Result<Response, ConnectorError> {
-        Err(ConnectorError::NotImplemented("request_response"))
     }
 }
