@@ -167,7 +167,8 @@ impl Listening {
             let cursor = reading.cursor.as_deref();
             let told = heard(ear, &account.bot, cursor);
             let Some(told) = self.drain.run_until_cancelled(told).await else { return Ok(()) };
-            if !reading.read(self, (&account, ear), told?).await? {
+            let told = (told?, patience.is_at_its_end());
+            if !reading.read(self, (&account, ear), told).await? {
                 return Ok(());
             }
             patience.heard();

@@ -1,16 +1,21 @@
 //! Gap: a platform could not go on where we left. Its bot's operator is told, and what was said meanwhile is
-//! asked for, chat by chat.
+//! asked for, chat by chat. What could not be asked for is still owed, until it was tried often enough.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use nightdesk_intake::{Told, backfill};
 use nightdesk_port::{Listen, ListenError, Part};
 use nightdesk_register::Gap;
-use nightdesk_types::limits::{GAP_MARGIN, GAP_PAGES_MAX, SOURCE_TOGETHER_MAX};
+use nightdesk_types::limits::{
+    GAP_CALLS_MAX, GAP_CHATS_MAX, GAP_MARGIN, RATE_LIMITED_MAX, RATE_LIMITED_MIN,
+    SOURCE_TOGETHER_MAX,
+};
 use nightdesk_types::{StoreError, Timestamp};
+use tokio::time::sleep;
 
-use super::Listening;
+use super::{Listening, Unheard};
 use crate::Account;
 use crate::inbound::{admit, place};
 use crate::quarantine::quarantine;
@@ -19,47 +24,95 @@ use crate::quarantine::quarantine;
 const WORDS: &str =
     "its platform had ended the session; what was said meanwhile is asked for, as far as it tells";
 
+/// What its operator reads if that was not far enough.
+const UNFILLED: &str = "not all that was said meanwhile could be asked for; look through its busiest chats for what was not answered";
+
+/// What is known of a chat now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chat {
+    /// All that the platform tells.
+    Whole,
+    /// There is more than is asked for, or the platform did not answer.
+    Partly,
+    /// The node stops, and whoever comes next asks again.
+    Stopped,
+}
+
 impl Listening {
-    /// Notes the gap, and fills it as far as the platform tells. What it does not tell of one chat holds up
-    /// nothing.
-    pub(super) async fn fill(&self, account: &Account, ear: &dyn Listen) -> Result<(), StoreError> {
-        let bot = &account.bot;
+    /// Notes a gap. Answers since when something may be missing, and where.
+    pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed something; asking for it", bot.id);
-        let Gap { since, chats } =
-            self.desk.register.store().missed(bot.operator, bot.id, WORDS).await?;
+        self.desk.register.store().missed(bot.operator, bot.id, WORDS).await
+    }
+
+    /// Fills a gap as far as the platform tells, and tells the operator if that is not all. Answers whether there is
+    /// nothing more to be done. If the platform does not answer, it is an error for so long as that may pass.
+    pub(super) async fn fill(
+        &self,
+        at: (&Account, &dyn Listen),
+        Gap { since, chats }: Gap,
+        is_last_try: bool,
+    ) -> Result<bool, Unheard> {
         // Who never heard anything has missed nothing.
-        let Some(since) = since else { return Ok(()) };
+        let Some(since) = since else { return Ok(true) };
         let since = since.checked_sub(GAP_MARGIN).unwrap_or(since);
+        let mut is_whole = i32::try_from(chats.len()).is_ok_and(|chats| chats < GAP_CHATS_MAX);
         for chat in chats {
-            if self.drain.is_cancelled() {
-                break;
-            }
-            if let Err(Unfilled::Store(error)) = self.fill_chat((account, ear), &chat, since).await
-            {
-                return Err(error);
+            match self.fill_chat(at, &chat, since).await {
+                Ok(Chat::Stopped) => return Ok(false),
+                Ok(chat) => is_whole &= chat == Chat::Whole,
+                Err(Unheard::Platform(_)) if is_last_try => is_whole = false,
+                Err(error) => return Err(error),
             }
         }
-        Ok(())
+        if !is_whole {
+            let bot = &at.0.bot;
+            self.desk.register.store().missed(bot.operator, bot.id, UNFILLED).await?;
+        }
+        Ok(true)
     }
 
     async fn fill_chat(
         &self,
-        (account, ear): (&Account, &dyn Listen),
+        at: (&Account, &dyn Listen),
         chat: &str,
         since: Timestamp,
-    ) -> Result<(), Unfilled> {
+    ) -> Result<Chat, Unheard> {
         let mut last: Option<String> = None;
-        for _ in 0..GAP_PAGES_MAX {
+        for _ in 0..GAP_CALLS_MAX {
             let part = last.as_deref().map_or(Part::Since(since), Part::After);
-            let page = backfill(ear, &account.bot, (chat, part)).await.inspect_err(|error| {
-                let error = error as &dyn Error;
-                tracing::warn!(bot.id = %account.bot.id, error, "a chat could not be asked for");
-            })?;
-            let Some(end) = page.last().map(|told| told.cursor.clone()) else { break };
-            self.keep(account, page).await?;
-            last = Some(end);
+            let asking = self.drain.run_until_cancelled(self.page(at, (chat, part)));
+            let Some(page) = asking.await else { return Ok(Chat::Stopped) };
+            let page = match page? {
+                ControlFlow::Continue(page) => page,
+                ControlFlow::Break(known) => return Ok(known),
+            };
+            last = page.last().map(|told| told.cursor.clone()).or(last);
+            self.keep(at.0, page).await?;
         }
-        Ok(())
+        Ok(Chat::Partly)
+    }
+
+    /// The next page of a chat, or what is known of it if there is none. Nothing, if it was asked for too soon.
+    async fn page(
+        &self,
+        (account, ear): (&Account, &dyn Listen),
+        (chat, part): (&str, Part<'_>),
+    ) -> Result<ControlFlow<Chat, Vec<Told>>, ListenError> {
+        let error = match backfill(ear, &account.bot, (chat, part)).await {
+            Ok(page) if page.is_empty() => return Ok(ControlFlow::Break(Chat::Whole)),
+            Ok(page) => return Ok(ControlFlow::Continue(page)),
+            Err(ListenError::RateLimited { retry_after }) => {
+                sleep(retry_after.clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX)).await;
+                return Ok(ControlFlow::Continue(Vec::new()));
+            }
+            Err(error) => error,
+        };
+        let (bot, told) = (account.bot.id, &error as &dyn Error);
+        tracing::warn!(bot.id = %bot, error = told, "a chat could not be asked for");
+        // What it does not tell of one chat holds up nothing.
+        let is_withheld = matches!(error, ListenError::Barred { .. });
+        if is_withheld { Ok(ControlFlow::Break(Chat::Whole)) } else { Err(error) }
     }
 
     /// Keeps a page, some of it at a time. What comes in again is known by its key.
@@ -78,12 +131,4 @@ impl Listening {
         }
         place(desk, account, admitted, began).await.map(drop)
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Unfilled {
-    #[error("the platform did not tell")]
-    Platform(#[from] ListenError),
-    #[error("could not keep what was told")]
-    Store(#[from] StoreError),
 }

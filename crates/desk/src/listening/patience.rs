@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use nightdesk_port::ListenError;
 use nightdesk_types::limits::{
-    LISTEN_AGAIN_MAX, LISTEN_AGAIN_MIN, LISTEN_KEYLESS_EVERY, RATE_LIMITED_MAX, RATE_LIMITED_MIN,
+    GAP_TRIES_MAX, LISTEN_AGAIN_MAX, LISTEN_AGAIN_MIN, LISTEN_KEYLESS_EVERY, RATE_LIMITED_MAX,
+    RATE_LIMITED_MIN,
 };
 
 use super::Unheard;
@@ -19,6 +20,11 @@ impl Patience {
     /// Something was heard and kept, be it silence.
     pub(super) const fn heard(&mut self) {
         self.failures = 0;
+    }
+
+    /// Whether it was tried so often that what does not answer is gone on without.
+    pub(super) const fn is_at_its_end(&self) -> bool {
+        self.failures + 1 >= GAP_TRIES_MAX
     }
 
     /// How long to wait after this.

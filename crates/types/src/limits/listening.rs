@@ -92,10 +92,13 @@ pub const SESSIONS_BEGUN_TOLD: i32 = 400;
 pub const GAP_MARGIN: Duration = Duration::from_mins(1);
 
 /// In how many chats it is looked for, ...
-pub const GAP_CHATS_MAX: i32 = 200;
+pub const GAP_CHATS_MAX: i32 = 1_000;
 
-/// ... and how many pages of each are read.
-pub const GAP_PAGES_MAX: usize = 10;
+/// ... how often a platform is asked for the next page of one, ...
+pub const GAP_CALLS_MAX: usize = 200;
+
+/// ... and how often in a row it may not answer before it is gone on without.
+pub const GAP_TRIES_MAX: u32 = 6;
 
 /// How long hanging up on a platform may take.
 pub const HANG_UP_WAIT: Duration = Duration::from_secs(2);

@@ -2,12 +2,13 @@
 
 use nightdesk_port::{Bot, Heard, ListenError, Part};
 use nightdesk_types::Timestamp;
+use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::heard::unheard;
 use crate::Discord;
-use crate::api::Call;
+use crate::api::{Call, CallError};
 use crate::eyes::RoomsOf;
 use crate::words::{Id, event};
 
@@ -31,10 +32,9 @@ impl Discord {
         let channel = Id::read(channel).ok_or_else(odd)?;
         let which = which(part).ok_or_else(odd)?;
         // Messages that are fetched do not say of which guild they are.
-        self.learn_room(bot, channel).await.map_err(unheard)?;
+        self.learn_room(bot, channel).await.map_err(untold)?;
         let path = format!("channels/{channel}/messages?{which}");
-        let told: Vec<Box<RawValue>> =
-            self.api.call(bot, Call::get(path)).await.map_err(unheard)?;
+        let told: Vec<Box<RawValue>> = self.api.call(bot, Call::get(path)).await.map_err(untold)?;
         let mut told: Vec<(Id, &str)> = told.iter().filter_map(|one| numbered(one)).collect();
         told.sort_by_key(|(id, _)| *id);
         Ok(told.into_iter().map(|(id, text)| self.found(bot, id, text)).collect())
@@ -51,6 +51,15 @@ impl Discord {
             is_after_gap: false,
         }
     }
+}
+
+/// What a failed call means for a channel. One that is gone, or closed to the bot, stays so.
+fn untold(error: CallError) -> ListenError {
+    let stays = |status| [StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
+    if matches!(&error, CallError::Refused(no) if stays(no.status)) {
+        return ListenError::Barred { reason: "it may not read a channel" };
+    }
+    unheard(error)
 }
 
 fn which(part: Part<'_>) -> Option<String> {
