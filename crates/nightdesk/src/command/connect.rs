@@ -36,7 +36,7 @@ pub(crate) struct Connect {
     #[arg(long)]
     webhook: bool,
     /// Write a test message to this chat, by the platform's id.
-    #[arg(long, value_name = "CHAT")]
+    #[arg(long, value_name = "CHAT", allow_hyphen_values = true)]
     test_chat: Option<String>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Explain {
     #[arg(long)]
     author: Option<String>,
     /// Where, by the platform's id.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     chat: Option<String>,
     /// The guild, workspace or server of the chat. Without it, the chat is a direct one.
     #[arg(long)]

@@ -27,6 +27,7 @@ pub(crate) enum Issuer {
     #[command(after_help = "Example:\n  nightdesk issuer retire 3vLq…")]
     Retire {
         /// Its name, as `issuer keys` shows it.
+        #[arg(allow_hyphen_values = true)]
         kid: String,
     },
     /// Put out a token with which its bearer speaks for one agent, for an hour.

@@ -103,7 +103,7 @@ pub(crate) struct Given {
     #[arg(long)]
     bot: String,
     /// The chat, by the platform's id; `*` for every chat of the scope, or without one of the bot.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     chat: String,
     /// The guild, workspace or server it is in.
     #[arg(long)]

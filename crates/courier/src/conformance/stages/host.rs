@@ -36,7 +36,7 @@ impl Host {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 // Whoever breaks off said nothing.
-                drop(hear(stream).map(|one| keep(&notes, one)));
+                drop(take(stream, &notes));
             }
         });
         Self { address, heard }
@@ -55,8 +55,14 @@ fn keep(notes: &Mutex<Vec<Heard>>, one: Heard) {
     notes.lock().unwrap_or_else(PoisonError::into_inner).push(one);
 }
 
-fn hear(mut stream: TcpStream) -> std::io::Result<Heard> {
-    let mut reader = BufReader::new(stream.try_clone()?);
+/// Notes a call before it is answered: whoever has the answer finds it here.
+fn take(mut stream: TcpStream, notes: &Mutex<Vec<Heard>>) -> std::io::Result<()> {
+    keep(notes, hear(&stream)?);
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+}
+
+fn hear(stream: &TcpStream) -> std::io::Result<Heard> {
+    let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -70,6 +76,5 @@ fn hear(mut stream: TcpStream) -> std::io::Result<Heard> {
     let mut heard = Heard { path, headers, body: String::new() };
     let length = heard.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     reader.take(length).read_to_string(&mut heard.body)?;
-    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")?;
     Ok(heard)
 }

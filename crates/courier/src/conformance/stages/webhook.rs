@@ -3,7 +3,6 @@
 #![expect(clippy::expect_used, reason = "a stage that cannot be set up should stop")]
 
 use std::collections::{BTreeMap, HashSet};
-use std::net::TcpListener;
 use std::num::NonZeroU32;
 
 use async_trait::async_trait;
@@ -21,6 +20,9 @@ use crate::connectors::{Hook, Webhook};
 const AGENT: &str = "perry";
 const BEARER: &str = "a bearer of the stage";
 const SECRET: &str = "a secret of the stage";
+
+/// A port that no program is given by chance.
+const NOBODY: u16 = 1;
 
 pub(super) struct WebhookStage {
     host: Host,
@@ -42,21 +44,19 @@ impl WebhookStage {
 
     fn new(wakes: bool) -> Self {
         let host = Host::start();
-        let nobody = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let nobody = nobody.local_addr().expect("an address").port();
         let often = NonZeroU32::new(10_000).expect("not zero");
         let rate = HostRate { per_second: often, at_once: often };
         let rules = Rules {
             ranges: vec!["127.0.0.0/8".parse().expect("a range")],
             http: true,
-            ports: vec![host.port(), nobody],
+            ports: vec![host.port(), NOBODY],
             rates: BTreeMap::from([("127.0.0.1".to_owned(), rate)]),
             nameserver: Some(([127, 0, 0, 1], 9).into()),
             ..Rules::default()
         };
         let outside = Outside::new(rules).expect("rules");
         let webhook = |port| webhook(&outside, port, wakes);
-        Self { webhook: webhook(host.port()), broken: webhook(nobody), host, wakes }
+        Self { webhook: webhook(host.port()), broken: webhook(NOBODY), host, wakes }
     }
 }
 
