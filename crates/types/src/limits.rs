@@ -434,7 +434,7 @@ pub const GATEWAY_BODY_WAIT: Duration = Duration::from_secs(10);
 pub const LIST_ROWS_MAX: i64 = 200;
 
 /// How long a node's lease lasts without being renewed.
-pub const LEASE_LASTS: Duration = Duration::from_secs(8);
+pub const LEASE_LASTS: Duration = Duration::from_secs(7);
 
 /// How often it is renewed.
 pub const LEASE_RENEWED_EVERY: Duration = Duration::from_secs(2);
