@@ -23,7 +23,8 @@ pub(crate) const OURS_V6: &str = "2606:4700::77";
 /// Is set inside.
 const INSIDE: &str = "NIGHTDESK_TEST_WORLD";
 
-/// Lets every address lead to this machine, without being its own: it has others to call from.
+/// Lets every address lead to this machine, without being its own: it has others to call from. An address of the
+/// newer kind is one's own a little after it was added.
 const MAKE: &str = "
     set -e
     ip link set lo up
@@ -33,6 +34,7 @@ const MAKE: &str = "
     ip address add 2606:4700::77/128 dev lo nodad
     ip route add local default dev lo src 192.0.2.77
     ip -6 route add local default dev lo src 2001:db8::77
+    until ip -6 route get 2606:4700::77 | grep -q 'src 2606:4700::77'; do sleep 0.01; done
     exec \"$0\" \"$@\"
 ";
 
