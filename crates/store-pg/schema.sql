@@ -266,6 +266,9 @@ begin
     delete from listed_authors l where l.tenant_id = p_tenant and l.agent_id = p_agent;
     delete from scope_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
     delete from bindings b where b.tenant_id = p_tenant and b.agent_id = p_agent;
+    -- Agents of others reach it no more, and nobody writes for it.
+    delete from letter_grants g where g.tenant_id = p_tenant and g.agent_id = p_agent;
+    delete from letter_hooks h where h.tenant_id = p_tenant and h.agent_id = p_agent;
     -- As when a gateway is revoked: nobody is woken any more where it said.
     delete from wakers w
     where w.tenant_id = p_tenant and w.agent_id = p_agent and w.gateway_id is not null;
@@ -2175,13 +2178,14 @@ $$;
 
 ALTER FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea) RETURNS record
+CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT is_full boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
     v_from uuid;
 begin
+    is_full := false;
     perform works_for(p_tenant);
     select i.from_tenant_id into v_from from letters_in i
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
@@ -2189,15 +2193,19 @@ begin
         return;
     end if;
     perform works_for_both(p_tenant, v_from);
-    update letters l set state = case l.state when 'scheduled' then 'put' else l.state end
-    where l.tenant_id = v_from and l.letter_id = p_letter and l.body is not null
+    select l.bot_id, l.chat_id, l.body into bot, chat, body from letters l
+    where l.tenant_id = v_from and l.letter_id = p_letter
       -- What was taken back meanwhile is not put.
       and letter_granted(l.tenant_id, l.agent_id, p_tenant, p_agent)
-    returning l.bot_id, l.chat_id, l.body into bot, chat, body;
+    for update;
+    is_full := body is not null and letter_is_too_much(p_tenant, p_agent, octet_length(body));
+    update letters l set state = 'put'
+    where l.tenant_id = v_from and l.letter_id = p_letter and l.state = 'scheduled'
+      and body is not null and not is_full;
 end
 $$;
 
-ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT is_full boolean) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) RETURNS boolean
     LANGUAGE sql STABLE
@@ -2234,6 +2242,22 @@ end
 $$;
 
 ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_is_too_much(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    mine inbox_heads;
+begin
+    select h.* into mine from inbox_heads h
+    where h.tenant_id = p_tenant and h.agent_id = p_agent for no key update;
+    return inbox_is_full(
+        p_tenant, p_agent, mine.next_seq, mine.bytes + p_bytes, quota_default('pending-entries'));
+end
+$$;
+
+ALTER FUNCTION public.letter_is_too_much(p_tenant uuid, p_agent uuid, p_bytes bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) RETURNS record
     LANGUAGE sql STABLE
@@ -2285,7 +2309,8 @@ CREATE FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid,
 declare
     now_at timestamptz := clock_timestamp();
     v_hop  integer;
-    later  boolean := coalesce(p_due > now_at, false);
+    -- Whoever says when leaves it to the desk to put it, also if that is now.
+    later  boolean := p_due is not null;
 begin
     perform works_for_both(p_tenant, p_to_tenant);
     select l.letter_id into letter from letters l
@@ -2308,6 +2333,11 @@ begin
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.put_at > now_at - p_hop_remembered;
     if v_hop > p_hops_max then
         outcome := 'hops';
+        return;
+    end if;
+    if (p_due is null or p_due <= now_at)
+        and letter_is_too_much(p_to_tenant, p_to_agent, octet_length(p_body)) then
+        outcome := 'full';
         return;
     end if;
     insert into letters (

@@ -177,6 +177,9 @@ fn refused(error: &ConnectorError) -> Response {
         }
         Cause::Invalid(words) => problem::BAD_REQUEST.said(words),
         Cause::Refused(words) => problem::LETTER_REFUSED.said(words),
+        Cause::Full => problem::OVER_QUOTA.said(
+            "the agent's inbox is full; send it again with the same dispatch_id when it took some",
+        ),
         Cause::TooFast { .. } => problem::TOO_MANY
             .said("at most five letters a second from one agent to one other; wait"),
         Cause::Network(_) | Cause::TimedOut | Cause::Status(_) => {

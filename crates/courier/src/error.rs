@@ -37,6 +37,14 @@ impl ConnectorError {
     }
 }
 
+/// What passes, by its names in rows and for programs.
+const PASSING: [&str; 6] = ["full", "http_status", "network", "no-reply", "timeout", "too-fast"];
+
+/// Whether what is called so may go well later.
+pub fn is_passing(slug: &str) -> bool {
+    PASSING.contains(&slug)
+}
+
 /// Why something was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
@@ -49,6 +57,9 @@ pub enum Cause {
     /// It may not be.
     #[error("{0}")]
     Refused(&'static str),
+    /// The agent's inbox holds as much as it may.
+    #[error("the agent's inbox is full; it has to take what waits for it first")]
+    Full,
     /// It comes too fast.
     #[error("too many letters for now")]
     TooFast {
@@ -73,6 +84,7 @@ impl Cause {
             Self::UnknownAgent => "unknown-agent",
             Self::Invalid(_) => "client_validation",
             Self::Refused(_) => "refused",
+            Self::Full => "full",
             Self::TooFast { .. } => "too-fast",
             Self::Network(_) => "network",
             Self::TimedOut => "timeout",
@@ -96,6 +108,31 @@ impl From<CallError> for Cause {
             error @ (CallError::Unreachable(_) | CallError::Tls(_) | CallError::TooLong(_)) => {
                 Self::Network(error.to_string())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_said_once_for_all() {
+        let wait = Duration::from_secs(1);
+        let cases = [
+            (Cause::UnknownAgent.to("a"), false),
+            (Cause::Invalid(String::new()).to("a"), false),
+            (Cause::Refused("no").to("a"), false),
+            (ConnectorError::NotImplemented("wake"), false),
+            (Cause::Full.to("a"), true),
+            (Cause::TooFast { retry_after: wait }.to("a"), true),
+            (Cause::Network(String::new()).to("a"), true),
+            (Cause::TimedOut.to("a"), true),
+            (Cause::Status(503).to("a"), true),
+            (ConnectorError::Timeout { timeout_ms: 1 }, true),
+        ];
+        for (error, passes) in cases {
+            assert_eq!(is_passing(error.slug()), passes, "{error}");
         }
     }
 }

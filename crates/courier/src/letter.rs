@@ -35,7 +35,7 @@ pub struct NewLetter {
     pub session: Option<String>,
     /// By what its sender knows the reply.
     pub correlation_id: Option<String>,
-    /// When it is due; `None`: now.
+    /// When the desk is to put it; `None`: it is put at once.
     pub when: Option<Timestamp>,
     /// For how long its sender waits for the reply; `None`: nobody waits.
     pub wait: Option<Duration>,
@@ -151,6 +151,19 @@ pub enum Put {
     NotGranted,
     /// It would be the end of too many letters.
     TooManyHops,
+    /// The agent's inbox holds as much as it may.
+    Full,
+}
+
+/// What is to be put for a letter that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// This, and the letter counts as put from now on.
+    Entry(LetterEntry),
+    /// Nothing yet: the agent's inbox holds as much as it may.
+    Full,
+    /// Nothing: no such letter waits, or it may not be put any more.
+    Nothing,
 }
 
 /// What came of a reply.

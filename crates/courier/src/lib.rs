@@ -25,9 +25,11 @@ pub mod conformance;
 pub use address::Address;
 pub use connector::AgentConnector;
 pub use dispatch::{Dispatched, Dispatcher, Notify, Unhealthy};
-pub use error::{Cause, ConnectorError};
+pub use error::{Cause, ConnectorError, is_passing};
 pub use fresh::{fresh_id, hook_key, millis};
-pub use letter::{Grant, Letter, LetterEntry, LetterState, Live, NewLetter, Party, Put, Replied};
+pub use letter::{
+    Due, Grant, Letter, LetterEntry, LetterState, Live, NewLetter, Party, Put, Replied,
+};
 pub use nightdesk_protocol::delivery::Kind;
 pub use run::Run;
 pub use store::{Came, Failure, Grants, Hooks, Letters, Receipts, Record, Route, Store};

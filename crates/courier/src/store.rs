@@ -6,7 +6,7 @@ use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantScope};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ConnectorError;
-use crate::letter::{Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Replied};
+use crate::letter::{Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Replied};
 
 /// What was asked of a connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,14 +101,13 @@ pub trait Receipts: Send + Sync {
 /// Keeps letters.
 #[async_trait]
 pub trait Letters: Send + Sync {
-    /// Puts a letter into the inbox of its agent, who is woken if it sleeps, or keeps it until it is due. All of it is
-    /// done, or nothing. Between tenants both must have granted it. Its hop is one more than the highest of the
+    /// Puts a letter into the inbox of its agent, who is woken if it sleeps and has room there, or keeps it until it is due.
+    /// All of it is done, or nothing. Between tenants both must have granted it. Its hop is one more than the highest of the
     /// letters that came to its sender lately: nobody is asked about that.
     async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError>;
 
-    /// What is to be put for a letter that is due, which counts as put from now on. `None`: there is none that waits, or it may
-    /// not be put any more.
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<LetterEntry>, StoreError>;
+    /// What is to be put for a letter that is due. Asked again it is the same, until it is known where it lies.
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError>;
 
     /// A letter that was due lies in the inbox under this number.
     async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError>;

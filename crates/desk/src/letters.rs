@@ -26,7 +26,8 @@ use nightdesk_types::{LetterId, StoreError, SystemClock, TenantScope};
 
 pub use chat::entry;
 pub(crate) use chat::{is_ours, said};
-pub(crate) use later::{entry_of, lies_at};
+pub use later::arming;
+pub(crate) use later::{lies_at, telling_of};
 pub use road::Road;
 
 use crate::Desk;

@@ -24,7 +24,7 @@ pub use by_callback::{ByCallback, Callbacks, Minting};
 pub use fire::{Cause, Claimed, End, Fire, FireState};
 pub use job::{Arm, BadJob, FireAt, JobId, Overlap, Policies, Target};
 pub use metrics::Metrics;
-pub use outcome::{Deliver, Outcome};
+pub use outcome::{Deliver, Outcome, Telling};
 pub use proof::{BadSecrets, ByHmac, ByJwt, Proof, Secrets};
 pub use stop::{ArmError, Clocks, Schedule, StoreTime};
 pub use store::{Armed, Cancelled, Claims, FireEntry, Job, Jobs, Report, Store, Unarmed};

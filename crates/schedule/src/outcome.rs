@@ -28,11 +28,20 @@ pub enum Outcome {
 pub(crate) const UNAUTHORISED: &str =
     "the agent did not believe the token (status 401); see its issuer, audience and clock";
 
-/// Says how agents are told through their inboxes.
+/// How an agent that has no callback is told of a fire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// By this entry, which is to be put into its inbox.
+    Put(FireEntry),
+    /// Not by an entry: this is what came of it.
+    Came(Outcome),
+}
+
+/// Says how agents are told that have no callback.
 #[async_trait]
 pub trait Deliver: Send + Sync {
-    /// The entry by which an agent is told of a fire, with these words. `None`: no client could take it.
-    async fn entry(&self, fire: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError>;
+    /// How an agent is told of a fire, with these words.
+    async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError>;
 
     /// It is stored under this number: its agent is told, and called if it sleeps.
     async fn stored(&self, fire: &Claimed, seq: Seq);

@@ -6,7 +6,8 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_courier::{
-    Letter, LetterEntry, Letters, Live, NewLetter, Party, Put, Receipts, Record, Replied, Route,
+    Due, Letter, LetterEntry, Letters, Live, NewLetter, Party, Put, Receipts, Record, Replied,
+    Route,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_PAGE_MAX};
@@ -38,22 +39,23 @@ impl Letters for Pg {
         .await
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<LetterEntry>, StoreError> {
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError> {
         self.single("look for a letter that is due", move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
-                    "select bot, chat, body from letter_due($1, $2, $3)",
+                    r#"select bot, chat, body, is_full as "is_full!" from letter_due($1, $2, $3)"#,
                     to.scope.tenant().uuid(),
                     to.agent.uuid(),
                     letter.uuid()
                 )
                 .fetch_one(connection)
                 .await?;
+                if row.is_full {
+                    return Ok(Due::Full);
+                }
                 let whole = row.bot.zip(row.chat).zip(row.body);
-                Ok(whole.map(|((bot, chat_id), body)| LetterEntry {
-                    bot: BotId::from_uuid(bot),
-                    chat_id,
-                    body,
+                Ok(whole.map_or(Due::Nothing, |((bot, chat_id), body)| {
+                    Due::Entry(LetterEntry { bot: BotId::from_uuid(bot), chat_id, body })
                 }))
             })
         })
@@ -179,6 +181,7 @@ async fn put(
         ("unknown", ..) => Ok(Put::Unknown),
         ("not-granted", ..) => Ok(Put::NotGranted),
         ("hops", ..) => Ok(Put::TooManyHops),
+        ("full", ..) => Ok(Put::Full),
         _ => Err(misfit("letter_put", "outcome")),
     }
 }

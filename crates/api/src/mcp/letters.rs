@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest;
-use nightdesk_courier::{Cause, ConnectorError, Party};
+use nightdesk_courier::{ConnectorError, Party, is_passing};
 use nightdesk_desk::shelf::Asker;
 use nightdesk_desk::{Desk, Letters};
 use nightdesk_mcp::Failed;
@@ -13,11 +13,6 @@ use serde_json::{Map, Value};
 
 use super::{given, told};
 use crate::letters::{reachable, sending};
-
-/// Causes that pass, by their names for programs.
-const TOO_FAST: &str = "too-fast";
-const NETWORK: &str = "network";
-const TIMEOUT: &str = "timeout";
 
 pub(super) async fn list_agents(desk: &Arc<Desk>, by: Asker) -> Result<Value, Failed> {
     told(reachable(&of(desk, by)).await.map_err(|error| no_letter(&error))?)
@@ -45,9 +40,8 @@ fn refused(sent: &Sent) -> Option<Failed> {
     }
     let nobody = || "no such agent; list_agents says who can be written to".to_owned();
     let words = sent.dispatched.iter().find_map(|way| way.error.clone()).unwrap_or_else(nobody);
-    let passing = [TOO_FAST, NETWORK, TIMEOUT].map(Some);
-    let is_later = sent.dispatched.iter().any(|way| passing.contains(&way.cause.as_deref()));
-    Some(if is_later { Failed::Unavailable(words) } else { Failed::Refused(words) })
+    let cause = sent.dispatched.iter().find_map(|way| way.cause.as_deref());
+    Some(failed(cause.unwrap_or_default(), words))
 }
 
 /// By what a repeat of a call is recognised that gives no id. A client that asks again for want of an answer does so at once,
@@ -63,16 +57,9 @@ fn of(desk: &Arc<Desk>, (scope, agent): Asker) -> Letters {
 }
 
 fn no_letter(error: &ConnectorError) -> Failed {
-    match error {
-        ConnectorError::DeliveryFailed { cause, .. } => match cause {
-            Cause::Network(_) | Cause::TimedOut | Cause::Status(_) | Cause::TooFast { .. } => {
-                Failed::Unavailable(error.to_string())
-            }
-            Cause::UnknownAgent | Cause::Invalid(_) | Cause::Refused(_) => {
-                Failed::Refused(error.to_string())
-            }
-        },
-        ConnectorError::NotImplemented(_) => Failed::Refused(error.to_string()),
-        ConnectorError::Timeout { .. } => Failed::Unavailable(error.to_string()),
-    }
+    failed(error.slug(), error.to_string())
+}
+
+fn failed(cause: &str, words: String) -> Failed {
+    if is_passing(cause) { Failed::Unavailable(words) } else { Failed::Refused(words) }
 }

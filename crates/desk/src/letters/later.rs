@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use nightdesk_courier::Party;
-use nightdesk_schedule::{Arm, ArmError, Claimed, FireAt, FireEntry, JobId, Policies, Target};
+use nightdesk_courier::{Due, LetterEntry, Party};
+use nightdesk_schedule::{
+    Arm, ArmError, Claimed, FireAt, FireEntry, JobId, Outcome, Policies, Target, Telling,
+};
 use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
 
 use crate::Desk;
@@ -18,6 +20,18 @@ fn letter_of(job: &JobId) -> Option<LetterId> {
     job.as_str().strip_prefix(JobId::OF_LETTERS)?.parse().ok()
 }
 
+/// By what the schedule has a letter put. `None`: no letter has such an id.
+pub fn arming(letter: LetterId, when: Timestamp) -> Option<Arm> {
+    Some(Arm {
+        job: job_of(letter)?,
+        fire_at: FireAt::at(when),
+        to: Target::Inbox(String::new()),
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    })
+}
+
 /// Has a letter put when it is due. Asked again, nothing changes.
 pub(super) async fn arm(
     desk: &Arc<Desk>,
@@ -25,27 +39,22 @@ pub(super) async fn arm(
     letter: LetterId,
     when: Timestamp,
 ) -> Result<(), ArmError> {
-    let Some(job) = job_of(letter) else { return Ok(()) };
-    let arm = Arm {
-        job,
-        fire_at: FireAt::at(when),
-        to: Target::Inbox(String::new()),
-        recurring: false,
-        reports: false,
-        policies: Policies::default(),
-    };
+    let Some(arm) = arming(letter, when) else { return Ok(()) };
     desk.schedule.arm(to.scope, to.agent, &arm).await.map(drop)
 }
 
-/// What is put for a fire, if it is that of a letter: or nothing, if it may not be put any more.
-pub(crate) async fn entry_of(
-    desk: &Desk,
-    fire: &Claimed,
-) -> Option<Result<Option<FireEntry>, StoreError>> {
+/// How an agent is told of a fire, if it is that of a letter. Where there is no room for it, it is tried again as any fire is.
+pub(crate) async fn telling_of(desk: &Desk, fire: &Claimed) -> Option<Result<Telling, StoreError>> {
     let (letter, to) = (letter_of(&fire.job)?, Party { scope: fire.scope, agent: fire.agent });
     let due = desk.courier.store.due(to, letter).await;
-    Some(due.map(|due| {
-        due.map(|entry| FireEntry { bot: entry.bot, chat_id: entry.chat_id, body: entry.body })
+    Some(due.map(|due| match due {
+        Due::Entry(LetterEntry { bot, chat_id, body }) => {
+            Telling::Put(FireEntry { bot, chat_id, body })
+        }
+        Due::Full => Telling::Came(Outcome::Again("the inbox is full".to_owned(), None)),
+        Due::Nothing => {
+            Telling::Came(Outcome::Refused("the letter may not be put any more".to_owned()))
+        }
     }))
 }
 

@@ -165,6 +165,7 @@ impl Road {
             Put::Unknown => return Err(Cause::UnknownAgent),
             Put::NotGranted => return Err(Cause::Refused(NOT_GRANTED)),
             Put::TooManyHops => return Err(Cause::Refused(TOO_MANY_HOPS)),
+            Put::Full => return Err(Cause::Full),
         };
         self.arm(to, &came, said.when).await?;
         Ok(came)
@@ -332,8 +333,8 @@ impl AgentConnector for Road {
         let fresh = fresh_id();
         let meta = opts.meta.as_deref();
         let when = match opts.when {
-            Some(When::At(Millis(at))) => Timestamp::from_millisecond(at).ok(),
-            Some(When::Immediate) | None => None,
+            Some(When::At(at)) if at > now() => Timestamp::from_millisecond(at.0).ok(),
+            Some(When::At(_) | When::Immediate) | None => None,
         };
         let said = Said {
             route: Route::Wake,

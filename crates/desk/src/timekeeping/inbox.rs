@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nightdesk_bus::Ring;
 use nightdesk_protocol::event;
-use nightdesk_schedule::{Claimed, Deliver, FireEntry};
+use nightdesk_schedule::{Claimed, Deliver, FireEntry, Outcome, Telling};
 use nightdesk_types::event::{ChatType, Content, Draft, Fire, Message, Source};
 use nightdesk_types::{BotId, Event, Seq, StoreError};
 use uuid::Uuid;
@@ -34,11 +34,12 @@ pub(super) struct Inboxes(pub(super) Arc<Desk>);
 
 #[async_trait]
 impl Deliver for Inboxes {
-    async fn entry(&self, fire: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError> {
-        match letters::entry_of(&self.0, fire).await {
-            Some(letter) => letter,
-            None => Ok(entry(fire, words)),
+    async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError> {
+        if let Some(letter) = letters::telling_of(&self.0, fire).await {
+            return letter;
         }
+        let refused = || Outcome::Refused("no client could take what it says".to_owned());
+        Ok(entry(fire, words).map_or_else(|| Telling::Came(refused()), Telling::Put))
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {

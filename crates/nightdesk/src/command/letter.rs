@@ -1,20 +1,16 @@
 //! Commands about letters: what agents send to each other.
 
+mod sending;
 mod shown;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use nightdesk_courier::{
-    Grants, Hooks, Kind, Letter as Sent, LetterState, Letters, NewLetter, Party, Put, Route,
-    fresh_id, hook_key,
-};
-use nightdesk_desk::letters;
+use nightdesk_courier::{Grants, Hooks, Letters, Party, fresh_id, hook_key};
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{EXCHANGE_WAIT_MAX, LETTER_BYTES_MAX, REPLY_LOOKED_EVERY};
 use nightdesk_types::{LetterId, TenantScope};
 use serde_json::{Value, json};
 
@@ -112,8 +108,8 @@ pub(super) async fn run(
             let from = party(register, &whose).await?;
             let to = Whose { tenant: whose.tenant.clone(), agent: to };
             let to = party(register, &to).await?;
-            let letter = letter(from, to, wait, dispatch_id)?;
-            send(pg, &letter, (&whose.agent, &words)).await
+            let letter = sending::letter(from, to, wait, dispatch_id)?;
+            sending::send(pg, &letter, (&whose.agent, &words)).await
         }
         Letter::List { whose, before } => {
             let before = before.map(|id| read(&id)).transpose()?;
@@ -153,58 +149,6 @@ async fn party(register: &Register, whose: &Whose) -> anyhow::Result<Party> {
 
 fn read(id: &str) -> anyhow::Result<LetterId> {
     id.parse().with_context(|| format!("`{id}` is not the id of a letter"))
-}
-
-fn letter(
-    from: Party,
-    to: Party,
-    wait: Option<Duration>,
-    dispatch_id: Option<String>,
-) -> anyhow::Result<NewLetter> {
-    ensure!(
-        wait.is_none_or(|wait| wait <= EXCHANGE_WAIT_MAX),
-        "a reply is waited for {}s at most",
-        EXCHANGE_WAIT_MAX.as_secs()
-    );
-    let dispatch_id = dispatch_id.unwrap_or_else(fresh_id);
-    Ok(NewLetter {
-        id: fresh_id().parse().context("an id could not be made")?,
-        from,
-        to,
-        correlation_id: wait.map(|_| dispatch_id.clone()),
-        dispatch_id,
-        route: Route::Deliver,
-        kind: Kind::Augment,
-        session: None,
-        when: None,
-        wait,
-    })
-}
-
-async fn send(pg: &Pg, letter: &NewLetter, (from, words): (&str, &str)) -> anyhow::Result<Answer> {
-    ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
-    let entry = letters::entry(letter, (from, words), None);
-    let entry = entry.context("no client could take what it says; say something else")?;
-    let id = match pg.put(letter, &entry).await? {
-        Put::Stored { .. } | Put::Kept => letter.id,
-        Put::Duplicate(before) => before.id,
-        Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
-        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),
-        Put::TooManyHops => bail!("the agent answers letters with letters; wait for five minutes"),
-    };
-    let found = settled(pg, letter.from, id).await?;
-    Ok(Answer::One(shown::letter(&found)))
-}
-
-/// A letter when nobody waits for its reply any more.
-async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Sent> {
-    loop {
-        let found = pg.letter(from, id).await?.context("the letter is gone")?;
-        if found.reply_by.is_none() || found.state != LetterState::Put {
-            return Ok(found);
-        }
-        tokio::time::sleep(REPLY_LOOKED_EVERY).await;
-    }
 }
 
 async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<Answer> {

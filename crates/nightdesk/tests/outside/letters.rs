@@ -1,7 +1,16 @@
 //! Letters from a shell, as the page says.
 
-use crate::desk::value;
+use std::time::Duration;
+
+use nightdesk_sdk::{Agent, Event, Settings};
+use tokio::sync::mpsc::channel;
+use tokio::time::timeout;
+
+use crate::desk::{value, wait_until};
 use crate::docs::{blocks, entered_on};
+
+/// Far less than a line that nobody rings for waits until it looks.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 const PAGE: &str = include_str!("../../../../docs/letters.md");
 
@@ -21,5 +30,53 @@ fn the_page_shows_how_letters_are_sent_granted_and_taken_from_others() {
     }
     let again = desk.run(sending.lines().next().expect("a command"), &[]);
     assert_eq!(value(&again, "state"), "put");
+    desk.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_up_gets_what_a_command_sends_at_once() {
+    let (mut desk, entered) = entered_on("");
+    desk.run("nightdesk agent create --tenant acme owl", &[]);
+    let (said, mut heard) = channel(8);
+    let url = format!("http://127.0.0.1:{}", desk.port);
+    let settings = Settings::new(url, "gw-helper", entered.get("SECRET"));
+    let take = move |event: Event| {
+        let said = said.clone();
+        async move {
+            let Event::Message(message) = event else { return Err("a letter is a message") };
+            said.send(message.text().to_owned()).await.map_err(|_| "nobody listens")
+        }
+    };
+    let agent = Agent::connect(settings, take).expect("good settings");
+    agent.handshake().await.expect("a line");
+
+    for words in ["one", "two", "three"] {
+        let line = format!("nightdesk letter send --tenant acme --agent owl helper {words}");
+        assert_eq!(value(&desk.run(&line, &[]), "state"), "put");
+        let came = timeout(AT_ONCE, heard.recv()).await.expect("at once");
+        assert_eq!(came.as_deref(), Some(words));
+    }
+    agent.go_idle().await;
+    desk.stop();
+}
+
+#[test]
+fn a_letter_is_refused_by_a_full_inbox_and_waits_for_a_desk_that_is_down() {
+    let (mut desk, _) = entered_on("");
+    desk.run("nightdesk agent create --tenant acme owl", &[]);
+    desk.run("nightdesk tenant quota --tenant acme pending-entries=1", &[]);
+    let send =
+        |words: &str| format!("nightdesk letter send --tenant acme --agent helper owl {words}");
+    desk.run(&send("first"), &[]);
+
+    assert!(desk.fails(&send("second")).contains("the agent's inbox is full"));
+    desk.run("nightdesk tenant quota --tenant acme pending-entries=2", &[]);
+    desk.stop();
+    let kept = desk.run(&send("third"), &[]);
+    assert_eq!(value(&kept, "state"), "scheduled", "nobody is there to put it");
+    desk.serve();
+    let line =
+        format!("nightdesk letter show --tenant acme --agent helper {}", value(&kept, "letter_id"));
+    wait_until("the desk puts it", || value(&desk.run(&line, &[]), "state") == "put");
     desk.stop();
 }

@@ -16,7 +16,7 @@ use super::Schedule;
 use super::rounds::StoreNow;
 use crate::fire::{Cause, Claimed, End};
 use crate::job::Target;
-use crate::outcome::{Deliver, Outcome, UNAUTHORISED};
+use crate::outcome::{Deliver, Outcome, Telling, UNAUTHORISED};
 use crate::store::FireEntry;
 use crate::waits::wait_after;
 
@@ -107,9 +107,9 @@ impl Schedule {
                 self.by_callback.call(&anew(fire), url, now.get()).await
             }
             Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
-            Target::Inbox(words) => match deliver.entry(fire, words).await? {
-                Some(entry) => return self.put(fire, &entry, deliver).await.map(|()| None),
-                None => Outcome::Refused("no client could take what it says".to_owned()),
+            Target::Inbox(words) => match deliver.telling(fire, words).await? {
+                Telling::Put(entry) => return self.put(fire, &entry, deliver).await.map(|()| None),
+                Telling::Came(outcome) => outcome,
             },
         };
         Ok(Some(outcome))

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_lease::Store as _;
 use nightdesk_schedule::{
-    Arm, ByCallback, Claimed, Clocks, Deliver, FireAt, FireEntry, JobId, Outcome, Policies,
-    Schedule, StoreTime, Target,
+    Arm, ByCallback, Claimed, Clocks, Deliver, FireAt, JobId, Outcome, Policies, Schedule,
+    StoreTime, Target, Telling,
 };
 use nightdesk_testkit::{FakeClock, Memory, Writers};
 use nightdesk_types::{Clock, FireId, Node, Seq, StoreError, Timestamp};
@@ -36,8 +36,8 @@ impl ByCallback for Agents {
 
 #[async_trait]
 impl Deliver for Agents {
-    async fn entry(&self, _: &Claimed, _: &str) -> Result<Option<FireEntry>, StoreError> {
-        Ok(None)
+    async fn telling(&self, _: &Claimed, _: &str) -> Result<Telling, StoreError> {
+        Ok(Telling::Came(Outcome::Refused("nothing to say".to_owned())))
     }
 
     async fn stored(&self, _: &Claimed, _: Seq) {}

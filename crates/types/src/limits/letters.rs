@@ -44,6 +44,12 @@ pub const EXCHANGE_WAIT: Duration = Duration::from_mins(1);
 /// The longest that anybody waits for a reply.
 pub const EXCHANGE_WAIT_MAX: Duration = Duration::from_mins(5);
 
+/// How long a command that sends a letter waits for a desk to put it, ...
+pub const LETTER_PUT_WAIT: Duration = Duration::from_secs(3);
+
+/// ... and how often it looks.
+pub const LETTER_PUT_LOOKED_EVERY: Duration = Duration::from_millis(100);
+
 /// How often one that waits for a reply looks for it, if nobody rings.
 pub const REPLY_LOOKED_EVERY: Duration = Duration::from_secs(1);
 
@@ -71,6 +77,10 @@ pub const LETTERS_KEPT: Duration = Duration::from_hours(30 * 24);
 const _: () = assert!(
     HOP_REMEMBERED.as_secs() >= EXCHANGE_WAIT_MAX.as_secs(),
     "whoever is waited for still knows what it answers",
+);
+const _: () = assert!(
+    super::FIRE_SWEEP_EVERY.as_millis() < LETTER_PUT_WAIT.as_millis(),
+    "a desk that runs puts a letter while its sender looks",
 );
 const _: () =
     assert!(WOKEN_WAIT.as_millis() < CONNECTOR_WAIT.as_millis(), "who wakes is answered in time");

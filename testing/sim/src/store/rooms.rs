@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use nightdesk_courier::{Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Record, Replied};
+use nightdesk_courier::{
+    Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Record, Replied,
+};
 use nightdesk_lease::{Owner, Renewed, Resource};
 use nightdesk_schedule::{
     Arm, Armed, Cancelled, Claimed as ClaimedFire, Claims, End, Fire, FireEntry, Job, JobId,
@@ -85,7 +87,7 @@ through! { nightdesk_schedule::Jobs {
 
 through! { nightdesk_courier::Letters {
     fn put(letter: &NewLetter, entry: &LetterEntry) -> Put;
-    fn due(to: Party, letter: LetterId) -> Option<LetterEntry>;
+    fn due(to: Party, letter: LetterId) -> Due;
     fn came(to: Party, letter: LetterId, seq: Seq) -> ();
     fn reply(by: Party, letter: LetterId, words: &str) -> Replied;
     fn letter(from: Party, letter: LetterId) -> Option<Letter>;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_courier::{
-    Came, Failure, LetterEntry, LetterState, NewLetter, Party, Put, Record, Replied, Route,
+    Came, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Put, Record, Replied, Route,
 };
 use nightdesk_protocol::delivery::{DeliveryReceipt, Kind, Millis};
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
@@ -12,6 +12,10 @@ use uuid::Uuid;
 
 use super::cast::{Cast, Person, id_of};
 use super::{Harness, TimedHarness};
+
+mod room;
+
+pub use room::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -326,17 +330,46 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
     let line = cast.line(&ann).await;
     assert!(cast.waiting(&line).await.is_empty(), "nothing came yet");
     let bob = party(&cast.person("bob").await);
-    assert_eq!(courier.due(bob, letter.id).await.expect("due"), None, "it is not for them");
+    assert_eq!(courier.due(bob, letter.id).await.expect("due"), Due::Nothing, "it is not for them");
     for _ in 0..2 {
         let due = courier.due(to, letter.id).await.expect("due");
-        assert_eq!(due, Some(entry(&letter)), "until it is known where it lies");
+        assert_eq!(due, Due::Entry(entry(&letter)), "until it is known where it lies");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
     courier.came(to, letter.id, Seq::new(7)).await.expect("note");
-    assert_eq!(courier.due(to, letter.id).await.expect("due"), None);
+    assert_eq!(courier.due(to, letter.id).await.expect("due"), Due::Nothing);
     assert_eq!(courier.reply(to, letter.id, "yes").await.expect("reply"), Replied::Taken);
     let found = courier.letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!(found.seq, Some(Seq::new(7)));
+}
+
+/// Whoever says when leaves it to the desk to put a letter, also if that is now.
+pub async fn a_letter_that_the_desk_is_to_put_is_kept(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (_, to, from) = pair(&cast).await;
+    let letter = NewLetter { when: Some(harness.now()), ..letter(from, to, "d1") };
+
+    assert_eq!(put(harness, &letter).await, Put::Kept);
+    let due = harness.courier().due(to, letter.id).await.expect("due");
+    assert_eq!(due, Due::Entry(entry(&letter)));
+}
+
+/// A deprovisioned agent is written to by nobody else's, and nobody writes for it.
+pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let (own, peer, courier) = (party(&ann), party(&bob), harness.courier());
+    for (one, other, digest) in [(own, peer, [7; 32]), (peer, own, [8; 32])] {
+        courier.grant(one, other).await.expect("grant");
+        courier.make_hook(one, "runtime", digest).await.expect("make");
+    }
+    harness.register().deprovision(ann.scope, ann.agent).await.expect("deprovision");
+
+    assert_eq!(courier.grants(ann.scope, None).await.expect("list"), []);
+    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), None);
+    assert_eq!(put(harness, &letter(peer, own, "d1")).await, Put::NotGranted);
+    assert_eq!(courier.grants(bob.scope, None).await.expect("list").len(), 1, "its own it keeps");
+    assert_eq!(courier.hook_at([8; 32]).await.expect("find"), Some(peer));
 }
 
 /// Letters are shown to their sender alone.

@@ -133,10 +133,14 @@ macro_rules! courier_store_conformance {
             a_reply_that_comes_late_is_none,
             of_a_reply_and_the_end_of_the_wait_one_counts,
             a_letter_for_later_is_kept_until_it_is_due,
+            a_letter_that_the_desk_is_to_put_is_kept,
+            a_full_inbox_takes_no_letter,
+            a_letter_for_later_waits_for_room,
             letters_are_shown_to_their_sender_alone,
             letters_are_listed_newest_first,
             receipts_are_kept_as_they_were,
             a_webhook_is_found_by_its_secret_alone,
+            a_deprovisioned_agent_has_no_grants_and_no_webhooks,
             old_letters_are_forgotten,
         }
     };

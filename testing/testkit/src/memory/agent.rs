@@ -159,10 +159,9 @@ impl Agent {
         unsendable: Option<ParkReason>,
         (entries_max, bytes_max): (i64, i64),
     ) -> (Seq, Timestamp, bool) {
+        let is_full = self.is_full_for(held.body.len(), (entries_max, bytes_max));
         let (seq, at) = self.next(held.at);
         let held = Held { at, ..held };
-        let waiting = seq.get() - self.cursor.acked.get();
-        let is_full = waiting > entries_max || self.is_too_much(waiting, &held, bytes_max);
         let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
         match reason {
             Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason, at))),
@@ -171,15 +170,21 @@ impl Agent {
         (seq, at, reason.is_some())
     }
 
+    /// Whether one entry more, of so many bytes, is more than may wait.
+    pub(super) fn is_full_for(&self, bytes: usize, (entries_max, bytes_max): (i64, i64)) -> bool {
+        let waiting = self.head.next().get() - self.cursor.acked.get();
+        waiting > entries_max || self.is_too_much(waiting, bytes, bytes_max)
+    }
+
     /// Whether an entry is more than may wait beside what does. One alone always fits.
-    fn is_too_much(&self, waiting: i64, held: &Held, bytes_max: i64) -> bool {
+    fn is_too_much(&self, waiting: i64, more: usize, bytes_max: i64) -> bool {
         let longest = i64::try_from(FRAME_OUT_BYTES_MAX).unwrap_or(i64::MAX);
         if waiting.saturating_mul(longest) <= bytes_max {
             return false;
         }
         let waits = self.entries.range(self.cursor.acked.next()..);
         let bytes: usize = waits.map(|(_, held)| held.body.len()).sum();
-        bytes > 0 && i64::try_from(bytes + held.body.len()).is_ok_and(|bytes| bytes > bytes_max)
+        bytes > 0 && i64::try_from(bytes + more).is_ok_and(|bytes| bytes > bytes_max)
     }
 
     /// What an ask gets: in order, and no more than it can take. One always fits.

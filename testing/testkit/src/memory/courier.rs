@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use nightdesk_courier::{
-    Grant, Grants, Hooks, Letter, LetterEntry, LetterState, Letters, Live, NewLetter, Party, Put,
-    Receipts, Record, Replied,
+    Due, Grant, Grants, Hooks, Letter, LetterEntry, LetterState, Letters, Live, NewLetter, Party,
+    Put, Receipts, Record, Replied,
 };
 use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT, LETTERS_PAGE_MAX};
-use nightdesk_types::{Actor, AgentId, LetterId, Seq, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, LetterId, Quota, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
 use super::{Memory, State};
@@ -104,6 +104,14 @@ impl State {
         Some(self.hop(*from, now)).filter(|hop| *hop <= HOPS_MAX).ok_or(Put::TooManyHops)
     }
 
+    /// Whether an entry is more than the inbox of an agent may hold.
+    fn is_full(&self, to: Party, entry: &LetterEntry) -> bool {
+        let allowed = |quota| self.allowed(to.scope, quota);
+        let most = (allowed(Quota::PendingEntries), allowed(Quota::PendingBytes));
+        let inbox = self.agents.get(&(to.scope, to.agent));
+        inbox.is_some_and(|inbox| inbox.is_full_for(entry.body.len(), most))
+    }
+
     fn put_letter(&mut self, letter: &NewLetter, entry: &LetterEntry, now: Timestamp) -> Put {
         let is_it = |row: &&LetterRow| {
             row.new.from == letter.from
@@ -118,7 +126,10 @@ impl State {
             Ok(hop) => hop,
             Err(refused) => return refused,
         };
-        let due_at = letter.when.filter(|when| *when > now);
+        let due_at = letter.when;
+        if due_at.is_none_or(|due| due <= now) && self.is_full(letter.to, entry) {
+            return Put::Full;
+        }
         let mut row = LetterRow {
             new: letter.clone(),
             entry: due_at.map(|_| entry.clone()),
@@ -163,21 +174,22 @@ impl Letters for Memory {
         Ok(put)
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<LetterEntry>, StoreError> {
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError> {
         let mut state = self.lock();
-        let Some(nth) =
-            state.letters.iter().position(|row| row.new.to == to && row.new.id == letter)
-        else {
-            return Ok(None);
+        let its = |row: &LetterRow| row.new.to == to && row.new.id == letter;
+        let Some(nth) = state.letters.iter().position(its) else { return Ok(Due::Nothing) };
+        let row = &state.letters[nth];
+        let Some(entry) = row.entry.clone().filter(|_| state.may_write(row.new.from, to)) else {
+            return Ok(Due::Nothing);
         };
-        if !state.may_write(state.letters[nth].new.from, to) {
-            return Ok(None);
+        if state.is_full(to, &entry) {
+            return Ok(Due::Full);
         }
         let row = &mut state.letters[nth];
         if row.state == LetterState::Scheduled {
             row.state = LetterState::Put;
         }
-        Ok(row.entry.clone())
+        Ok(Due::Entry(entry))
     }
 
     async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError> {

@@ -20,7 +20,7 @@ use super::super::{Clocks, Schedule, StoreTime};
 use crate::by_callback::ByCallback;
 use crate::fire::{Claimed, End};
 use crate::job::{Arm, FireAt, JobId, Policies, Target};
-use crate::outcome::{Deliver, Outcome};
+use crate::outcome::{Deliver, Outcome, Telling};
 use crate::store::{Armed, Cancelled, Claims, FireEntry, Report, Store, Unarmed};
 
 pub(super) const CALLBACK: &str = "https://agent.example.org";
@@ -241,9 +241,12 @@ impl ByCallback for Agents {
 
 #[async_trait]
 impl Deliver for Agents {
-    async fn entry(&self, _: &Claimed, words: &str) -> Result<Option<FireEntry>, StoreError> {
+    async fn telling(&self, _: &Claimed, words: &str) -> Result<Telling, StoreError> {
         let (bot, chat_id) = (BotId::from_uuid(Uuid::nil()), "cron:job".to_owned());
-        Ok((!words.is_empty()).then(|| FireEntry { bot, chat_id, body: words.into() }))
+        if words.is_empty() {
+            return Ok(Telling::Came(Outcome::Refused("nothing to say".to_owned())));
+        }
+        Ok(Telling::Put(FireEntry { bot, chat_id, body: words.into() }))
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {

@@ -1,6 +1,7 @@
 //! What managing an agent's reach needs besides.
 
 use async_trait::async_trait;
+use nightdesk_courier::Party;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::{Managing, OnBot, OpenBot, ReachOf};
 use nightdesk_types::{AgentId, BotId, GatewayId, StoreError, TenantScope};
@@ -81,6 +82,9 @@ impl Managing for Memory {
         row.relevance.clear();
         state.link_codes.retain(|_, row| !row.is_of(scope, agent));
         state.cancel_jobs((scope, agent), now);
+        let is_its = |party: &Party| (party.scope, party.agent) == (scope, agent);
+        state.letter_grants.retain(|(party, _), _| !is_its(party));
+        state.letter_hooks.retain(|_, (party, _)| !is_its(party));
         state.forget_reach(|on| (on.scope, on.agent) == (scope, agent));
         for client in state.clients.values_mut().filter(|row| row.is_of(scope, agent)) {
             client.revoked = true;

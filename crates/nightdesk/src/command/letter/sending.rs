@@ -1,0 +1,114 @@
+//! Sending: a letter is written down, and the desk that runs elsewhere puts it.
+//!
+//! Nobody here can ring for it. So it is due now, and the schedule, which looks for what is due all the time, puts it and rings
+//! on whichever node has the agent's line.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use nightdesk_courier::{
+    Kind, Letter, LetterState, Letters, NewLetter, Party, Put, Route, fresh_id,
+};
+use nightdesk_desk::letters;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::{
+    EXCHANGE_WAIT_MAX, LETTER_BYTES_MAX, LETTER_PUT_LOOKED_EVERY, LETTER_PUT_WAIT,
+    REPLY_LOOKED_EVERY,
+};
+use nightdesk_types::{Actor, Clock, LetterId, SystemClock, Timestamp};
+use tokio::time::{Instant, sleep};
+
+use super::shown;
+use crate::ui::Answer;
+
+/// A letter that the desk is to put now.
+pub(super) fn letter(
+    from: Party,
+    to: Party,
+    wait: Option<Duration>,
+    dispatch_id: Option<String>,
+) -> anyhow::Result<NewLetter> {
+    ensure!(
+        wait.is_none_or(|wait| wait <= EXCHANGE_WAIT_MAX),
+        "a reply is waited for {}s at most",
+        EXCHANGE_WAIT_MAX.as_secs()
+    );
+    let dispatch_id = dispatch_id.unwrap_or_else(fresh_id);
+    Ok(NewLetter {
+        id: fresh_id().parse().context("an id could not be made")?,
+        from,
+        to,
+        correlation_id: wait.map(|_| dispatch_id.clone()),
+        dispatch_id,
+        route: Route::Deliver,
+        kind: Kind::Augment,
+        session: None,
+        when: Some(SystemClock::started().now()),
+        wait,
+    })
+}
+
+/// Writes a letter down and waits until the desk put it, and for the reply if one is wanted.
+pub(super) async fn send(
+    pg: &Pg,
+    letter: &NewLetter,
+    (from, words): (&str, &str),
+) -> anyhow::Result<Answer> {
+    ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
+    let entry = letters::entry(letter, (from, words), None);
+    let entry = entry.context("no client could take what it says; say something else")?;
+    let id = match pg.put(letter, &entry).await? {
+        Put::Stored { .. } | Put::Kept => letter.id,
+        Put::Duplicate(before) => before.id,
+        Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
+        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),
+        Put::TooManyHops => bail!("the agent answers letters with letters; wait for five minutes"),
+        Put::Full => bail!(
+            "the agent's inbox is full; `nightdesk inbox list` shows what waits, and `nightdesk \
+             tenant quota` lets more wait"
+        ),
+    };
+    let found = put(pg, letter, id).await?;
+    let found = if found.reply_by.is_some() { settled(pg, letter.from, id).await? } else { found };
+    Ok(Answer::One(shown::letter(&found)))
+}
+
+/// Has the desk put a letter that it did not put yet, and waits a moment for it.
+async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter> {
+    let mut found = look(pg, letter.from, id).await?;
+    if found.state == LetterState::Scheduled {
+        arm(pg, letter.to, id, found.due_at.unwrap_or(found.sent_at)).await?;
+    }
+    let until = Instant::now() + LETTER_PUT_WAIT;
+    while found.state == LetterState::Scheduled && Instant::now() < until {
+        sleep(LETTER_PUT_LOOKED_EVERY).await;
+        found = look(pg, letter.from, id).await?;
+    }
+    Ok(found)
+}
+
+/// Arms the job that puts a letter. That somebody sent it is told; how it gets there is not.
+async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
+    let arm = letters::arming(id, when).context("the letter has no id that can be armed")?;
+    let scope = to.scope.by(Actor::Desk);
+    nightdesk_schedule::Store::arm(pg, scope, to.agent, &arm).await?;
+    Ok(())
+}
+
+/// A letter when nobody waits for its reply any more.
+async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
+    loop {
+        let found = look(pg, from, id).await?;
+        let is_over = matches!(found.state, LetterState::Replied | LetterState::TimedOut);
+        let waits = found.state == LetterState::Put
+            || found.reply_by.is_some_and(|by| SystemClock::started().now() < by);
+        if is_over || !waits {
+            return Ok(found);
+        }
+        sleep(REPLY_LOOKED_EVERY).await;
+    }
+}
+
+async fn look(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
+    pg.letter(from, id).await?.context("the letter is gone")
+}
