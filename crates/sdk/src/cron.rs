@@ -41,7 +41,6 @@ mod store;
 mod memory;
 mod file;
 mod settings;
-mod login;
 mod calls;
 mod keys;
 mod token;
@@ -50,17 +49,16 @@ mod arming;
 mod runs;
 mod door;
 
+pub use crate::asking::{BadSettings, CallError, Login};
 pub use book::Book;
-pub use calls::CallError;
 pub use file::File;
 pub use job::{BadJob, Job, Overlap};
-pub use login::Login;
 pub use memory::Memory;
 pub use nightdesk_types::Timestamp;
 pub use provider::{CronError, Fired, Provider, Reconciled};
 pub use runs::Fire;
 pub use schedule::{BadSchedule, Schedule};
-pub use settings::{BadSettings, Settings};
+pub use settings::Settings;
 pub use store::{Store, StoreError};
 
 #[cfg(test)]

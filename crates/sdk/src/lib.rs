@@ -17,8 +17,12 @@ mod tls;
 mod upgrade;
 mod socket;
 pub mod wake;
+#[cfg(feature = "asking")]
+mod asking;
 #[cfg(feature = "cron")]
 pub mod cron;
+#[cfg(feature = "peers")]
+pub mod peers;
 
 pub use agent::{Agent, AgentError};
 pub use busy::Busy;

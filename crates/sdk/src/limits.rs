@@ -82,6 +82,18 @@ pub(crate) const CALL_HEADERS_MAX: usize = 32;
 /// How long to wait when no connection can be accepted, as when descriptors run out.
 pub(crate) const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
+/// How long a call to the desk may take, from the first packet to the last.
+#[cfg(feature = "asking")]
+pub(crate) const ASK_WAIT: Duration = Duration::from_secs(15);
+
+/// The longest answer that is read from a desk.
+#[cfg(feature = "asking")]
+pub(crate) const ANSWER_BYTES_MAX: usize = 512 * 1024;
+
+/// An access token is replaced when it is good for no longer than this.
+#[cfg(feature = "asking")]
+pub(crate) const TOKEN_RENEWED_BEFORE: Duration = Duration::from_mins(2);
+
 /// Writing one frame takes at most this long, or the line is dead. Four megabytes on a slow
 /// line take a while.
 pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(30);

@@ -16,6 +16,7 @@ mod discord;
 mod telegram;
 mod ticking;
 mod letters;
+mod peers;
 mod shelf;
 mod time;
 mod trace;

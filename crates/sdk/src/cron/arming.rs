@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tokio::time::{sleep, timeout};
 
-use super::calls::CallError;
 use super::limits::{AGAIN_FIRST, AGAIN_TOP, CALL_WAIT};
 use super::plan::plan;
 use super::provider::{Cron, CronError, Reconciled};
 use super::store::change;
+use crate::asking::CallError;
 
 impl Cron {
     /// Has the next fire of a job armed, if one is to come. What cannot be told in time is told

@@ -1,23 +1,19 @@
 //! Calls: what is asked of the desk, each within its time.
 
-use std::error::Error;
 use std::time::Duration;
 
 use nightdesk_protocol::http::cron::{Armed, Cancel, List};
-use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use reqwest::Method;
 use serde::Serialize;
 
 use super::book::{Due, written};
 use super::job::Overlap;
-use super::limits::ANSWER_BYTES_MAX;
-use super::login::Pass;
+use crate::asking::{Asking, CallError};
 
 /// The desk, as far as jobs go.
 pub(super) struct Calls {
-    client: Client,
-    desk: String,
+    asking: Asking,
     callback: Option<String>,
-    pass: Pass,
 }
 
 /// `POST …/provision`. What the contract does not know is left out where it says nothing.
@@ -56,29 +52,9 @@ pub(super) struct Done<'a> {
     pub(super) note: Option<&'a str>,
 }
 
-/// Why the desk did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// No answer came.
-    #[error("could not {0}: the desk did not answer")]
-    Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
-    /// It said no.
-    #[error("could not {0}: the desk answered with {1}")]
-    Refused(&'static str, u16),
-    /// What it said cannot be read.
-    #[error("could not {0}: the desk's answer cannot be read")]
-    Unreadable(&'static str),
-}
-
 impl Calls {
-    pub(super) const fn new(
-        client: Client,
-        desk: String,
-        callback: Option<String>,
-        pass: Pass,
-    ) -> Self {
-        Self { client, desk, callback, pass }
+    pub(super) const fn new(asking: Asking, callback: Option<String>) -> Self {
+        Self { asking, callback }
     }
 
     /// Arms a job for its next time, or moves it there.
@@ -130,7 +106,6 @@ impl Calls {
         self.call(what, Method::POST, path, Some(body)).await.map(drop)
     }
 
-    /// Asks; and once more with another token if the one that was shown is not good any more.
     async fn call(
         &self,
         what: &'static str,
@@ -138,40 +113,7 @@ impl Calls {
         path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<Vec<u8>, CallError> {
-        let url = format!("{}/api/agent-cron/{path}", self.desk);
-        let ask = || {
-            let asked = self.client.request(method.clone(), &url);
-            match &body {
-                Some(body) => asked.header("content-type", "application/json").body(body.clone()),
-                None => asked,
-            }
-        };
-        let token = self.pass.token(&self.client).await?;
-        let answered = answer(what, ask().bearer_auth(token.expose())).await;
-        if !matches!(answered, Err(CallError::Refused(_, 401))) || !self.pass.forget(&token).await {
-            return answered;
-        }
-        let token = self.pass.token(&self.client).await?;
-        answer(what, ask().bearer_auth(token.expose())).await
+        let path = format!("/api/agent-cron/{path}");
+        self.asking.ask(what, method, &path, body).await?.yes(what)
     }
-}
-
-/// The body of an answer that is a yes.
-pub(super) async fn answer(
-    what: &'static str,
-    asked: RequestBuilder,
-) -> Result<Vec<u8>, CallError> {
-    let lost = |error: reqwest::Error| CallError::Unanswered(what, error.without_url().into());
-    let mut response = asked.send().await.map_err(lost)?;
-    if !response.status().is_success() {
-        return Err(CallError::Refused(what, StatusCode::as_u16(&response.status())));
-    }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(lost)? {
-        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(CallError::Unreadable(what));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }

@@ -10,10 +10,10 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::arming::warn;
-use super::calls::answer;
 use super::limits::{
     KEYS_FRESH_FOR, KEYS_MAX, KEYS_READ_EVERY, KEYS_STALE_FOR, KEYS_WAIT, KID_BYTES_MAX,
 };
+use crate::asking::answer;
 
 /// How long the number of an RSA key of 2,048 to 4,096 bits is, as base64.
 const RSA_CHARS: std::ops::RangeInclusive<usize> = 342..=683;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub(super) use crate::limits::ASK_WAIT as CALL_WAIT;
+
 /// The shortest and the longest time between two fires of an interval.
 pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
 pub(super) const EVERY_MAX: Duration = Duration::from_hours(366 * 24);
@@ -39,15 +41,6 @@ pub(super) const LOCK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The longest file of jobs.
 pub(super) const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// How long a call to the desk may take, from the first packet to the last.
-pub(super) const CALL_WAIT: Duration = Duration::from_secs(15);
-
-/// The longest answer that is read from a desk.
-pub(super) const ANSWER_BYTES_MAX: usize = 512 * 1024;
-
-/// An access token is replaced when it is good for no longer than this.
-pub(super) const TOKEN_RENEWED_BEFORE: Duration = Duration::from_mins(2);
 
 /// The longest fire token that is looked at.
 pub(super) const FIRE_TOKEN_BYTES_MAX: usize = 16 * 1024;

@@ -10,16 +10,16 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::book::{Came, Claim};
-use super::calls::{CallError, Calls};
+use super::calls::Calls;
 use super::door;
 use super::job::{BadJob, Job};
 use super::keys::Keys;
 use super::limits::{JOBS_MAX, RUNS_MAX};
-use super::login::Pass;
 use super::runs::{Fire, Work, work};
-use super::settings::{BadSettings, Checked, Settings};
+use super::settings::{Checked, Settings};
 use super::store::{Store, StoreError, change};
 use super::token::Wanted;
+use crate::asking::{Asking, BadSettings, CallError, Pass};
 
 /// Has an agent's jobs kept by its desk, and runs them when they are due. When it is dropped, the
 /// runs under way are dropped with it; [`rest`](Self::rest) waits for them.
@@ -118,15 +118,11 @@ impl Provider {
         work: Work,
     ) -> Self {
         let Checked { desk, issuer, audience, callback, login, client } = settings;
+        let pass = Pass::new(login, &desk, Arc::clone(&clock));
         let cron = Arc::new(Cron {
             keys: Keys::new(client.clone(), &desk),
             wanted: Wanted { issuer, audience },
-            calls: Calls::new(
-                client,
-                desk.clone(),
-                callback,
-                Pass::new(login, &desk, Arc::clone(&clock)),
-            ),
+            calls: Calls::new(Asking::new(client, desk, pass), callback),
             clock,
             store,
             work,

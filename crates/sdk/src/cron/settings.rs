@@ -1,10 +1,8 @@
 //! Settings: which desk, for which agent, and where that is called.
 
-use reqwest::{Client, Url, redirect};
+use reqwest::Client;
 
-use super::limits::CALL_WAIT;
-use super::login::Login;
-use crate::tls;
+use crate::asking::{BadSettings, Login, address, client};
 
 /// Which desk keeps an agent's jobs, and how the agent is told that one is due.
 ///
@@ -58,20 +56,13 @@ impl Settings {
         if !self.login.is_whole() {
             return Err(BadSettings::Login);
         }
-        let roots = tls::roots(&self.trusted).ok_or(BadSettings::Certificates)?;
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls::config(roots))
-            .timeout(CALL_WAIT)
-            // Where the desk is, its settings say; a token goes nowhere else.
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .build();
+        let client = client(&self.trusted)?;
         Ok(Checked {
             issuer: self.issuer.unwrap_or_else(|| desk.clone()),
             audience: format!("agent:{}", self.agent),
             callback: callback.transpose()?,
             login: self.login,
-            client: client.map_err(|_| BadSettings::Certificates)?,
+            client,
             desk,
         })
     }
@@ -86,34 +77,6 @@ pub(super) struct Checked {
     pub(super) callback: Option<String>,
     pub(super) login: Login,
     pub(super) client: Client,
-}
-
-fn address(url: &str) -> Option<String> {
-    let url = url.trim().trim_end_matches('/');
-    let read = Url::parse(url).ok()?;
-    let plain = read.query().is_none() && read.fragment().is_none() && read.username().is_empty();
-    (matches!(read.scheme(), "http" | "https") && plain).then(|| url.to_owned())
-}
-
-/// Why nobody could start with these settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadSettings {
-    /// The desk's URL cannot be called.
-    #[error("not the URL of a desk; write it like https://desk.example, without query or user")]
-    Desk,
-    /// The agent's own URL cannot be called.
-    #[error("not the agent's own URL; write it like https://agent.example, without query or user")]
-    Callback,
-    /// No agent has this id.
-    #[error("not the id of an agent; use the one the desk gave out, without anything before it")]
-    Agent,
-    /// The login lacks a part.
-    #[error("the login lacks its token, its name or its secret; use what the desk gave out")]
-    Login,
-    /// What should be trusted is not a certificate.
-    #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
-    Certificates,
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use reqwest::{Client, header};
 use tokio::sync::Mutex;
 use tokio::time::{Duration, Instant};
 
-use super::calls::{CallError, answer};
-use super::limits::TOKEN_RENEWED_BEFORE;
+use super::{CallError, answer};
+use crate::limits::TOKEN_RENEWED_BEFORE;
 
 /// By what right an agent speaks to its desk. Its `Debug` shows no secret.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Login {
         Self(By::Gateway { name: name.into(), secret: Secret::new(secret) })
     }
 
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         match &self.0 {
             By::Token(token) => !token.expose().is_empty(),
             By::Client(Request::ClientCredentials { client_id, client_secret, .. }) => {
@@ -57,7 +57,7 @@ impl Login {
 }
 
 /// Has an access token at hand.
-pub(super) struct Pass {
+pub(crate) struct Pass {
     login: Login,
     url: String,
     clock: Arc<dyn Clock>,
@@ -71,12 +71,12 @@ struct Kept {
 }
 
 impl Pass {
-    pub(super) fn new(login: Login, desk: &str, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(login: Login, desk: &str, clock: Arc<dyn Clock>) -> Self {
         Self { login, url: format!("{desk}/oauth/token"), clock, kept: Mutex::default() }
     }
 
     /// An access token that is good for a while.
-    pub(super) async fn token(&self, client: &Client) -> Result<Secret, CallError> {
+    pub(crate) async fn token(&self, client: &Client) -> Result<Secret, CallError> {
         let request = match &self.login.0 {
             By::Token(token) => return Ok(token.clone()),
             By::Client(request) => request,
@@ -103,7 +103,7 @@ impl Pass {
     }
 
     /// Forgets a token that was refused. `false`: there is no other to be had.
-    pub(super) async fn forget(&self, refused: &Secret) -> bool {
+    pub(crate) async fn forget(&self, refused: &Secret) -> bool {
         let mut kept = self.kept.lock().await;
         if kept.as_ref().is_some_and(|kept| kept.token == *refused) {
             *kept = None;

@@ -1,0 +1,256 @@
+//! Peers: letters to other agents, and the skills and data that agents of a tenant share.
+//!
+//! An agent that gets a letter finds it in its inbox like any message: `message.content.message.letter` says that it
+//! is one, and [`Message::reply`](crate::Message::reply) answers it. Here is the other side: who sends.
+//!
+//! ```no_run
+//! use std::error::Error;
+//! use std::time::Duration;
+//!
+//! use nightdesk_sdk::peers::{DataQuery, Letter, Login, NewData, NewSkill, Peers, SkillFilter, SkillStatus};
+//!
+//! # async fn ask() -> Result<(), Box<dyn Error>> {
+//! let peers = Peers::new("https://desk.example", Login::gateway("gw-1", "secret"))?;
+//! for known in peers.list_agents().await? {
+//!     println!("{}: {:?}", known.agent.agent_id, known.status);
+//! }
+//! // The same dispatch id again is the same letter, so that this may be repeated.
+//! let question = Letter::to("owl", "How is the weather?").dispatch_id("weather-1");
+//! let reply = peers.exchange(&question, Duration::from_mins(1)).await?;
+//! peers.notify(&Letter::to("owl", &format!("Thank you for {:?}.", reply.content))).await?;
+//!
+//! peers.skill_write(&NewSkill::new("brief", "# Skill: brief\n# Status: Draft\n")).await?;
+//! peers.skill_status("brief", SkillStatus::Approved).await?;
+//! println!("{:?}", peers.skill_list(&SkillFilter::default()).await?);
+//! let kept = peers.data_write(&NewData::new("The kettle is blue.").tag("kitchen")).await?;
+//! println!("{:?} {:?}", peers.data_read(&kept.id).await?, peers.data_query(&DataQuery::new("kettle")).await?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Promise
+//!
+//! Whatever is asked a second time changes nothing and gets the same answer, if a letter has a dispatch id.
+//! Nothing is repeated by itself: whether it may be, [`PeerError::passes`] says.
+
+mod letters;
+mod shelf;
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nightdesk_types::{Clock, SystemClock};
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+pub use letters::Letter;
+pub use nightdesk_protocol::delivery::{
+    AgentDescriptor, AgentStatus, DeliveryReceipt, Kind, Millis, Response, WakeReceipt, When,
+};
+pub use nightdesk_protocol::http::letters::{Agent, Dispatched, Sent, Shown};
+pub use shelf::{
+    Catalogue, Change, DataEntry, DataQuery, DataWritten, NewData, NewSkill, Skill, SkillEntry,
+    SkillFilter, SkillStatus, SkillWritten,
+};
+
+use crate::asking::{Answered, Asking, CallError, Pass, address, client};
+pub use crate::asking::{BadSettings, Login};
+use crate::limits::ASK_WAIT;
+
+/// What an agent asks of its desk about others. Cheap to clone.
+#[derive(Clone)]
+pub struct Peers {
+    asking: Arc<Asking>,
+}
+
+impl fmt::Debug for Peers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Peers")
+    }
+}
+
+/// Why nothing came of what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// No answer came. Perhaps it was done.
+    #[error("could not {0}: the desk did not answer")]
+    Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
+    /// The desk said no.
+    #[error("could not {what}: {detail} ({code}, status {status})")]
+    Refused {
+        /// What was asked.
+        what: &'static str,
+        /// The status of its answer.
+        status: u16,
+        /// Why, for programs: `no-reply`, `letter-refused`, `over-quota`.
+        code: String,
+        /// What to change.
+        detail: String,
+    },
+    /// What it said cannot be read.
+    #[error("could not {0}: the desk's answer cannot be read")]
+    Unreadable(&'static str),
+}
+
+impl PeerError {
+    /// Whether the same may go well later.
+    pub const fn passes(&self) -> bool {
+        match self {
+            Self::Unanswered(..) => true,
+            Self::Refused { status, .. } => matches!(*status, 408 | 429 | 500..=599),
+            Self::Unreadable(_) => false,
+        }
+    }
+}
+
+impl From<CallError> for PeerError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unanswered(what, error) => Self::Unanswered(what, error),
+            CallError::Refused(what, status) => refused(what, status, &[]),
+            CallError::Unreadable(what) => Self::Unreadable(what),
+        }
+    }
+}
+
+/// What a desk says no with.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    code: String,
+    detail: String,
+}
+
+fn refused(what: &'static str, status: u16, body: &[u8]) -> PeerError {
+    let Problem { code, detail } = serde_json::from_slice(body).unwrap_or_default();
+    PeerError::Refused { what, status, code, detail }
+}
+
+impl Peers {
+    /// What an agent asks of the desk at this URL, by this right.
+    ///
+    /// # Errors
+    ///
+    /// Nobody could ask with these settings.
+    pub fn new(desk: impl AsRef<str>, login: Login) -> Result<Self, BadSettings> {
+        Self::trusting(desk, login, [])
+    }
+
+    /// The same, and trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
+    ///
+    /// # Errors
+    ///
+    /// Nobody could ask with these settings.
+    pub fn trusting(
+        desk: impl AsRef<str>,
+        login: Login,
+        certificates: impl AsRef<[u8]>,
+    ) -> Result<Self, BadSettings> {
+        let desk = address(desk.as_ref()).ok_or(BadSettings::Desk)?;
+        if !login.is_whole() {
+            return Err(BadSettings::Login);
+        }
+        let client = client(certificates.as_ref())?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::started());
+        let pass = Pass::new(login, &desk, clock);
+        Ok(Self { asking: Arc::new(Asking::new(client, desk, pass)) })
+    }
+
+    async fn get<T: DeserializeOwned>(
+        &self,
+        what: &'static str,
+        path: &str,
+    ) -> Result<T, PeerError> {
+        read(what, self.asking.ask(what, Method::GET, path, None).await?)
+    }
+
+    /// The same, of something that may not be there.
+    async fn find<T: DeserializeOwned>(
+        &self,
+        what: &'static str,
+        path: &str,
+    ) -> Result<Option<T>, PeerError> {
+        match self.asking.ask(what, Method::GET, path, None).await? {
+            Answered { status: 404, .. } => Ok(None),
+            answered => read(what, answered).map(Some),
+        }
+    }
+
+    async fn post<T: DeserializeOwned>(
+        &self,
+        what: &'static str,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, PeerError> {
+        self.post_within(ASK_WAIT, what, path, body).await
+    }
+
+    async fn post_within<T: DeserializeOwned>(
+        &self,
+        wait: Duration,
+        what: &'static str,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, PeerError> {
+        let body = serde_json::to_vec(body).map_err(|_| PeerError::Unreadable(what))?;
+        let asked = self.asking.ask_within(wait, what, (Method::POST, path), Some(body));
+        read(what, asked.await?)
+    }
+}
+
+fn read<T: DeserializeOwned>(what: &'static str, answered: Answered) -> Result<T, PeerError> {
+    let Answered { status, body } = answered;
+    if !(200..300).contains(&status) {
+        return Err(refused(what, status, &body));
+    }
+    serde_json::from_slice(&body).map_err(|_| PeerError::Unreadable(what))
+}
+
+/// A text as a part of a path, or of a query.
+fn escaped(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
+            // Also a dot: a path of two of them would lead elsewhere.
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        assert_eq!(escaped("brief-1"), "brief-1");
+        assert_eq!(escaped("../a?b"), "%2E%2E%2Fa%3Fb");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_before_anything_is_asked() {
+        let new = |desk: &str, login| Peers::new(desk, login).err();
+        assert_eq!(new("https://desk.example", Login::token("t")), None);
+        assert_eq!(new("desk.example", Login::token("t")), Some(BadSettings::Desk));
+        assert_eq!(new("https://desk.example", Login::token("")), Some(BadSettings::Login));
+        let pem = Peers::trusting("https://desk.example", Login::token("t"), "none").err();
+        assert_eq!(pem, Some(BadSettings::Certificates));
+    }
+
+    #[test]
+    fn an_error_says_whether_it_passes() {
+        let body = br#"{"code":"too-many","detail":"wait"}"#;
+        let cases = [(404, false), (403, false), (429, true), (503, true), (504, true)];
+        for (status, passes) in cases {
+            assert_eq!(refused("ask", status, body).passes(), passes, "{status}");
+        }
+        let said = refused("ask", 429, body).to_string();
+        assert_eq!(said, "could not ask: wait (too-many, status 429)");
+    }
+}
