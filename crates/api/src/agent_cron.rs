@@ -57,9 +57,14 @@ async fn asker(
     from: SocketAddr,
 ) -> Result<Asker, Response> {
     let asker = agent_of(gateways, headers, from).await?;
-    let counted = gateways.desk.limits.allow(What::Job, &asker.1.to_string());
-    let told = |_| problem::TOO_MANY.said("at most six hundred calls a minute for an agent; wait");
-    counted.map(|()| asker).map_err(told)
+    too_often(gateways, What::Job, asker).map_or(Ok(asker), Err)
+}
+
+/// Counts a call of an agent. What it is told if that was one too many.
+pub(crate) fn too_often(gateways: &Gateways, what: What, (_, agent): Asker) -> Option<Response> {
+    let counted = gateways.desk.limits.allow(what, &agent.to_string());
+    let told = |_| problem::TOO_MANY.said("the agent asks too often; wait, and ask for less");
+    counted.err().map(told)
 }
 
 /// The agent for which somebody proved to speak.

@@ -122,7 +122,11 @@ pub(crate) fn too_many() -> Response {
 
 /// Reads a body within its bounds.
 pub(crate) async fn read_body(body: Body) -> Result<Bytes, Response> {
-    match timeout(GATEWAY_BODY_WAIT, to_bytes(body, GATEWAY_BODY_BYTES_MAX)).await {
+    read_up_to(GATEWAY_BODY_BYTES_MAX, body).await
+}
+
+async fn read_up_to(bytes_max: usize, body: Body) -> Result<Bytes, Response> {
+    match timeout(GATEWAY_BODY_WAIT, to_bytes(body, bytes_max)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(_)) => Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long")),
         Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
@@ -131,7 +135,16 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, Response> {
 
 /// Reads a JSON body within its bounds; `wants` says what it should have been.
 pub(crate) async fn read_json<T: DeserializeOwned>(body: Body, wants: &str) -> Result<T, Response> {
-    let body = read_body(body).await?;
+    read_json_up_to(GATEWAY_BODY_BYTES_MAX, body, wants).await
+}
+
+/// The same, of a body that may be so long.
+pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
+    bytes_max: usize,
+    body: Body,
+    wants: &str,
+) -> Result<T, Response> {
+    let body = read_up_to(bytes_max, body).await?;
     // What the parser says may hold a part of the body, and so a token.
     serde_json::from_slice(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, wants))
 }

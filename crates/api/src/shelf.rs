@@ -9,22 +9,20 @@ mod data;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use nightdesk_desk::What;
 use nightdesk_desk::shelf::Asker;
 use nightdesk_shelf::{DataStoreError, SkillStoreError};
 use nightdesk_types::StoreError;
-use nightdesk_types::limits::{GATEWAY_BODY_WAIT, SHELF_BODY_BYTES_MAX};
+use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::agent_cron::agent_of;
-use crate::gateways::{Gateways, refuse, try_later};
+use crate::agent_cron::{agent_of, too_often};
+use crate::gateways::{Gateways, read_json_up_to, try_later};
 use crate::problem;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
@@ -48,13 +46,6 @@ pub(crate) async fn asker(
     too_often(gateways, What::Shelf, asker).map_or(Ok(asker), Err)
 }
 
-/// Counts a call of an agent. What it is told if that was one too many.
-fn too_often(gateways: &Gateways, what: What, (_, agent): Asker) -> Option<Response> {
-    let counted = gateways.desk.limits.allow(what, &agent.to_string());
-    let told = |_| problem::TOO_MANY.said("the agent asks too often; wait, and ask for less");
-    counted.err().map(told)
-}
-
 /// Who asks, and for what; `wants` says what the body should have been.
 async fn asked<T: DeserializeOwned>(
     gateways: &Gateways,
@@ -64,17 +55,8 @@ async fn asked<T: DeserializeOwned>(
 ) -> Result<(Asker, T), Response> {
     let (head, body) = request.into_parts();
     let asker = asker(gateways, &head.headers, from).await?;
-    Ok((asker, read_json(body, wants).await?))
-}
-
-/// Reads a JSON body: a skill is longer than what gateways else have to say.
-async fn read_json<T: DeserializeOwned>(body: Body, wants: &str) -> Result<T, Response> {
-    let body = match timeout(GATEWAY_BODY_WAIT, to_bytes(body, SHELF_BODY_BYTES_MAX)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long")),
-        Err(_) => return Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
-    };
-    serde_json::from_slice(&body).map_err(|_| refuse(StatusCode::BAD_REQUEST, wants))
+    // A skill is longer than what gateways else have to say.
+    Ok((asker, read_json_up_to(SHELF_BODY_BYTES_MAX, body, wants).await?))
 }
 
 /// Why nothing came of what was asked about a skill.

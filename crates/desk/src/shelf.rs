@@ -9,9 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use nightdesk_shelf::{
-    CatalogueFilter, DataStore, DataStoreError, DataWrite, DataWriteRecord, Draft, Kept, Listed,
-    PortableData, QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore,
-    SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo, catalogue, plan,
+    CatalogueFilter, DataStore, DataStoreError, DataWrite, DataWriteRecord, Listed, PortableData,
+    QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore, SkillStoreError,
+    Skills, TenantData, TenantSkills, VersionInfo, catalogue,
 };
 use nightdesk_types::{AgentId, TenantScope};
 use serde::{Deserialize, Serialize};
@@ -117,10 +117,8 @@ impl Shelf {
         (scope, agent): Asker,
         write: &SkillWrite,
     ) -> Result<SkillWritten, SkillStoreError> {
-        let patch = SkillPatch { author: Some(agent.to_string()), ..SkillPatch::default() };
-        if !write.overwrite {
-            self.check_free(scope, write, &patch).await?;
-        }
+        let (author, only_new) = (Some(agent.to_string()), !write.overwrite);
+        let patch = SkillPatch { author, only_new, ..SkillPatch::default() };
         let kept = self.skills(scope).store(&write.name, &write.source, &patch).await?;
         let VersionInfo { name, version, content_hash, status, changed_at, .. } = kept;
         Ok(SkillWritten { name, version, content_hash, status, changed_at })
@@ -169,29 +167,5 @@ impl Shelf {
 
     fn data(&self, (scope, agent): Asker) -> TenantData {
         TenantData::of(Arc::clone(&self.records), scope).written_by(agent)
-    }
-
-    /// Says no if a skill is there that this write would change. Two who write at once are told apart by the
-    /// author lock; one who does so twice has changed their mind.
-    async fn check_free(
-        &self,
-        scope: TenantScope,
-        write: &SkillWrite,
-        patch: &SkillPatch,
-    ) -> Result<(), SkillStoreError> {
-        let found = match self.skills(scope).load(&write.name, None).await {
-            Ok(found) => found,
-            Err(SkillStoreError::SkillNotFound { .. }) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let SkillSource { source, metadata, .. } = found;
-        let kept = Kept { source, author: metadata.author, metadata_bag: metadata.metadata_bag };
-        let approval = self.skills.shelf(scope).await?.approval;
-        let draft = Draft { name: &write.name, source: &write.source, patch };
-        if plan(Some(&kept), draft, &approval)?.changes {
-            let reason = "there is one of that name; say `overwrite` to replace it";
-            return Err(SkillStoreError::conflict(&write.name, reason));
-        }
-        Ok(())
     }
 }

@@ -191,13 +191,8 @@ pub async fn catalogue(
         return Ok(Listed::NotModified { not_modified: true, catalog_version });
     }
     let mut found = Groups::default();
-    for skill in store.query(&wanted(filter)).await? {
-        match store.load(&skill.name, None).await {
-            Ok(skill) => found.sort_in(skill, approval, filter),
-            // Removed in between.
-            Err(SkillStoreError::SkillNotFound { .. }) => {}
-            Err(error) => return Err(error),
-        }
+    for skill in store.sources(&wanted(filter)).await? {
+        found.sort_in(skill, approval, filter);
     }
     Ok(Listed::Full(found.seen_by(filter.audience, version)))
 }

@@ -24,6 +24,20 @@ pub trait SkillStore: Send + Sync {
     /// What is known of the skills that pass, by name. None is an answer.
     async fn query(&self, filter: &SkillFilter) -> Result<Vec<SkillMeta>, SkillStoreError>;
 
+    /// The skills that pass, by name, as they are.
+    async fn sources(&self, filter: &SkillFilter) -> Result<Vec<SkillSource>, SkillStoreError> {
+        let mut found = Vec::new();
+        for skill in self.query(filter).await? {
+            match self.load(&skill.name, None).await {
+                Ok(skill) => found.push(skill),
+                // Removed in between.
+                Err(SkillStoreError::SkillNotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
     /// What is known of one.
     async fn metadata(&self, name: &str) -> Result<SkillMeta, SkillStoreError>;
 

@@ -65,8 +65,13 @@ pub fn plan(
         if said == status { draft.source.to_owned() } else { with_status(draft.source, status) };
     let bag = draft.patch.metadata_bag.as_ref().or_else(|| kept?.metadata_bag.as_ref());
     let planned = Kept { source, author, metadata_bag: bag.cloned() };
+    let changes = kept != Some(&planned);
+    if changes && kept.is_some() && draft.patch.only_new {
+        let reason = "there is one of that name; say `overwrite` to replace it";
+        return Err(SkillStoreError::conflict(draft.name, reason));
+    }
     Ok(Planned {
-        changes: kept != Some(&planned),
+        changes,
         kept: planned,
         status,
         previous_status: had.filter(|had| *had != status),

@@ -1,5 +1,6 @@
 //! A tenant's shelf, as the contract has it: whose it is and who acts stand once, at the beginning.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -78,6 +79,19 @@ impl SkillStore for TenantSkills {
 
     async fn query(&self, filter: &SkillFilter) -> Result<Vec<SkillMeta>, SkillStoreError> {
         page(self.store.skills(self.scope).await?, filter)
+    }
+
+    async fn sources(&self, filter: &SkillFilter) -> Result<Vec<SkillSource>, SkillStoreError> {
+        let mut all: HashMap<String, SkillSource> = self
+            .store
+            .skill_sources(self.scope)
+            .await?
+            .into_iter()
+            .map(|skill| (skill.name.clone(), skill))
+            .collect();
+        let known = all.values().map(|skill| skill.metadata.clone()).collect();
+        let wanted = page(known, filter)?;
+        Ok(wanted.into_iter().filter_map(|skill| all.remove(&skill.name)).collect())
     }
 
     async fn metadata(&self, name: &str) -> Result<SkillMeta, SkillStoreError> {

@@ -166,6 +166,9 @@ pub struct SkillPatch {
     /// What else to note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata_bag: Option<Map<String, Value>>,
+    /// Whether it must leave one alone that is there and another. The contract has no word for it.
+    #[serde(skip)]
+    pub only_new: bool,
 }
 
 /// One, or any of several.

@@ -50,6 +50,9 @@ pub trait Skills: Send + Sync {
     /// What is known of all skills, in no order.
     async fn skills(&self, scope: TenantScope) -> Result<Vec<SkillMeta>, StoreError>;
 
+    /// All skills as they are, in no order.
+    async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError>;
+
     /// What became of a skill, the newest first.
     async fn skill_versions(
         &self,

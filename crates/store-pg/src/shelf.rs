@@ -86,6 +86,28 @@ impl Skills for Pg {
         .await
     }
 
+    async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError> {
+        self.scoped("load skills", scope, move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query_as!(
+                    RevisionRow,
+                    r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version,
+                           r.content_hash, r.status, r.previous_status,
+                           r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
+                       from skills s join skill_revisions r
+                           on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
+                       where s.tenant_id = $1"#,
+                    scope.tenant().uuid()
+                )
+                .fetch_all(connection)
+                .await?;
+                let sources = rows.into_iter().map(|row| Ok(row.newest()?.into_source()));
+                sources.collect()
+            })
+        })
+        .await
+    }
+
     async fn skill_versions(
         &self,
         scope: TenantScope,

@@ -14,7 +14,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{asked, asker, no_skill, too_often};
+use super::{asked, asker, no_skill};
+use crate::agent_cron::too_often;
 use crate::gateways::{Gateways, refuse};
 use crate::problem::Refusals;
 

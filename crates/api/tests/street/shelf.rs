@@ -3,7 +3,9 @@
 use nightdesk_shelf::Approval;
 use nightdesk_shelf::approval::sign::SigningKey;
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post};
-use nightdesk_types::limits::{SHELF_BODY_BYTES_MAX, SHELF_PER_MINUTE, SKILL_BYTES_MAX};
+use nightdesk_types::limits::{
+    CATALOGUES_PER_MINUTE, SHELF_BODY_BYTES_MAX, SHELF_PER_MINUTE, SKILL_BYTES_MAX,
+};
 use nightdesk_types::{AgentId, Clock, SystemClock};
 use serde_json::{Value, json};
 
@@ -216,4 +218,33 @@ async fn bodies_and_calls_have_bounds() {
         assert!(calls < 2 * SHELF_PER_MINUTE, "it may ask for ever");
     }
     assert!(calls >= SHELF_PER_MINUTE - 2, "{calls}");
+}
+
+#[tokio::test]
+async fn the_catalogue_is_asked_for_sixty_times_a_minute() {
+    let street = Street::open().await;
+    let mut calls = 0;
+    while street.get(&street.bearer, "/v1/skills").await.status != 429 {
+        calls += 1;
+        assert!(calls < 2 * CATALOGUES_PER_MINUTE, "it may ask for ever");
+    }
+
+    assert!(calls >= CATALOGUES_PER_MINUTE - 2, "{calls}");
+    assert_eq!(street.get(&street.bearer, "/v1/skills/none").await.status, 404, "the rest is open");
+}
+
+#[tokio::test]
+async fn of_two_who_write_a_new_skill_at_once_one_does() {
+    let street = Street::open().await;
+    for round in 0..20 {
+        let street = &street;
+        let write = |source: String| async move {
+            let body = json!({ "name": format!("brief-{round}"), "source": source });
+            street.post(&street.bearer, "/v1/skills", &body).await.status
+        };
+        let (one, other) = tokio::join!(write(format!("{BRIEF}one")), write(format!("{BRIEF}two")));
+
+        assert_eq!([one, other].into_iter().filter(|status| *status == 200).count(), 1, "{round}");
+        assert!([one, other].contains(&409), "{one} {other}");
+    }
 }

@@ -75,7 +75,8 @@ pub async fn skill_store<H: SkillHarness>(harness: &H) -> Report {
 /// As the runtime's own suite has it: its status in small letters, and a name that is not its file's.
 const SAMPLE: &str = "# Skill: sample\n# Status: draft\n# Description: a sample\n\nt:\n    emit(text=\"hi\")\ndefault: t\n";
 
-const NONE: SkillPatch = SkillPatch { status: None, author: None, metadata_bag: None };
+const NONE: SkillPatch =
+    SkillPatch { status: None, author: None, metadata_bag: None, only_new: false };
 
 fn by(author: &str) -> SkillPatch {
     SkillPatch { author: Some(author.to_owned()), ..NONE }

@@ -62,6 +62,7 @@ through! { nightdesk_shelf::Skills {
     fn put_skill(scope: TenantScope, name: &str, source: &str, patch: &SkillPatch) -> Asked<VersionInfo>;
     fn skill(scope: TenantScope, name: &str, version: Option<&str>) -> Asked<SkillSource>;
     fn skills(scope: TenantScope) -> Vec<SkillMeta>;
+    fn skill_sources(scope: TenantScope) -> Vec<SkillSource>;
     fn skill_versions(scope: TenantScope, name: &str) -> Asked<Vec<VersionInfo>>;
     fn set_skill_status(scope: TenantScope, name: &str, status: SkillStatus) -> Asked<VersionInfo>;
     fn delete_skill(scope: TenantScope, name: &str) -> bool;

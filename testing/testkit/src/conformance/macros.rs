@@ -232,6 +232,7 @@ macro_rules! shelf_store_conformance {
             skills_pass_every_case,
             data_passes_every_case,
             shelves_of_two_tenants_do_not_meet,
+            of_two_new_skills_of_one_name_one_is_kept,
             a_shelf_has_quotas,
             the_oldest_revisions_are_let_go,
             what_is_done_to_skills_is_told,

@@ -16,7 +16,8 @@ use nightdesk_types::{Actor, OverQuota, Quota, StoreError, TenantScope};
 use super::Harness;
 use super::cast::{Cast, tenant};
 
-const NONE: SkillPatch = SkillPatch { status: None, author: None, metadata_bag: None };
+const NONE: SkillPatch =
+    SkillPatch { status: None, author: None, metadata_bag: None, only_new: false };
 
 /// A shelf for each store that the suites of the contract ask for: a tenant's of its own.
 pub struct Shelves<'h> {
@@ -103,6 +104,32 @@ pub async fn shelves_of_two_tenants_do_not_meet(harness: &impl Harness) {
     harness.skills().secure_shelf(bob, &Approval::Secured(key)).await.expect("say who approves");
     assert_eq!(harness.skills().shelf(ann).await.expect("look").approval, Approval::Unsecured);
     skills(ann).update_status("here", SkillStatus::Approved).await.expect("nobody else approves");
+}
+
+/// Of two who write a new skill of one name at once, and mean none that is there, one does.
+pub async fn of_two_new_skills_of_one_name_one_is_kept(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let scope = cast.person("ann").await.scope;
+    let patch = SkillPatch { only_new: true, ..NONE };
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let (skills, patch) = (harness.skills(), patch.clone());
+        tasks.spawn(async move {
+            let source = format!("# Status: Draft\n\nt{number}:\n");
+            skills.put_skill(scope, "brief", &source, &patch).await.expect("an answer").is_ok()
+        });
+    }
+
+    let kept = tasks.join_all().await;
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), 1, "{kept:?}");
+    let skills = harness.skills();
+    let all = skills.skill_sources(scope).await.expect("load");
+    let one = skills.skill(scope, "brief", None).await.expect("load").expect("it is there");
+    assert_eq!(all, std::slice::from_ref(&one), "all at once are each by itself");
+    let same = skills.put_skill(scope, "brief", &one.source, &patch).await.expect("an answer");
+    assert!(same.is_ok(), "the same again is no other");
+    let overwritten = skills.put_skill(scope, "brief", "# Status: Draft\n", &NONE).await;
+    assert!(overwritten.expect("an answer").is_ok());
 }
 
 /// A tenant has no more skills, entries and bytes than it may have; what is removed makes room.

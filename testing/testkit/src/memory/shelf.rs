@@ -140,6 +140,13 @@ impl Skills for Memory {
         Ok(revisions.filter_map(|revisions| revisions.last()).map(Revision::meta).collect())
     }
 
+    async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError> {
+        let state = self.lock();
+        let revisions = state.shelves.get(&scope).into_iter().flat_map(|s| s.skills.values());
+        let newest = revisions.filter_map(|revisions| revisions.last()).cloned();
+        Ok(newest.map(Revision::into_source).collect())
+    }
+
     async fn skill_versions(
         &self,
         scope: TenantScope,
