@@ -2171,14 +2171,15 @@ begin
     select i.from_tenant_id into v_from from letters_in i
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
     perform works_for_both(p_tenant, v_from);
-    update letters l set body = null, seq = p_seq
+    update letters l
+    set body = null, seq = p_seq, state = case l.state when 'scheduled' then 'put' else l.state end
     where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null;
 end
 $$;
 
 ALTER FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT is_full boolean) RETURNS record
+CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_full boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2193,9 +2194,9 @@ begin
         return;
     end if;
     perform works_for_both(p_tenant, v_from);
-    select l.bot_id, l.chat_id, l.body into bot, chat, body from letters l
+    select l.bot_id, l.chat_id, l.body, l.route into bot, chat, body, route from letters l
     where l.tenant_id = v_from and l.letter_id = p_letter
-      -- What was taken back meanwhile is not put.
+      -- What was taken back meanwhile is not handed over.
       and letter_granted(l.tenant_id, l.agent_id, p_tenant, p_agent)
     for update;
     is_full := body is not null and letter_is_too_much(p_tenant, p_agent, octet_length(body));
@@ -2205,7 +2206,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT is_full boolean) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_full boolean) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) RETURNS boolean
     LANGUAGE sql STABLE
@@ -2301,7 +2302,35 @@ $$;
 
 ALTER FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, OUT outcome text, OUT letter uuid, OUT seq bigint) RETURNS record
+CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_tenants uuid[];
+    v_agents  uuid[];
+begin
+    perform works_for(p_tenant);
+    select array_agg(g.peer_tenant), array_agg(g.peer_agent) into v_tenants, v_agents
+    from letter_grants_of(p_tenant, p_agent) as g where g.is_mutual;
+    perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
+    return query
+    select k.tenant, k.agent, k.name, l.session, l.is_busy
+    from (
+        (select a.tenant_id as tenant, a.agent_id as agent, a.name, 0 as of_others from agents a
+        where a.tenant_id = p_tenant order by a.name limit peers_max)
+        union all
+        select g.tenant, g.agent, null, 1 from unnest(v_tenants, v_agents) as g (tenant, agent)
+        order by of_others, name, agent limit peers_max
+    ) as k cross join lateral letter_live(k.tenant, k.agent) as l
+    order by k.of_others, k.name, k.agent;
+end
+$$;
+
+ALTER FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, p_goes_out boolean, OUT outcome text, OUT letter uuid, OUT seq bigint) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -2335,7 +2364,7 @@ begin
         outcome := 'hops';
         return;
     end if;
-    if (p_due is null or p_due <= now_at)
+    if (p_due is null or p_due <= now_at) and not p_goes_out
         and letter_is_too_much(p_to_tenant, p_to_agent, octet_length(p_body)) then
         outcome := 'full';
         return;
@@ -2365,13 +2394,17 @@ begin
         outcome := 'kept';
         return;
     end if;
+    if p_goes_out then
+        outcome := 'noted';
+        return;
+    end if;
     seq := inbox_put_test(p_to_tenant, p_to_agent, p_bot, p_chat, p_body);
     update letters l set seq = letter_put.seq where l.tenant_id = p_tenant and l.letter_id = p_letter;
     outcome := 'stored';
 end
 $$;
 
-ALTER FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, OUT outcome text, OUT letter uuid, OUT seq bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, p_goes_out boolean, OUT outcome text, OUT letter uuid, OUT seq bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) RETURNS record
     LANGUAGE plpgsql
@@ -2408,24 +2441,43 @@ $$;
 
 ALTER FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS SETOF uuid
+CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
 declare
-    v_sent   timestamptz := 'infinity';
-    v_letter uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    v_sent    timestamptz := 'infinity';
+    v_letter  uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    v_letters uuid[];
+    v_tenants uuid[];
 begin
     perform works_for(p_tenant);
     if p_before is not null then
         select l.sent_at, l.letter_id into v_sent, v_letter from letters l
         where l.tenant_id = p_tenant and l.agent_id = p_agent and l.letter_id = p_before;
     end if;
+    select array_agg(o.letter_id), array_agg(distinct o.to_tenant_id) into v_letters, v_tenants
+    from (
+        select l.letter_id, l.to_tenant_id from letters l
+        where l.tenant_id = p_tenant and l.agent_id = p_agent
+          and (l.sent_at, l.letter_id) < (v_sent, v_letter)
+        order by l.sent_at desc, l.letter_id desc limit letters_max
+    ) as o;
+    update letters l set state = 'timed-out'
+    where l.tenant_id = p_tenant and l.letter_id = any (v_letters)
+      and l.state = 'put' and clock_timestamp() >= l.reply_by;
+    perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
     return query
-    select l.letter_id from letters l
-    where l.tenant_id = p_tenant and l.agent_id = p_agent
-      and (l.sent_at, l.letter_id) < (v_sent, v_letter)
-    order by l.sent_at desc, l.letter_id desc limit letters_max;
+    select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
+        l.correlation_id, l.hop, l.state, l.seq,
+        coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
+        l.reply_by, l.reply, l.replied_at
+    from letters l
+        left join inbox_cursors c
+            on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
+    where l.tenant_id = p_tenant and l.letter_id = any (v_letters)
+    order by l.sent_at desc, l.letter_id desc;
 end
 $$;
 

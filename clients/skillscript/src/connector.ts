@@ -128,6 +128,7 @@ function told(payload: DeliveryPayload): Omit<Letter, "op" | "agent"> {
     kind,
     message: kind === "augment" ? payload.content : payload.prompt,
     dispatch_id: meta.dispatch_id,
+    origin: meta.origin,
   };
   if (meta.event_type !== undefined) letter.event_type = meta.event_type;
   if (meta.correlation_id !== undefined) letter.correlation_id = meta.correlation_id;

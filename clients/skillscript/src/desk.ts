@@ -1,4 +1,4 @@
-import type { DeliveryReceipt, Response, WakeReceipt } from "./contract.js";
+import type { DeliveryMeta, DeliveryReceipt, Response, WakeReceipt } from "./contract.js";
 import { DeliveryFailedError, TimeoutError } from "./errors.js";
 import { type Login, proof } from "./login.js";
 
@@ -11,6 +11,7 @@ export interface Letter {
   dispatch_id?: string;
   event_type?: string;
   correlation_id?: string;
+  origin?: DeliveryMeta["origin"];
   when?: "immediate" | number;
   session_id?: string;
   timeout_ms?: number;

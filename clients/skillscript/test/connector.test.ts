@@ -73,6 +73,7 @@ test("hands an augment over, and gives the whole receipt back", async () => {
     kind: "augment",
     message: "hi",
     dispatch_id: "d1",
+    origin: { skill_name: "ping", trigger_kind: "supervisor" },
   });
 });
 

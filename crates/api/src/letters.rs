@@ -17,11 +17,12 @@ use nightdesk_courier::{Cause, ConnectorError, Party};
 use nightdesk_desk::Letters;
 use nightdesk_protocol::http::letters::{Agent, Agents, List, Send, Sent, Shown};
 use nightdesk_types::LetterId;
+use nightdesk_types::limits::LETTER_BODY_BYTES_MAX;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::agent_cron::agent_of;
-use crate::gateways::{Gateways, read_json, try_later};
+use crate::gateways::{Gateways, read_json_up_to, try_later};
 use crate::problem::{self, Refusals};
 
 const WANTS: &str = "send JSON with agent, message, and op: notify, deliver, wake or exchange";
@@ -62,7 +63,7 @@ async fn send(
         Ok(letters) => letters,
         Err(refused) => return refused,
     };
-    let asked: Send = match read_json(body, WANTS).await {
+    let asked: Send = match read_json_up_to(LETTER_BODY_BYTES_MAX, body, WANTS).await {
         Ok(asked) => asked,
         Err(refused) => return refused,
     };
@@ -150,13 +151,10 @@ async fn agents(
 
 /// Who can be written to, and how it stands with each.
 pub(crate) async fn reachable(letters: &Letters) -> Result<Agents, ConnectorError> {
-    let found = letters.list_agents().await?;
-    let mut agents = Vec::with_capacity(found.len());
-    for agent in found {
-        let status = letters.agent_status(&agent.agent_id).await.unwrap_or_default();
-        agents.push(Agent { agent, status });
-    }
-    Ok(Agents { agents })
+    let found = letters.reachable().await?;
+    Ok(Agents {
+        agents: found.into_iter().map(|(agent, status)| Agent { agent, status }).collect(),
+    })
 }
 
 /// What whoever sent a letter is told when it was not handed over.
@@ -180,8 +178,9 @@ fn refused(error: &ConnectorError) -> Response {
         Cause::Full => problem::OVER_QUOTA.said(
             "the agent's inbox is full; send it again with the same dispatch_id when it took some",
         ),
-        Cause::TooFast { .. } => problem::TOO_MANY
-            .said("at most five letters a second from one agent to one other; wait"),
+        Cause::TooFast { .. } => problem::TOO_MANY.said(
+            "at most five letters a second from one agent to one other, and fewer to some; wait",
+        ),
         Cause::Network(_) | Cause::TimedOut | Cause::Status(_) => {
             problem::UNAVAILABLE.said("send it again with the same dispatch_id")
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_protocol::delivery::{Kind, Meta, Millis, WakeOpts};
+use nightdesk_protocol::delivery::{Kind, Meta, Millis, Origin, WakeOpts};
 use nightdesk_types::Clock;
 use nightdesk_types::limits::CONNECTOR_WAIT;
 use tokio::time::timeout;
@@ -29,6 +29,8 @@ pub struct Notify {
     pub event_type: Option<String>,
     /// By what a reply finds who asked.
     pub correlation_id: Option<String>,
+    /// Which skill says it, and how that came to run; who called is the run's to say.
+    pub origin: Option<Origin>,
     /// By these ways alone.
     pub connectors: Option<Vec<String>>,
 }
@@ -91,6 +93,7 @@ impl Dispatcher {
         let dispatch_id = notify.dispatch_id.clone().unwrap_or_else(fresh_id);
         let Notify { event_type, correlation_id, .. } = notify;
         let emit = (dispatch_id.clone(), sent_at);
+        let run = notify.origin.as_ref().map_or_else(|| run.clone(), |origin| run.told_by(origin));
         let meta = run.meta(emit, event_type.as_deref(), correlation_id.as_deref());
         let address = Address::of(&notify.address);
         let mut records = Vec::new();
@@ -102,7 +105,7 @@ impl Dispatcher {
             let (dispatch_id, connector) = (dispatch_id.clone(), name.clone());
             let record =
                 Record { dispatch_id, connector, address: notify.address.clone(), route, came };
-            self.note(run, &record).await;
+            self.note(&run, &record).await;
             records.push(record);
         }
         Dispatched { address: notify.address.clone(), dispatch_id, sent_at, records }

@@ -39,6 +39,8 @@ pub struct NewLetter {
     pub when: Option<Timestamp>,
     /// For how long its sender waits for the reply; `None`: nobody waits.
     pub wait: Option<Duration>,
+    /// Whether it goes out by another way: nothing of it lies in the inbox, full or not.
+    pub goes_out: bool,
 }
 
 /// What an agent finds in its inbox.
@@ -143,6 +145,8 @@ pub enum Put {
     },
     /// It is kept until it is due.
     Kept,
+    /// It is written down, and goes out by another way.
+    Noted,
     /// It was here before: this is what became of it.
     Duplicate(Box<Letter>),
     /// There is no such agent.
@@ -155,15 +159,26 @@ pub enum Put {
     Full,
 }
 
-/// What is to be put for a letter that is due.
+/// What is to be handed over for a letter that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// This, and the letter counts as put from now on.
-    Entry(LetterEntry),
-    /// Nothing yet: the agent's inbox holds as much as it may.
-    Full,
-    /// Nothing: no such letter waits, or it may not be put any more.
-    Nothing,
+pub struct Due {
+    /// What is put, if it goes into the inbox.
+    pub entry: LetterEntry,
+    /// What was asked.
+    pub route: Route,
+    /// Whether the agent's inbox holds as much as it may. If it has room, the letter counts as put.
+    pub is_full: bool,
+}
+
+/// Somebody who can be written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Who, and whose.
+    pub party: Party,
+    /// What it is called; `None`: it is another tenant's, and known by its id alone.
+    pub name: Option<String>,
+    /// Its line, if it is up.
+    pub live: Option<Live>,
 }
 
 /// What came of a reply.

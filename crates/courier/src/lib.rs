@@ -14,10 +14,12 @@ mod address;
 mod connector;
 mod error;
 mod run;
+mod way;
 mod letter;
 mod store;
 mod dispatch;
 mod fresh;
+mod metrics;
 pub mod connectors;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -28,8 +30,10 @@ pub use dispatch::{Dispatched, Dispatcher, Notify, Unhealthy};
 pub use error::{Cause, ConnectorError, is_passing};
 pub use fresh::{fresh_id, hook_key, millis};
 pub use letter::{
-    Due, Grant, Letter, LetterEntry, LetterState, Live, NewLetter, Party, Put, Replied,
+    Due, Grant, Letter, LetterEntry, LetterState, Live, NewLetter, Party, Peer, Put, Replied,
 };
+pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::Kind;
 pub use run::Run;
 pub use store::{Came, Failure, Grants, Hooks, Letters, Receipts, Record, Route, Store};
+pub use way::Way;

@@ -3,9 +3,6 @@
 use nightdesk_protocol::delivery::{Meta, Millis, Origin, TriggerKind};
 use nightdesk_types::TenantScope;
 
-/// How a skill that was given no name is called where it notifies.
-const ANONYMOUS: &str = "(anonymous)";
-
 /// Something that runs and emits letters.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -20,7 +17,7 @@ pub struct Run {
 impl Run {
     /// One that was triggered so, for whoever was proven to call. Nothing else ever says who called.
     pub fn of(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
-        let skill = ANONYMOUS.to_owned();
+        let skill = Origin::ANONYMOUS.to_owned();
         Self { scope, skill, entry: None, trigger, caller, event_type: None }
     }
 
@@ -47,6 +44,18 @@ impl Run {
             entry: Some(entry).filter(|entry| *entry != skill),
             skill,
             event_type: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same, as whoever emits says of itself. Who called stays: that was proven.
+    #[must_use]
+    pub(crate) fn told_by(&self, origin: &Origin) -> Self {
+        let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
+        Self {
+            skill: skill_name.clone(),
+            entry: entry_skill_name.clone().filter(|entry| entry != skill_name),
+            trigger: trigger_kind.clone(),
             ..self.clone()
         }
     }
@@ -106,6 +115,19 @@ mod tests {
         assert_eq!(meta(&run(), None).origin.entry_skill_name, None);
         let back = run().composing("B").composing("C");
         assert_eq!(meta(&back, None).origin.entry_skill_name, None, "the same is not told twice");
+    }
+
+    #[test]
+    fn what_a_runtime_says_of_itself_is_told_and_who_called_is_not_asked() {
+        let said = Origin {
+            skill_name: "A".to_owned(),
+            entry_skill_name: Some("B".to_owned()),
+            trigger_kind: TriggerKind::Other("supervisor".to_owned()),
+            caller_agent_id: Some("somebody".to_owned()),
+        };
+        let want = Origin { caller_agent_id: Some("cc".to_owned()), ..said.clone() };
+
+        assert_eq!(meta(&run().told_by(&said), None).origin, want);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantScope};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ConnectorError;
-use crate::letter::{Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Replied};
+use crate::letter::{Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Peer, Put, Replied};
 
 /// What was asked of a connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,12 @@ pub trait Letters: Send + Sync {
     /// letters that came to its sender lately: nobody is asked about that.
     async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError>;
 
-    /// What is to be put for a letter that is due. Asked again it is the same, until it is known where it lies.
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError>;
+    /// What is to be handed over for a letter that is due. Asked again it is the same, until it is known where it went. `None`:
+    /// there is none that waits, or it may not be handed over any more.
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError>;
 
-    /// A letter that was due lies in the inbox under this number.
-    async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError>;
+    /// A letter that was due lies in the inbox under this number, or went out by another way.
+    async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError>;
 
     /// Takes what an agent says to a letter that came to it: the first that is said in time is the reply. Of a reply and
     /// the end of the wait one counts, and the row says which.
@@ -125,6 +126,9 @@ pub trait Letters: Send + Sync {
         from: Party,
         before: Option<LetterId>,
     ) -> Result<Vec<Letter>, StoreError>;
+
+    /// Whom an agent can write to, at most so many: the tenant's own by name, then those of others if both sides granted it.
+    async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError>;
 
     /// The line of an agent, if it is up.
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError>;

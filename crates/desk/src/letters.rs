@@ -8,14 +8,15 @@ mod chat;
 mod later;
 mod road;
 mod waiting;
+mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_bus::Watchers;
 use nightdesk_courier::{
-    AgentConnector, Came, ConnectorError, Dispatched, Dispatcher, Grant, Letter, Notify, Party,
-    Record, Route, Run, Store, millis,
+    AgentConnector, Came, ConnectorError, Dispatched, Dispatcher, Grant, Letter, Metrics, Notify,
+    Party, Record, Route, Run, Store, Way, millis,
 };
 use nightdesk_protocol::delivery::{
     AgentDescriptor, AgentStatus, DeliveryReceipt, Payload, RequestResponseOpts, Response,
@@ -24,24 +25,33 @@ use nightdesk_protocol::delivery::{
 use nightdesk_register::Caller;
 use nightdesk_types::{LetterId, StoreError, SystemClock, TenantScope};
 
-pub use chat::entry;
+pub use chat::{Told, entry};
 pub(crate) use chat::{is_ours, said};
 pub use later::arming;
 pub(crate) use later::{lies_at, telling_of};
 pub use road::Road;
+pub use ways::{Outlet, Ways};
 
 use crate::Desk;
 
-/// What the road is called among the ways that letters go.
-const ROAD: &str = "road";
-
-/// What letters need: where they are kept, and who waits on this node for replies.
+/// What letters need: where they are kept, who waits on this node for replies, and which ways they go.
 #[derive(Clone)]
 pub struct Courier {
     /// Where they are kept.
     pub store: Arc<dyn Store>,
     /// Who waits.
     pub waits: Watchers,
+    /// The ways of agents whose letters do not go through their inboxes.
+    pub ways: Ways,
+    /// What is counted.
+    pub metrics: Metrics,
+}
+
+impl Courier {
+    /// Letters that are kept there, go these ways, and are waited for here.
+    pub fn new(store: Arc<dyn Store>, waits: Watchers, ways: Ways) -> Self {
+        Self { store, waits, ways, metrics: Metrics::default() }
+    }
 }
 
 impl std::fmt::Debug for Courier {
@@ -73,28 +83,29 @@ impl Letters {
         self.from
     }
 
-    /// Who can be written to: the tenant's own agents, and those of others if both sides granted it.
-    pub async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
-        self.road().await?.list_agents().await
-    }
-
-    /// How it stands with an agent.
-    pub async fn agent_status(&self, address: &str) -> Result<AgentStatus, ConnectorError> {
-        self.road().await?.agent_status(address).await
+    /// Who can be written to, and how it stands with each: the tenant's own agents, and those of others if both sides granted
+    /// it.
+    pub async fn reachable(&self) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+        self.road().await?.reachable().await
     }
 
     /// Sends a letter as its address says: with an `@` the agent is woken with it, otherwise it is handed over.
     pub async fn notify(&self, notify: &Notify) -> Result<Dispatched, ConnectorError> {
         let road = self.road().await?;
         let address = road.canonical(&notify.address).await?;
-        road.may_reach(&address).await?;
+        let way = road.way_to(&address).await.inspect_err(|error| self.refused(error))?;
+        self.desk.courier.metrics.taken(way);
         let run = Run::of(self.from.scope, TriggerKind::Agent, Some(road.called().to_owned()));
         let clock = Arc::new(SystemClock::started());
         let mut dispatcher = Dispatcher::new(Arc::new(Noting(Arc::clone(&self.desk))), clock);
-        let taken = dispatcher.take_on(ROAD, Arc::new(road)).await;
+        let taken = dispatcher.take_on(way.slug(), Arc::new(road)).await;
         // The road is always healthy.
         drop(taken);
-        Ok(dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await)
+        let came = dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await;
+        for record in &came.records {
+            self.desk.courier.metrics.came(way, &record.came);
+        }
+        Ok(came)
     }
 
     /// Hands a payload over, whatever its address looks like.
@@ -102,11 +113,12 @@ impl Letters {
         &self,
         address: &str,
         payload: &Payload,
-    ) -> Result<DeliveryReceipt, ConnectorError> {
-        let came = self.road().await?.deliver(address, payload).await;
+    ) -> Result<(Way, DeliveryReceipt), ConnectorError> {
+        let (road, way) = self.taken(address).await?;
+        let came = road.deliver(address, payload).await;
         let kept = came.clone().map(Came::Delivered);
-        self.note(&payload.meta().dispatch_id, address, Route::Deliver, kept).await;
-        came
+        self.note(&payload.meta().dispatch_id, address, (way, Route::Deliver), kept).await;
+        came.map(|receipt| (way, receipt))
     }
 
     /// Wakes an agent with what is to be told, now or later.
@@ -114,13 +126,14 @@ impl Letters {
         &self,
         address: &str,
         opts: &WakeOpts,
-    ) -> Result<WakeReceipt, ConnectorError> {
-        let came = self.road().await?.wake(address, opts).await;
+    ) -> Result<(Way, WakeReceipt), ConnectorError> {
+        let (road, way) = self.taken(address).await?;
+        let came = road.wake(address, opts).await;
         if let Some(meta) = &opts.meta {
             let kept = came.clone().map(Came::Woken);
-            self.note(&meta.dispatch_id, address, Route::Wake, kept).await;
+            self.note(&meta.dispatch_id, address, (way, Route::Wake), kept).await;
         }
-        came
+        came.map(|receipt| (way, receipt))
     }
 
     /// Has an agent called, with nothing to tell it: it looks at what waits for it.
@@ -141,7 +154,10 @@ impl Letters {
     ) -> Result<Response, ConnectorError> {
         let timeout_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let opts = RequestResponseOpts { timeout_ms };
-        self.road().await?.request_response(address, payload, &opts).await
+        let (road, way) = self.taken(address).await?;
+        let came = road.request_response(address, payload, &opts).await;
+        self.desk.courier.metrics.exchanged(way, &came);
+        came
     }
 
     /// A letter that was sent, and how it stands.
@@ -173,20 +189,40 @@ impl Letters {
         Road::from(&self.desk, self.from).await
     }
 
+    /// Takes a letter on: which way it goes. Whether it may be sent at all is asked on the way.
+    async fn taken(&self, address: &str) -> Result<(Road, Way), ConnectorError> {
+        let (road, courier) = (self.road().await?, &self.desk.courier);
+        let way = if courier.ways.is_empty() {
+            Way::Road
+        } else {
+            road.way_to(address).await.unwrap_or(Way::Road)
+        };
+        courier.metrics.taken(way);
+        Ok((road, way))
+    }
+
+    /// Counts a letter that went no way at all.
+    fn refused(&self, error: &ConnectorError) {
+        let metrics = &self.desk.courier.metrics;
+        metrics.taken(Way::Road);
+        metrics.came(Way::Road, &Came::Failed(error.clone().into()));
+    }
+
     async fn note(
         &self,
         dispatch_id: &str,
         address: &str,
-        route: Route,
+        (way, route): (Way, Route),
         came: Result<Came, ConnectorError>,
     ) {
         let record = Record {
             dispatch_id: dispatch_id.to_owned(),
-            connector: ROAD.to_owned(),
+            connector: way.slug().to_owned(),
             address: address.to_owned(),
             route,
             came: came.unwrap_or_else(|error| Came::Failed(error.into())),
         };
+        self.desk.courier.metrics.came(way, &record.came);
         if let Err(error) = self.desk.courier.store.note(self.from.scope, &record).await {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "what came of a letter is not written down");

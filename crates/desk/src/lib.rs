@@ -52,7 +52,7 @@ pub use context::Overheard;
 pub use explaining::Records;
 pub use files::GiveError;
 pub use hearing::Hearing;
-pub use letters::{Courier, Letters};
+pub use letters::{Courier, Letters, Outlet, Ways};
 pub use limits::{Limits, Raised, What};
 pub use presses::Presses;
 pub use ready::{Readiness, Unready};

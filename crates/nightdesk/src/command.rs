@@ -14,7 +14,7 @@ mod issuer;
 mod keys;
 mod letter;
 mod list;
-mod names;
+pub(crate) mod names;
 mod quota;
 mod reach;
 mod run;

@@ -1,6 +1,7 @@
 //! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
 
 mod issuers;
+mod ways;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -26,6 +27,7 @@ mod keys;
 
 pub(crate) use issuers::{Issuer, Issuing, trusted};
 pub(crate) use keys::read_again;
+pub(crate) use ways::WaySection;
 
 /// Everything an operator can set.
 #[derive(Debug, Deserialize)]
@@ -82,6 +84,9 @@ pub(crate) struct Config {
     /// Who is trusted to vouch for machines besides the desk itself.
     #[serde(default)]
     pub(crate) issuers: Vec<Issuer>,
+    /// By which ways letters go to agents that take none through their inboxes.
+    #[serde(default)]
+    pub(crate) ways: Vec<WaySection>,
 }
 
 /// Where the desk listens. Since 0.1.
@@ -360,6 +365,7 @@ impl Config {
             telegram: TelegramSection::default(),
             issuer: Issuing::default(),
             issuers: Vec::new(),
+            ways: Vec::new(),
         }
     }
 
@@ -392,6 +398,7 @@ impl Config {
         drop(self.telegram.adapter()?);
         keys::check(&self.vault)?;
         trusted(&self.issuers, &self.public_url())?;
+        ways::check(&self.ways, &self.outside)?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
         let urls = [Some(&self.database.url), self.database.migrate_url.as_ref(), redis];
         for url in urls.into_iter().flatten() {
@@ -462,6 +469,11 @@ mod tests {
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
         let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
         assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
+        let [hook, drop, tmux] = config.ways.as_slice() else { panic!("three ways") };
+        assert_eq!(hook.secret_files().count(), 2);
+        assert!(drop.file_drop.is_some() && tmux.tmux.is_some());
+        let hook = hook.webhook.as_ref().unwrap();
+        assert!(hook.wake_url.is_some() && hook.status_url.is_some());
         for key in [
             "[telegram]\n",
             "api_url = ",

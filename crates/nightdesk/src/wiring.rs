@@ -1,5 +1,7 @@
 //! Wiring: the stops, put together.
 
+pub(crate) mod ways;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record,
-    Refusals, Ringer, Sessions, Shelf, Waking, listening, sweep, timekeeping,
+    Refusals, Ringer, Sessions, Shelf, Waking, Ways, listening, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -109,9 +111,10 @@ impl Running {
         let outside = outside(config)?;
         let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
         let who = (register, Arc::new(issuers));
+        let ways = ways::open(config, &who.0, &outside).await?;
         let schedule = Arc::new(schedule(&pg, outside.clone(), &who, &lease));
         let wake = Arc::new(wake(config, &pg, outside)?);
-        let stores = (&pg, (wake, schedule), limits(config, &ringing));
+        let stores = (&pg, (wake, schedule, ways), limits(config, &ringing));
         let adapters = adapters(config, &pg, &webchat)?;
         let street = (&ringing, adapters, media(config, &pg)?);
         let desk = Arc::new(desk(stores, who, &lease, street, &life));
@@ -219,7 +222,7 @@ fn room(
 }
 
 fn desk(
-    (pg, (wake, schedule), limits): (&Arc<Pg>, (Arc<Wake>, Arc<Schedule>), Limits),
+    (pg, (wake, schedule, ways), limits): (&Arc<Pg>, (Arc<Wake>, Arc<Schedule>, Ways), Limits),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, adapters, media): (&Ringing, Adapters, Arc<Media>),
@@ -250,7 +253,7 @@ fn desk(
         waking: Waking::default(),
         schedule,
         shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
-        courier: Courier { store: Arc::<Pg>::clone(pg), waits: ringing.ears.chats().clone() },
+        courier: Courier::new(Arc::<Pg>::clone(pg), ringing.ears.chats().clone(), ways),
         hearing: Hearing::default(),
         presses: Presses::default(),
         overheard: Overheard::default(),

@@ -6,12 +6,12 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_courier::{
-    Due, Letter, LetterEntry, Letters, Live, NewLetter, Party, Put, Receipts, Record, Replied,
-    Route,
+    Due, Letter, LetterEntry, Letters, Live, NewLetter, Party, Peer, Put, Receipts, Record,
+    Replied, Route,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_PAGE_MAX};
-use nightdesk_types::{Actor, BotId, LetterId, Seq, StoreError, TenantScope};
+use nightdesk_types::{Actor, AgentId, BotId, LetterId, Seq, StoreError, TenantId, TenantScope};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ impl Letters for Pg {
             Box::pin(async move {
                 let put = put(&mut *connection, &letter, &entry).await?;
                 let by_hand = letter.from.scope.actor() == Actor::Operator;
-                if by_hand && matches!(put, Put::Stored { .. } | Put::Kept) {
+                if by_hand && matches!(put, Put::Stored { .. } | Put::Kept | Put::Noted) {
                     let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
                     tell(connection, letter.from.scope, Kind::EntryPut, about).await?;
                 }
@@ -39,30 +39,33 @@ impl Letters for Pg {
         .await
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError> {
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
         self.single("look for a letter that is due", move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
-                    r#"select bot, chat, body, is_full as "is_full!" from letter_due($1, $2, $3)"#,
+                    r#"select bot, chat, body, route, is_full as "is_full!"
+                       from letter_due($1, $2, $3)"#,
                     to.scope.tenant().uuid(),
                     to.agent.uuid(),
                     letter.uuid()
                 )
                 .fetch_one(connection)
                 .await?;
-                if row.is_full {
-                    return Ok(Due::Full);
-                }
-                let whole = row.bot.zip(row.chat).zip(row.body);
-                Ok(whole.map_or(Due::Nothing, |((bot, chat_id), body)| {
-                    Due::Entry(LetterEntry { bot: BotId::from_uuid(bot), chat_id, body })
+                let Some(((bot, chat_id), body)) = row.bot.zip(row.chat).zip(row.body) else {
+                    return Ok(None);
+                };
+                let route = row.route.as_deref().and_then(Route::named);
+                Ok(Some(Due {
+                    entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
+                    route: route.ok_or_else(|| misfit("letters", "route"))?,
+                    is_full: row.is_full,
                 }))
             })
         })
         .await
     }
 
-    async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError> {
+    async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
         self.single("note where a letter lies", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
@@ -70,7 +73,7 @@ impl Letters for Pg {
                     to.scope.tenant().uuid(),
                     to.agent.uuid(),
                     letter.uuid(),
-                    seq.get()
+                    seq.map(Seq::get)
                 )
                 .execute(connection)
                 .await?;
@@ -119,38 +122,61 @@ impl Letters for Pg {
     ) -> Result<Vec<Letter>, StoreError> {
         self.single("list letters", move |connection| {
             Box::pin(async move {
-                let ids = sqlx::query_scalar!(
-                    r#"select id as "id!" from letters_page($1, $2, $3, $4) as id"#,
+                let rows = sqlx::query_as!(
+                    LetterRow,
+                    r#"select letter_id as "letter_id!", agent_id as "agent_id!",
+                           to_agent_id as "to_agent_id!", dispatch_id as "dispatch_id!",
+                           route as "route!", kind as "kind!", session, correlation_id,
+                           hop as "hop!", state as "state!", seq, is_acked as "is_acked!",
+                           sent_at as "sent_at!: jiff_sqlx::Timestamp",
+                           due_at as "due_at: jiff_sqlx::Timestamp",
+                           reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
+                           replied_at as "replied_at: jiff_sqlx::Timestamp"
+                       from letters_page($1, $2, $3, $4)"#,
                     from.scope.tenant().uuid(),
                     from.agent.uuid(),
                     before.map(LetterId::uuid),
                     i32::try_from(LETTERS_PAGE_MAX).unwrap_or(i32::MAX)
                 )
-                .fetch_all(&mut *connection)
+                .fetch_all(connection)
                 .await?;
-                let mut letters = Vec::with_capacity(ids.len());
-                for id in ids {
-                    letters.extend(looked_at(connection, from, LetterId::from_uuid(id)).await?);
-                }
-                Ok(letters)
+                rows.into_iter().map(LetterRow::letter).collect()
+            })
+        })
+        .await
+    }
+
+    async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
+        self.single("look whom an agent can write to", move |connection| {
+            Box::pin(async move {
+                let rows = sqlx::query!(
+                    r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
+                       from letter_peers($1, $2, $3)"#,
+                    of.scope.tenant().uuid(),
+                    of.agent.uuid(),
+                    i32::try_from(at_most).unwrap_or(i32::MAX)
+                )
+                .fetch_all(connection)
+                .await?;
+                let peers = rows.into_iter().map(|row| {
+                    let tenant = TenantId::from_uuid(row.tenant);
+                    let is_own = tenant == of.scope.tenant();
+                    let scope = if is_own { of.scope } else { TenantScope::of(tenant) };
+                    Peer {
+                        party: Party { scope, agent: AgentId::from_uuid(row.agent) },
+                        name: row.name,
+                        live: lives(row.session, row.is_busy),
+                    }
+                });
+                Ok(peers.collect())
             })
         })
         .await
     }
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
-        self.single("look for a line", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "select session, is_busy from letter_live(works_for($1), $2)",
-                    party.scope.tenant().uuid(),
-                    party.agent.uuid()
-                )
-                .fetch_one(connection)
-                .await?;
-                let busy = row.is_busy.unwrap_or_default();
-                Ok(row.session.map(|session| Live { session, is_busy: busy }))
-            })
+        self.scoped("look for a line", party.scope, move |connection| {
+            Box::pin(live(connection, party))
         })
         .await
     }
@@ -174,6 +200,7 @@ async fn put(
             Ok(Put::Stored { seq: Seq::new(seq), live: live(connection, letter.to).await? })
         }
         ("kept", ..) => Ok(Put::Kept),
+        ("noted", ..) => Ok(Put::Noted),
         ("duplicate", Some(id), _) => {
             let before = looked_at(connection, letter.from, LetterId::from_uuid(id)).await?;
             before.map(Box::new).map(Put::Duplicate).ok_or_else(|| misfit("letters", "letter_id"))
@@ -200,7 +227,7 @@ async fn written(
         PutRow,
         r#"select outcome as "outcome!", letter, seq from letter_put(
                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, make_interval(secs => $12), $13, $14,
-               $15, $16, make_interval(secs => $17))"#,
+               $15, $16, make_interval(secs => $17), $18)"#,
         from.scope.tenant().uuid(),
         from.agent.uuid(),
         to.scope.tenant().uuid(),
@@ -217,7 +244,8 @@ async fn written(
         entry.chat_id,
         entry.body,
         i32::try_from(HOPS_MAX).unwrap_or(i32::MAX),
-        HOP_REMEMBERED.as_secs_f64()
+        HOP_REMEMBERED.as_secs_f64(),
+        letter.goes_out
     )
     .fetch_one(connection)
     .await
@@ -231,8 +259,11 @@ async fn live(connection: &mut PgConnection, to: Party) -> sqlx::Result<Option<L
     )
     .fetch_one(connection)
     .await?;
-    let busy = row.is_busy.unwrap_or_default();
-    Ok(row.session.map(|session| Live { session, is_busy: busy }))
+    Ok(lives(row.session, row.is_busy))
+}
+
+fn lives(session: Option<String>, is_busy: Option<bool>) -> Option<Live> {
+    session.map(|session| Live { session, is_busy: is_busy.unwrap_or_default() })
 }
 
 async fn looked_at(

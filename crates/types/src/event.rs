@@ -171,6 +171,22 @@ pub struct Letter {
     pub event_type: Option<String>,
     /// By what its sender knows the reply. If it is there, somebody waits.
     pub correlation_id: Option<String>,
+    /// Which skill sent it, if that was said.
+    pub origin: Option<LetterOrigin>,
+}
+
+/// Which skill sent a letter, by its own word; who called is what was proven.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LetterOrigin {
+    /// The skill that emitted it.
+    pub skill_name: String,
+    /// The skill with which it all began, if that is another.
+    pub entry_skill_name: Option<String>,
+    /// How that one came to run.
+    pub trigger_kind: String,
+    /// Who had it run.
+    pub caller_agent_id: Option<String>,
 }
 
 /// A platform's request as the agent gets to see it: verified, and without what acts on the
@@ -332,12 +348,26 @@ impl Message {
 
 impl Letter {
     fn clean(&mut self) {
-        let Self { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id } =
-            self;
+        let Self { letter_id, from, dispatch_id, kind, session_id, event_type, .. } = self;
         for text in [letter_id, from, dispatch_id, kind] {
             without_nul(text);
         }
-        for text in [session_id, event_type, correlation_id] {
+        for text in [session_id, event_type, &mut self.correlation_id] {
+            cut(text, SHORT_TEXT_BYTES_MAX);
+        }
+        if let Some(origin) = &mut self.origin {
+            origin.clean();
+        }
+    }
+}
+
+impl LetterOrigin {
+    fn clean(&mut self) {
+        let Self { skill_name, entry_skill_name, trigger_kind, caller_agent_id } = self;
+        for text in [skill_name, trigger_kind] {
+            without_nul(text);
+        }
+        for text in [entry_skill_name, caller_agent_id] {
             cut(text, SHORT_TEXT_BYTES_MAX);
         }
     }

@@ -11,7 +11,7 @@ use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
     Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
-    Record, Refusals, Ringer, Shelf, Waking, sweep, timekeeping,
+    Record, Refusals, Ringer, Shelf, Waking, Ways, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -138,7 +138,7 @@ impl Parts {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
-            courier: Courier { store: self.store(), waits: self.ears.chats().clone() },
+            courier: Courier::new(self.store(), self.ears.chats().clone(), Ways::default()),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

@@ -16,7 +16,7 @@ use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
     Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
-    Record, Refusals, Ringer, Shelf, Waking, listening, timekeeping,
+    Record, Refusals, Ringer, Shelf, Waking, Ways, listening, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -464,7 +464,7 @@ impl Rooms<'_> {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(store(), store()),
-            courier: Courier { store: store(), waits: ears.chats().clone() },
+            courier: Courier::new(store(), ears.chats().clone(), Ways::default()),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

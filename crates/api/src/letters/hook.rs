@@ -50,7 +50,8 @@ pub(super) async fn deliver(
         return gateways.unauthorized(from, how);
     }
     let tasks = gateways.desk.tasks.clone();
-    let kept = async move { letters.deliver(&body.agent_id, &body.payload).await };
+    let kept =
+        async move { letters.deliver(&body.agent_id, &body.payload).await.map(|(_, kept)| kept) };
     match tasks.spawn(kept).await {
         Ok(Ok(receipt)) => Json(receipt).into_response(),
         Ok(Err(error)) => refused(&error),
@@ -85,7 +86,7 @@ pub(super) async fn wake(
     let tasks = gateways.desk.tasks.clone();
     let woken = async move {
         match &body.opts.context {
-            Some(_) => letters.wake(&body.agent_id, &body.opts).await,
+            Some(_) => letters.wake(&body.agent_id, &body.opts).await.map(|(_, woken)| woken),
             None => letters.rouse(&body.agent_id, body.opts.session_id.as_deref()).await,
         }
     };

@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use nightdesk_courier::{ConnectorError, Notify, fresh_id};
 use nightdesk_desk::Letters;
-use nightdesk_protocol::delivery::{Meta, Origin, Payload, TriggerKind, WakeOpts};
+use nightdesk_protocol::delivery::{Meta, Origin, Payload, WakeOpts};
 use nightdesk_protocol::http::letters::{Op, Send, Sent};
 use nightdesk_types::limits::EXCHANGE_WAIT;
 
 use super::shown::{delivered, dispatched, woken};
-
-/// How what an agent sends by itself is called where skills are named.
-const ANONYMOUS: &str = "(anonymous)";
 
 /// Sends a letter, and says what came of it.
 pub(crate) async fn send(letters: &Letters, asked: Send) -> Result<Sent, ConnectorError> {
@@ -49,6 +46,7 @@ fn notify(send: Send, dispatch_id: &str) -> Notify {
         kind: send.kind,
         event_type: send.event_type,
         correlation_id: send.correlation_id,
+        origin: send.origin,
         connectors: None,
     }
 }
@@ -63,10 +61,8 @@ fn meta(letters: &Letters, send: &Send, dispatch_id: &str) -> Meta {
         dispatch_id: dispatch_id.to_owned(),
         sent_at: letters.now(),
         origin: Origin {
-            skill_name: ANONYMOUS.to_owned(),
-            entry_skill_name: None,
-            trigger_kind: TriggerKind::Agent,
             caller_agent_id: Some(letters.from().agent.to_string()),
+            ..send.origin.clone().unwrap_or_else(|| Origin::anonymous(None))
         },
         event_type: send.event_type.clone(),
         correlation_id: send.correlation_id.clone(),

@@ -1,13 +1,10 @@
 //! Letters and receipts as they are shown.
 
-use nightdesk_courier::{Came, Letter, Record, Route};
+use nightdesk_courier::{Came, Letter, Record, Route, Way};
 use nightdesk_desk::Letters;
 use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, WakeReceipt};
 use nightdesk_protocol::http::letters::{Dispatched, Shown};
 use nightdesk_types::{LetterId, StoreError, Timestamp};
-
-/// What the road is called among the ways that letters go.
-const ROAD: &str = "road";
 
 /// A letter with what came of it.
 pub(super) async fn looked_up(
@@ -57,12 +54,12 @@ pub(super) fn dispatched(record: &Record) -> Dispatched {
     }
 }
 
-pub(super) fn delivered(receipt: DeliveryReceipt) -> Dispatched {
-    Dispatched { delivered: Some(receipt), ..by(ROAD, Route::Deliver) }
+pub(super) fn delivered((way, receipt): (Way, DeliveryReceipt)) -> Dispatched {
+    Dispatched { delivered: Some(receipt), ..by(way.slug(), Route::Deliver) }
 }
 
-pub(super) fn woken(receipt: WakeReceipt) -> Dispatched {
-    Dispatched { woken: Some(receipt), ..by(ROAD, Route::Wake) }
+pub(super) fn woken((way, receipt): (Way, WakeReceipt)) -> Dispatched {
+    Dispatched { woken: Some(receipt), ..by(way.slug(), Route::Wake) }
 }
 
 fn by(connector: &str, route: Route) -> Dispatched {

@@ -7,8 +7,8 @@ use nightdesk_courier::{Grants as _, Hooks as _, Party};
 use nightdesk_testkit::desk::{
     Answered, Household, TestDesk, TestGateway, get, post, upgrade_token_at,
 };
-use nightdesk_types::Clock;
-use nightdesk_types::limits::HOPS_MAX;
+use nightdesk_types::limits::{HOPS_MAX, LETTER_BODY_BYTES_MAX, LETTER_BYTES_MAX};
+use nightdesk_types::{Clock, Quota};
 use serde_json::{Value, json};
 
 /// A desk with two agents of one tenant.
@@ -345,4 +345,77 @@ async fn the_examples_bare_wake_calls_and_ours_carries_its_context() {
     assert_eq!(bob.hear_frame("inbound").await["event"]["text"], "get up");
     let status = format!("/v1/webhook/{secret}/status");
     assert_eq!(get(at, &status, &[]).await.status, 204);
+}
+
+#[tokio::test]
+async fn which_skill_sent_a_letter_is_told_by_every_op_and_who_called_is_not_asked() {
+    let street = street().await;
+    let mut bob = street.up(&street.bob).await;
+    let origin = json!({
+        "skill_name": "brief", "entry_skill_name": "morning", "trigger_kind": "supervisor",
+        "caller_agent_id": "somebody",
+    });
+    for op in ["notify", "deliver", "wake"] {
+        let body = json!({ "op": op, "agent": "bob", "message": op, "origin": origin });
+        assert_eq!(street.send(&street.ann, &body).await.status, 200, "{op}");
+        let entry = bob.hear_frame("inbound").await;
+        let told = &entry["event"]["letter"]["origin"];
+        assert_eq!(
+            (&told["skill_name"], &told["trigger_kind"]),
+            (&origin["skill_name"], &origin["trigger_kind"]),
+            "{op}"
+        );
+        assert_eq!(
+            (&told["entry_skill_name"], &told["caller_agent_id"]),
+            (&json!("morning"), &json!("ann")),
+            "{op}"
+        );
+        bob.ack(&entry["bufferId"]).await;
+    }
+    let long = json!({ "agent": "bob", "origin": { "skill_name": "x".repeat(257), "trigger_kind": "cron" } });
+    let refused = street.send(&street.ann, &long).await.json();
+    assert_eq!(refused["dispatched"][0]["cause"], "client_validation", "{refused}");
+}
+
+#[tokio::test]
+async fn a_full_inbox_refuses_a_letter_by_its_own_name() {
+    let street = street().await;
+    let store = street.desk.register.store();
+    store.set_quota(street.bob.scope, Quota::PendingEntries, 1).await.expect("a quota");
+    let body = |op: &str| json!({ "op": op, "agent": "bob", "message": "hi" });
+
+    assert_eq!(street.send(&street.ann, &body("deliver")).await.status, 200);
+    let told = street.send(&street.ann, &body("notify")).await.json();
+    assert_eq!(told["dispatched"][0]["cause"], "full", "{told}");
+    let refused = street.send(&street.ann, &body("deliver")).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("over-quota")));
+    assert_eq!(street.waiting(&street.bob).await, 1);
+}
+
+#[tokio::test]
+async fn a_letter_may_be_as_long_as_it_may_be() {
+    let street = street().await;
+    let body = |words: String| json!({ "op": "deliver", "agent": "bob", "message": words });
+
+    let longest = street.send(&street.ann, &body("\u{1}".repeat(LETTER_BYTES_MAX))).await;
+    assert_eq!(longest.status, 200, "{}", longest.text);
+    let longer = street.send(&street.ann, &body("x".repeat(LETTER_BYTES_MAX + 1))).await;
+    assert_eq!(longer.status, 400);
+    let far = street.send(&street.ann, &body("x".repeat(LETTER_BODY_BYTES_MAX))).await;
+    assert_eq!(far.status, 413);
+}
+
+#[tokio::test]
+async fn who_can_be_written_to_is_told_with_how_it_stands() {
+    let street = street().await;
+    let _bob = street.up(&street.bob).await;
+
+    let agents = street.look(&street.ann, "/v1/agents").await.json();
+    let told: Vec<_> = agents["agents"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|agent| (agent["agent_id"].clone(), agent["status"].clone()))
+        .collect();
+    assert_eq!(told, [(json!("ann"), json!("asleep")), (json!("bob"), json!("idle"))]);
 }

@@ -3,9 +3,10 @@
 use nightdesk_bus::Ring;
 use nightdesk_courier::{LetterEntry, NewLetter, Party, Replied};
 use nightdesk_line::Caller;
+use nightdesk_protocol::delivery::Origin;
 use nightdesk_protocol::event;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::event::{ChatType, Content, Draft, Letter, Message, Source};
+use nightdesk_types::event::{ChatType, Content, Draft, Letter, LetterOrigin, Message, Source};
 use nightdesk_types::limits::LETTER_BYTES_MAX;
 use nightdesk_types::send::Op;
 use nightdesk_types::{BotId, Event, LetterId, Send};
@@ -66,12 +67,20 @@ fn is_answer(send: &Send, reply_to: Option<&str>, letter: LetterId) -> bool {
     answers || send.metadata.get("notify").is_some_and(|notify| notify == true)
 }
 
+/// What an agent is told with a letter.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// What its sender is called.
+    pub from: &'a str,
+    /// What it says.
+    pub words: &'a str,
+    /// A label by which its receiver sorts.
+    pub event_type: Option<&'a str>,
+}
+
 /// What the agent finds in its inbox. `None`: no client could take it.
-pub fn entry(
-    letter: &NewLetter,
-    (from, words): (&str, &str),
-    event_type: Option<&str>,
-) -> Option<LetterEntry> {
+pub fn entry(letter: &NewLetter, told: Told<'_>, origin: Option<&Origin>) -> Option<LetterEntry> {
+    let Told { from, words, event_type } = told;
     let chat_id = chat_of(letter.id);
     let source = Source {
         platform: PLATFORM.to_owned(),
@@ -90,6 +99,7 @@ pub fn entry(
         session_id: letter.session.clone(),
         event_type: event_type.map(str::to_owned),
         correlation_id: letter.correlation_id.clone(),
+        origin: origin.and_then(|origin| origin_of(origin, from)),
     };
     let (text, message_id) = (words.to_owned(), Some(letter.id.to_string()));
     let message = Message { text, message_id, letter: Some(said), ..Message::default() };
@@ -98,6 +108,17 @@ pub fn entry(
     let event = Event::normalise(Draft { key, source, content }).ok()?;
     let body = event::encode(&event, PLATFORM).ok()?.into_bytes();
     Some(LetterEntry { bot: NO_BOT, chat_id, body })
+}
+
+/// Which skill sent a letter, if that was said. Who called is who was proven to send it.
+fn origin_of(origin: &Origin, from: &str) -> Option<LetterOrigin> {
+    let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
+    (skill_name != Origin::ANONYMOUS).then(|| LetterOrigin {
+        skill_name: skill_name.clone(),
+        entry_skill_name: entry_skill_name.clone(),
+        trigger_kind: trigger_kind.as_str().to_owned(),
+        caller_agent_id: Some(from.to_owned()),
+    })
 }
 
 #[cfg(test)]
@@ -126,12 +147,17 @@ mod tests {
             correlation_id: Some("c1".to_owned()),
             when: None,
             wait: None,
+            goes_out: false,
         }
+    }
+
+    fn told(words: &str) -> Told<'_> {
+        Told { from: "ann", words, event_type: None }
     }
 
     #[test]
     fn a_letter_reads_like_a_message_and_says_what_it_is() {
-        let LetterEntry { body, chat_id, .. } = entry(&letter(), ("ann", "do it"), None).unwrap();
+        let LetterEntry { body, chat_id, .. } = entry(&letter(), told("do it"), None).unwrap();
         let said: Value = serde_json::from_slice(&body).unwrap();
         let event = &said["event"];
 
@@ -147,10 +173,27 @@ mod tests {
     }
 
     #[test]
+    fn which_skill_sent_it_is_told_and_who_called_is_not_asked() {
+        let mut origin = Origin::anonymous(Some("somebody".to_owned()));
+        let said = |origin: &Origin| {
+            let LetterEntry { body, .. } = entry(&letter(), told("hi"), Some(origin)).unwrap();
+            let said: Value = serde_json::from_slice(&body).unwrap();
+            said["event"]["letter"]["origin"].clone()
+        };
+
+        assert_eq!(said(&origin), Value::Null, "nothing was said");
+        origin.skill_name = "brief".to_owned();
+        let want =
+            json!({ "skill_name": "brief", "trigger_kind": "agent", "caller_agent_id": "ann" });
+        assert_eq!(said(&origin), want);
+    }
+
+    #[test]
     fn whatever_a_letter_may_say_can_be_put() {
         let words = ["", &"x".repeat(LETTER_BYTES_MAX), &"\u{1}\"\n".repeat(LETTER_BYTES_MAX / 3)];
         for words in words {
-            let entry = entry(&letter(), ("ann \"{}\n", words), Some("label")).expect("it fits");
+            let told = Told { from: "ann \"{}\n", words, event_type: Some("label") };
+            let entry = entry(&letter(), told, None).expect("it fits");
             assert!(EntryJson::from_stored(entry.body).is_ok());
         }
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_bus::Ring;
 use nightdesk_courier::{
-    Address, AgentConnector, Cause, ConnectorError, LetterState, Live, NewLetter, Party, Put,
-    Route, fresh_id, millis,
+    Address, AgentConnector, Cause, ConnectorError, LetterState, Live, NewLetter, Party, Peer, Put,
+    Route, Way, fresh_id, millis,
 };
 use nightdesk_protocol::delivery::{
     Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Kind, Millis,
-    Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt, When,
+    Origin, Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt, When,
 };
 use nightdesk_register::Named;
 use nightdesk_types::limits::{
@@ -35,42 +35,53 @@ const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 /// The road, for one sender.
 #[derive(Clone, Debug)]
 pub struct Road {
-    desk: Arc<Desk>,
-    from: Party,
+    pub(super) desk: Arc<Desk>,
+    pub(super) from: Party,
     called: String,
 }
 
 /// For whom a letter is, by the address its sender knows.
-struct Recipient {
+pub(super) struct Recipient {
     party: Party,
     called: String,
-    session: Option<String>,
+    pub(super) session: Option<String>,
 }
 
 /// What is put.
-struct Said<'a> {
+pub(super) struct Said<'a> {
     route: Route,
     kind: Kind,
     words: &'a str,
-    dispatch_id: &'a str,
+    pub(super) dispatch_id: &'a str,
     event_type: Option<&'a str>,
     correlation_id: Option<&'a str>,
+    origin: Option<&'a Origin>,
     when: Option<Timestamp>,
     wait: Option<Duration>,
 }
 
 /// What came of it.
-enum Came {
+pub(super) enum Came {
     Stored(LetterId, Option<Live>),
     Kept(LetterId),
+    Noted(LetterId),
     Before(Box<nightdesk_courier::Letter>),
 }
 
 impl Came {
-    fn letter(&self) -> LetterId {
+    pub(super) fn letter(&self) -> LetterId {
         match self {
-            Self::Stored(id, _) | Self::Kept(id) => *id,
+            Self::Stored(id, _) | Self::Kept(id) | Self::Noted(id) => *id,
             Self::Before(letter) => letter.id,
+        }
+    }
+
+    /// Whether it waits until it is due.
+    pub(super) fn is_kept(&self) -> bool {
+        match self {
+            Self::Kept(_) => true,
+            Self::Before(letter) => letter.state == LetterState::Scheduled,
+            Self::Stored(..) | Self::Noted(_) => false,
         }
     }
 }
@@ -101,12 +112,34 @@ impl Road {
         Ok(own.map_or_else(|| address.to_owned(), |own| address.replacen(agent, &own.name, 1)))
     }
 
-    /// Whether a letter to this address may be sent at all. That nobody has it is no error.
-    pub(super) async fn may_reach(&self, address: &str) -> Result<(), ConnectorError> {
+    /// Which way a letter to this address goes, if it may be sent at all. That nobody has it is no error.
+    pub(super) async fn way_to(&self, address: &str) -> Result<Way, ConnectorError> {
         match self.recipient(address, None).await {
-            Ok(_) | Err(Cause::UnknownAgent) => Ok(()),
+            Ok(to) => Ok(self.desk.courier.ways.way_of(to.party)),
+            Err(Cause::UnknownAgent) => Ok(Way::Road),
             Err(cause) => Err(cause.to(address)),
         }
+    }
+
+    /// Who can be written to, and how it stands with each.
+    pub(super) async fn reachable(
+        &self,
+    ) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+        let peers = self.peers().await?;
+        let mut reachable = Vec::with_capacity(peers.len());
+        for peer in peers {
+            let status = match self.desk.courier.ways.of(peer.party) {
+                Some(outlet) => outlet.status().await,
+                None => status(peer.live.as_ref()),
+            };
+            reachable.push((descriptor(peer), status));
+        }
+        Ok(reachable)
+    }
+
+    async fn peers(&self) -> Result<Vec<Peer>, ConnectorError> {
+        let peers = self.desk.courier.store.peers(self.from, AGENTS_PAGE_MAX).await;
+        peers.map_err(|error| broken(error).to(""))
     }
 
     /// Has an agent called that has something waiting and no line. Nothing is put.
@@ -117,6 +150,9 @@ impl Road {
     ) -> Result<WakeReceipt, ConnectorError> {
         let fails = |cause: Cause| cause.to(address);
         let to = self.recipient(address, session).await.map_err(fails)?;
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            return self.rouse_by(outlet, &to).await.map_err(fails);
+        }
         waking::call(&self.desk, to.party.scope, to.party.agent);
         let live = waiting::up(&self.desk, to.party).await.map_err(fails)?;
         Ok(woken(&to, live, NOTHING_TOLD))
@@ -145,13 +181,15 @@ impl Road {
     }
 
     /// Puts a letter, and has its agent told or called.
-    async fn put(&self, to: &Recipient, said: &Said<'_>) -> Result<Came, Cause> {
+    pub(super) async fn put(&self, to: &Recipient, said: &Said<'_>) -> Result<Came, Cause> {
         check(said)?;
         let pair = format!("{} {}", self.from.agent, to.party.agent);
         let paced = self.desk.limits.allow_among_all(What::Letter, &pair).await;
         paced.map_err(|retry_after| Cause::TooFast { retry_after })?;
         let letter = self.letter(to, said);
-        let entry = chat::entry(&letter, (&self.called, said.words), said.event_type);
+        let told =
+            chat::Told { from: &self.called, words: said.words, event_type: said.event_type };
+        let entry = chat::entry(&letter, told, said.origin);
         let entry = entry.ok_or_else(|| Cause::Invalid("no client could take it".to_owned()))?;
         let came = match self.desk.courier.store.put(&letter, &entry).await.map_err(broken)? {
             Put::Stored { seq, live } => {
@@ -161,6 +199,7 @@ impl Road {
                 Came::Stored(letter.id, live)
             }
             Put::Kept => Came::Kept(letter.id),
+            Put::Noted => Came::Noted(letter.id),
             Put::Duplicate(before) => Came::Before(before),
             Put::Unknown => return Err(Cause::UnknownAgent),
             Put::NotGranted => return Err(Cause::Refused(NOT_GRANTED)),
@@ -173,12 +212,7 @@ impl Road {
 
     /// Has a letter for later put when it is due; also one of which we do not know whether that was done.
     async fn arm(&self, to: &Recipient, came: &Came, when: Option<Timestamp>) -> Result<(), Cause> {
-        let waits = match came {
-            Came::Stored(..) => false,
-            Came::Kept(_) => true,
-            Came::Before(letter) => letter.state == LetterState::Scheduled,
-        };
-        let Some(when) = when.filter(|_| waits) else { return Ok(()) };
+        let Some(when) = when.filter(|_| came.is_kept()) else { return Ok(()) };
         let armed = later::arm(&self.desk, to.party, came.letter(), when).await;
         armed.map_err(|error| Cause::Network(error.to_string()))
     }
@@ -196,6 +230,7 @@ impl Road {
             correlation_id: said.correlation_id.map(str::to_owned),
             when: said.when,
             wait: said.wait,
+            goes_out: self.desk.courier.ways.of(to.party).is_some(),
         }
     }
 
@@ -204,10 +239,9 @@ impl Road {
         let live = match came {
             Came::Stored(_, Some(live)) => Some(live.clone()),
             Came::Stored(_, None) | Came::Before(_) => waiting::up(&self.desk, to.party).await?,
-            Came::Kept(_) => None,
+            Came::Kept(_) | Came::Noted(_) => None,
         };
-        let kept = matches!(came, Came::Kept(_));
-        Ok(woken(to, live, if kept { KEPT } else { ASLEEP }))
+        Ok(woken(to, live, if came.is_kept() { KEPT } else { ASLEEP }))
     }
 }
 
@@ -256,6 +290,14 @@ fn check(said: &Said<'_>) -> Result<(), Cause> {
             return Err(most("an id of a letter", DISPATCH_ID_BYTES_MAX));
         }
     }
+    let told = |origin: &Origin| {
+        let skills = [Some(origin.skill_name.as_str()), origin.entry_skill_name.as_deref()];
+        let words = skills.into_iter().chain([Some(origin.trigger_kind.as_str())]).flatten();
+        words.map(str::len).max().unwrap_or(0)
+    };
+    if said.origin.map_or(0, told) > LETTER_LABEL_BYTES_MAX {
+        return Err(most("each word of origin", LETTER_LABEL_BYTES_MAX));
+    }
     if said.event_type.is_some_and(|label| label.len() > LETTER_LABEL_BYTES_MAX) {
         return Err(most("event_type", LETTER_LABEL_BYTES_MAX));
     }
@@ -285,21 +327,7 @@ impl AgentConnector for Road {
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
-        let store = self.desk.register.store();
-        let fails = |error| broken(error).to("");
-        let mut names: Vec<String> = Vec::new();
-        while names.len() < AGENTS_PAGE_MAX {
-            let after = names.last().cloned().unwrap_or_default();
-            let page = store.agents(self.from.scope, &after).await.map_err(fails)?;
-            if page.is_empty() {
-                break;
-            }
-            names.extend(page.into_iter().map(|named| named.name));
-        }
-        let grants = self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await;
-        let peers = grants.map_err(fails)?.into_iter().filter(|grant| grant.is_mutual);
-        let peers = peers.map(|grant| grant.peer.agent.to_string());
-        Ok(names.into_iter().chain(peers).take(AGENTS_PAGE_MAX).map(descriptor).collect())
+        Ok(self.peers().await?.into_iter().map(descriptor).collect())
     }
 
     async fn deliver(
@@ -309,10 +337,13 @@ impl AgentConnector for Road {
     ) -> Result<DeliveryReceipt, ConnectorError> {
         let fails = |cause: Cause| cause.to(agent_id);
         let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            return self.deliver_by(outlet, (&to, agent_id), payload).await.map_err(fails);
+        }
         let came = self.put(&to, &said(payload, None)).await.map_err(fails)?;
         let live = match &came {
             Came::Stored(_, live) => live.clone(),
-            Came::Before(_) | Came::Kept(_) => {
+            Came::Before(_) | Came::Kept(_) | Came::Noted(_) => {
                 let live = self.desk.courier.store.live(to.party).await;
                 live.map_err(|error| fails(broken(error)))?
             }
@@ -343,9 +374,14 @@ impl AgentConnector for Road {
             dispatch_id: meta.map_or(&fresh, |meta| &meta.dispatch_id),
             event_type: meta.and_then(|meta| meta.event_type.as_deref()),
             correlation_id: meta.and_then(|meta| meta.correlation_id.as_deref()),
+            origin: meta.map(|meta| &meta.origin),
             when,
             wait: None,
         };
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            let woken = self.wake_by(outlet, (&to, agent_id), &said, opts).await.map_err(fails)?;
+            return Ok(woken.unwrap_or_else(|| self::woken(&to, None, KEPT)));
+        }
         let came = self.put(&to, &said).await.map_err(fails)?;
         self.woken(&to, &came).await.map_err(fails)
     }
@@ -363,6 +399,9 @@ impl AgentConnector for Road {
         let fails = |cause: Cause| cause.to(agent_id);
         let wait = Duration::from_millis(opts.timeout_ms).min(EXCHANGE_WAIT_MAX);
         let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        if self.desk.courier.ways.of(to.party).is_some() {
+            return Err(ConnectorError::NotImplemented("request_response"));
+        }
         let asked = said(payload, Some(wait));
         let correlation_id = asked.correlation_id.or(Some(asked.dispatch_id));
         let came = self.put(&to, &Said { correlation_id, ..asked }).await.map_err(fails)?;
@@ -375,21 +414,30 @@ impl AgentConnector for Road {
     async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {
         let fails = |cause: Cause| cause.to(agent_id);
         let to = self.recipient(agent_id, None).await.map_err(fails)?;
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            return Ok(outlet.status().await);
+        }
         let live = self.desk.courier.store.live(to.party).await;
-        Ok(match live.map_err(|error| fails(broken(error)))? {
-            Some(Live { is_busy: true, .. }) => AgentStatus::Active,
-            Some(_) => AgentStatus::Idle,
-            None => AgentStatus::Asleep,
-        })
+        Ok(status(live.map_err(|error| fails(broken(error)))?.as_ref()))
     }
 }
 
-fn descriptor(agent_id: String) -> AgentDescriptor {
+/// How it stands with an agent by its line.
+const fn status(live: Option<&Live>) -> AgentStatus {
+    match live {
+        Some(Live { is_busy: true, .. }) => AgentStatus::Active,
+        Some(_) => AgentStatus::Idle,
+        None => AgentStatus::Asleep,
+    }
+}
+
+fn descriptor(peer: Peer) -> AgentDescriptor {
+    let agent_id = peer.name.unwrap_or_else(|| peer.party.agent.to_string());
     let can = vec![Ability::Deliver, Ability::Wake, Ability::Augment, Ability::Template];
     AgentDescriptor { agent_name: None, agent_id, capabilities: Some(can) }
 }
 
-fn said(payload: &Payload, wait: Option<Duration>) -> Said<'_> {
+pub(super) fn said(payload: &Payload, wait: Option<Duration>) -> Said<'_> {
     let meta = payload.meta();
     Said {
         route: Route::Deliver,
@@ -398,6 +446,7 @@ fn said(payload: &Payload, wait: Option<Duration>) -> Said<'_> {
         dispatch_id: &meta.dispatch_id,
         event_type: meta.event_type.as_deref(),
         correlation_id: meta.correlation_id.as_deref(),
+        origin: Some(&meta.origin),
         when: None,
         wait,
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_desk::Readiness;
-use nightdesk_register::Bots;
+use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
-use crate::config::{Config, Redis};
+use crate::config::{Config, Redis, WaySection};
 use crate::{ui, wiring};
 
 /// Looks at everything a node needs before it serves. Fails if something is missing.
@@ -24,6 +24,9 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     ];
     if let Some(redis) = &config.redis {
         looked.push(("Redis answers", bell(config, redis).await));
+    }
+    if !config.ways.is_empty() {
+        looked.push(("letters go the ways that are said", ways(config).await));
     }
     let failed = looked.iter().filter(|(_, found)| found.is_err()).count();
     if json {
@@ -66,7 +69,8 @@ fn private_files(config: &Config) -> anyhow::Result<()> {
         database.migrate_password_file.as_ref(),
         config.redis.as_ref().and_then(|redis| redis.password_file.as_ref()),
     ];
-    let files = files.into_iter().flatten().chain(&config.vault.old_key_files);
+    let ways = config.ways.iter().flat_map(WaySection::secret_files);
+    let files = files.into_iter().flatten().chain(&config.vault.old_key_files).chain(ways);
     files.into_iter().try_for_each(|file| private(file))
 }
 
@@ -88,6 +92,12 @@ async fn bell(config: &Config, redis: &Redis) -> anyhow::Result<()> {
     let secret = wiring::bus_secret(&wiring::locksmith(&pg, config.vault().await?)).await?;
     let bell = crate::bell::between(config, redis, &secret, &Arc::default())?;
     Ok(bell.check().await?)
+}
+
+async fn ways(config: &Config) -> anyhow::Result<()> {
+    let pg = Arc::new(wiring::connect(config)?);
+    let register = Register::over(pg, config.vault().await?);
+    wiring::ways::check(config, &register, &wiring::outside(config)?).await
 }
 
 async fn clock(config: &Config) -> anyhow::Result<()> {

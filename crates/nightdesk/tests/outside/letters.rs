@@ -20,8 +20,8 @@ fn the_page_shows_how_letters_are_sent_granted_and_taken_from_others() {
     desk.run("nightdesk agent create --tenant acme owl", &[]);
     desk.run("nightdesk tenant create beta", &[]);
     desk.run("nightdesk agent create --tenant beta spy", &[]);
-    let [sending, granting, hooking, ..] = blocks(PAGE, "sh")[..] else {
-        panic!("three blocks of commands")
+    let [sending, granting, _ways, hooking] = blocks(PAGE, "sh")[..] else {
+        panic!("four blocks of commands")
     };
     for block in [sending, granting, hooking] {
         for line in block.lines() {

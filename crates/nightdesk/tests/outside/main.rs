@@ -17,6 +17,7 @@ mod telegram;
 mod ticking;
 mod letters;
 mod peers;
+mod ways;
 mod shelf;
 mod time;
 mod trace;

@@ -63,6 +63,21 @@ pub struct Origin {
     pub caller_agent_id: Option<String>,
 }
 
+impl Origin {
+    /// How a skill is called of which nothing is known.
+    pub const ANONYMOUS: &str = "(anonymous)";
+
+    /// Of an agent that says nothing of a skill.
+    pub fn anonymous(caller_agent_id: Option<String>) -> Self {
+        Self {
+            skill_name: Self::ANONYMOUS.to_owned(),
+            entry_skill_name: None,
+            trigger_kind: TriggerKind::Agent,
+            caller_agent_id,
+        }
+    }
+}
+
 /// How a skill came to run. The set is open: whatever word comes goes on as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TriggerKind {

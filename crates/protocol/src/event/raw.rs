@@ -1,7 +1,7 @@
 //! A message as it comes to the SDK.
 
 use nightdesk_types::event::{
-    ContextLine, Fire, Letter, Media, Message, MessageKind, PromptResponse, ReplyTo,
+    ContextLine, Fire, Letter, LetterOrigin, Media, Message, MessageKind, PromptResponse, ReplyTo,
 };
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -129,6 +129,21 @@ struct RawLetter {
     event_type: Option<String>,
     #[serde(deserialize_with = "tolerant::text")]
     correlation_id: Option<String>,
+    #[serde(deserialize_with = "tolerant::object")]
+    origin: Option<RawOrigin>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawOrigin {
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    skill_name: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    entry_skill_name: Option<String>,
+    #[serde(deserialize_with = "tolerant::text_or_empty")]
+    trigger_kind: String,
+    #[serde(deserialize_with = "tolerant::text")]
+    caller_agent_id: Option<String>,
 }
 
 impl From<Raw> for Inbound {
@@ -183,8 +198,17 @@ impl From<RawLetter> for Letter {
             session_id,
             event_type,
             correlation_id,
+            origin,
         } = raw;
-        Self { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id }
+        let origin = origin.map(LetterOrigin::from);
+        Self { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id, origin }
+    }
+}
+
+impl From<RawOrigin> for LetterOrigin {
+    fn from(raw: RawOrigin) -> Self {
+        let RawOrigin { skill_name, entry_skill_name, trigger_kind, caller_agent_id } = raw;
+        Self { skill_name, entry_skill_name, trigger_kind, caller_agent_id }
     }
 }
 

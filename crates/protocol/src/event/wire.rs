@@ -1,7 +1,7 @@
 //! A message as it goes out.
 
 use nightdesk_types::event::{
-    ContextLine, Fire, Letter, Media, Message, MessageKind, PromptResponse, ReplyTo,
+    ContextLine, Fire, Letter, LetterOrigin, Media, Message, MessageKind, PromptResponse, ReplyTo,
 };
 use serde::Serialize;
 
@@ -48,6 +48,18 @@ struct Lettered<'a> {
     event_type: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     correlation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin<'a>>,
+}
+
+#[derive(Serialize)]
+struct Origin<'a> {
+    skill_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry_skill_name: Option<&'a str>,
+    trigger_kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller_agent_id: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -125,6 +137,18 @@ impl<'a> Lettered<'a> {
             session_id: letter.session_id.as_deref(),
             event_type: letter.event_type.as_deref(),
             correlation_id: letter.correlation_id.as_deref(),
+            origin: letter.origin.as_ref().map(Origin::of),
+        }
+    }
+}
+
+impl<'a> Origin<'a> {
+    fn of(origin: &'a LetterOrigin) -> Self {
+        Self {
+            skill_name: &origin.skill_name,
+            entry_skill_name: origin.entry_skill_name.as_deref(),
+            trigger_kind: &origin.trigger_kind,
+            caller_agent_id: origin.caller_agent_id.as_deref(),
         }
     }
 }

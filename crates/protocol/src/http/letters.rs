@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{
-    AgentDescriptor, AgentStatus, DeliveryReceipt, Kind, Millis, Response, WakeReceipt, When,
+    AgentDescriptor, AgentStatus, DeliveryReceipt, Kind, Millis, Origin, Response, WakeReceipt,
+    When,
 };
 
 /// What is asked with a letter.
@@ -48,6 +49,9 @@ pub struct Send {
     /// By what the sender knows the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
+    /// Which skill of the sender's says it, and how that came to run. Who called is what was proven, whatever stands here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// When the agent is woken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]

@@ -11,8 +11,8 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Letter, Media, Message, MessageKind, Passthrough,
-    PromptResponse, ReplyTo, Source,
+    ChatType, Content, ContextLine, Draft, Fire, Letter, LetterOrigin, Media, Message, MessageKind,
+    Passthrough, PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
 use nightdesk_types::send::{Op, Send};
@@ -95,6 +95,12 @@ fn full_message() -> Message {
             session_id: Some("kitchen".to_owned()),
             event_type: Some("x".to_owned()),
             correlation_id: Some("c1".to_owned()),
+            origin: Some(LetterOrigin {
+                skill_name: "brief".to_owned(),
+                entry_skill_name: Some("morning".to_owned()),
+                trigger_kind: "cron".to_owned(),
+                caller_agent_id: Some("ann".to_owned()),
+            }),
         }),
         is_edit: true,
         // Not on the wire.

@@ -1,8 +1,8 @@
 //! Arbitrary things of our own making.
 
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Letter, Media, Message, MessageKind, Passthrough,
-    PromptResponse, ReplyTo, Source,
+    ChatType, Content, ContextLine, Draft, Fire, Letter, LetterOrigin, Media, Message, MessageKind,
+    Passthrough, PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::{AgentId, EntryId, Event, Seq};
 use proptest::prelude::*;
@@ -124,6 +124,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn origins()(
+        skill_name in texts(),
+        entry_skill_name in prop::option::of(ids()),
+        trigger_kind in texts(),
+        caller_agent_id in prop::option::of(ids()),
+    ) -> LetterOrigin {
+        LetterOrigin { skill_name, entry_skill_name, trigger_kind, caller_agent_id }
+    }
+}
+
+prop_compose! {
     fn letters()(
         letter_id in texts(),
         from in texts(),
@@ -132,8 +143,9 @@ prop_compose! {
         session_id in prop::option::of(ids()),
         event_type in prop::option::of(ids()),
         correlation_id in prop::option::of(ids()),
+        origin in prop::option::of(origins()),
     ) -> Letter {
-        Letter { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id }
+        Letter { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id, origin }
     }
 }
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Bytes of what a letter says.
 pub const LETTER_BYTES_MAX: usize = 64 * 1024;
 
+/// Bytes of a letter as it is posted: each of its own may take six, and there is room for what goes with them.
+pub const LETTER_BODY_BYTES_MAX: usize = 6 * LETTER_BYTES_MAX + 8 * 1024;
+
 /// Bytes of an address, with its session.
 pub const ADDRESS_BYTES_MAX: usize = 256;
 
@@ -17,8 +20,14 @@ pub const LETTER_LABEL_BYTES_MAX: usize = 256;
 /// Ways by which one letter may go at a time.
 pub const CONNECTORS_MAX: usize = 16;
 
+/// Agents whose letters go other ways than through their inboxes.
+pub const WAYS_MAX: usize = 256;
+
 /// How long one way may take.
 pub const CONNECTOR_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a way may take with a letter that was due: others may take it on after that.
+pub const WAY_WHEN_DUE_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a terminal may take to be written to.
 pub const TMUX_WAIT: Duration = Duration::from_secs(5);
@@ -77,6 +86,11 @@ pub const LETTERS_KEPT: Duration = Duration::from_hours(30 * 24);
 const _: () = assert!(
     HOP_REMEMBERED.as_secs() >= EXCHANGE_WAIT_MAX.as_secs(),
     "whoever is waited for still knows what it answers",
+);
+const _: () = assert!(
+    super::FIRE_BEGUN_WITHIN.as_millis() + WAY_WHEN_DUE_WAIT.as_millis()
+        < super::FIRE_CALL_HELD.as_millis(),
+    "a letter is handed over before somebody else may do so",
 );
 const _: () = assert!(
     super::FIRE_SWEEP_EVERY.as_millis() < LETTER_PUT_WAIT.as_millis(),

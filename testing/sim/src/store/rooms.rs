@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_courier::{
-    Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Put, Record, Replied,
+    Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Peer, Put, Record, Replied,
 };
 use nightdesk_lease::{Owner, Renewed, Resource};
 use nightdesk_schedule::{
@@ -88,11 +88,12 @@ through! { nightdesk_schedule::Jobs {
 
 through! { nightdesk_courier::Letters {
     fn put(letter: &NewLetter, entry: &LetterEntry) -> Put;
-    fn due(to: Party, letter: LetterId) -> Due;
-    fn came(to: Party, letter: LetterId, seq: Seq) -> ();
+    fn due(to: Party, letter: LetterId) -> Option<Due>;
+    fn came(to: Party, letter: LetterId, seq: Option<Seq>) -> ();
     fn reply(by: Party, letter: LetterId, words: &str) -> Replied;
     fn letter(from: Party, letter: LetterId) -> Option<Letter>;
     fn letters(from: Party, before: Option<LetterId>) -> Vec<Letter>;
+    fn peers(of: Party, at_most: usize) -> Vec<Peer>;
     fn live(party: Party) -> Option<Live>;
 }}
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_courier::{
     Due, Grant, Grants, Hooks, Letter, LetterEntry, LetterState, Letters, Live, NewLetter, Party,
-    Put, Receipts, Record, Replied,
+    Peer, Put, Receipts, Record, Replied,
 };
 use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::Kind;
@@ -127,7 +127,8 @@ impl State {
             Err(refused) => return refused,
         };
         let due_at = letter.when;
-        if due_at.is_none_or(|due| due <= now) && self.is_full(letter.to, entry) {
+        let is_now = due_at.is_none_or(|due| due <= now);
+        if is_now && !letter.goes_out && self.is_full(letter.to, entry) {
             return Put::Full;
         }
         let mut row = LetterRow {
@@ -141,9 +142,9 @@ impl State {
             reply_by: letter.wait.and_then(|wait| now.checked_add(wait).ok()),
             reply: None,
         };
-        if due_at.is_some() {
+        if due_at.is_some() || letter.goes_out {
             self.letters.push(row);
-            return Put::Kept;
+            return if due_at.is_some() { Put::Kept } else { Put::Noted };
         }
         let LetterEntry { bot, chat_id, body } = entry.clone();
         let entry = TestEntry { bot, chat_id, body };
@@ -167,36 +168,37 @@ impl Letters for Memory {
         let mut state = self.lock();
         let put = state.put_letter(letter, entry, now);
         let by_hand = letter.from.scope.actor() == Actor::Operator;
-        if by_hand && matches!(put, Put::Stored { .. } | Put::Kept) {
+        if by_hand && matches!(put, Put::Stored { .. } | Put::Kept | Put::Noted) {
             let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
             self.tell(&mut state, letter.from.scope, Kind::EntryPut, &about);
         }
         Ok(put)
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Due, StoreError> {
+    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
         let mut state = self.lock();
         let its = |row: &LetterRow| row.new.to == to && row.new.id == letter;
-        let Some(nth) = state.letters.iter().position(its) else { return Ok(Due::Nothing) };
+        let Some(nth) = state.letters.iter().position(its) else { return Ok(None) };
         let row = &state.letters[nth];
         let Some(entry) = row.entry.clone().filter(|_| state.may_write(row.new.from, to)) else {
-            return Ok(Due::Nothing);
+            return Ok(None);
         };
-        if state.is_full(to, &entry) {
-            return Ok(Due::Full);
-        }
+        let is_full = state.is_full(to, &entry);
         let row = &mut state.letters[nth];
-        if row.state == LetterState::Scheduled {
+        if row.state == LetterState::Scheduled && !is_full {
             row.state = LetterState::Put;
         }
-        Ok(Due::Entry(entry))
+        Ok(Some(Due { entry, route: row.new.route, is_full }))
     }
 
-    async fn came(&self, to: Party, letter: LetterId, seq: Seq) -> Result<(), StoreError> {
+    async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
         let mut state = self.lock();
         let its = |row: &&mut LetterRow| row.new.to == to && row.new.id == letter;
         if let Some(row) = state.letters.iter_mut().find(its).filter(|row| row.seq.is_none()) {
-            (row.seq, row.entry) = (Some(seq), None);
+            (row.seq, row.entry) = (seq, None);
+            if row.state == LetterState::Scheduled {
+                row.state = LetterState::Put;
+            }
         }
         Ok(())
     }
@@ -239,6 +241,25 @@ impl Letters for Memory {
         let after = before.and_then(|before| ids.iter().position(|(_, id)| *id == before));
         let ids = ids.into_iter().skip(after.map_or(0, |nth| nth + 1)).take(LETTERS_PAGE_MAX);
         Ok(ids.filter_map(|(_, id)| state.sent(from, id, now)).collect())
+    }
+
+    async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
+        let (state, now) = (self.lock(), self.now());
+        let own = state.agents.iter().filter(|((scope, _), _)| *scope == of.scope);
+        let mut own: Vec<_> = own
+            .map(|((scope, agent), row)| {
+                let party = Party { scope: *scope, agent: *agent };
+                Peer { party, name: Some(row.name.clone()), live: state.live(party, now) }
+            })
+            .collect();
+        own.sort_by(|one, other| one.name.cmp(&other.name));
+        let granted = state.letter_grants.keys().filter(|(party, _)| *party == of);
+        let others = granted.filter(|(party, peer)| state.may_write(*party, *peer));
+        let mut others: Vec<_> = others
+            .map(|(_, peer)| Peer { party: *peer, name: None, live: state.live(*peer, now) })
+            .collect();
+        others.sort_by_key(|peer| peer.party.agent);
+        Ok(own.into_iter().chain(others).take(at_most).collect())
     }
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {

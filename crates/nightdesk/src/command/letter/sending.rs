@@ -45,6 +45,7 @@ pub(super) fn letter(
         session: None,
         when: Some(SystemClock::started().now()),
         wait,
+        goes_out: false,
     })
 }
 
@@ -55,10 +56,11 @@ pub(super) async fn send(
     (from, words): (&str, &str),
 ) -> anyhow::Result<Answer> {
     ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
-    let entry = letters::entry(letter, (from, words), None);
+    let told = letters::Told { from, words, event_type: None };
+    let entry = letters::entry(letter, told, None);
     let entry = entry.context("no client could take what it says; say something else")?;
     let id = match pg.put(letter, &entry).await? {
-        Put::Stored { .. } | Put::Kept => letter.id,
+        Put::Stored { .. } | Put::Kept | Put::Noted => letter.id,
         Put::Duplicate(before) => before.id,
         Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
         Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),

@@ -1,0 +1,29 @@
+//! Ways: by what a letter goes to its agent.
+
+/// A way that the desk knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Through gate and inbox.
+    Road,
+    /// Posted to a URL.
+    Webhook,
+    /// As a file in a folder.
+    FileDrop,
+    /// Typed into a terminal.
+    Tmux,
+}
+
+impl Way {
+    /// Every one there is.
+    pub const ALL: [Self; 4] = [Self::Road, Self::Webhook, Self::FileDrop, Self::Tmux];
+
+    /// Its name in receipts, configuration and numbers.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Road => "road",
+            Self::Webhook => "webhook",
+            Self::FileDrop => "file-drop",
+            Self::Tmux => "tmux",
+        }
+    }
+}

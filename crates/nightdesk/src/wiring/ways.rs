@@ -1,0 +1,84 @@
+//! The ways of letters that the configuration names.
+
+use anyhow::{Context, ensure};
+use nightdesk_courier::{Party, Way};
+use nightdesk_desk::{Outlet, Ways};
+use nightdesk_outside::Outside;
+use nightdesk_register::Register;
+use nightdesk_types::limits::CONNECTOR_WAIT;
+use tokio::time::timeout;
+
+use crate::command::names;
+use crate::config::{Config, WaySection};
+
+/// Opens all of them. One whose agent is not there hinders nobody else: its letters go through its inbox until the desk is
+/// started again, and who looks after the desk is told.
+pub(super) async fn open(
+    config: &Config,
+    register: &Register,
+    outside: &Outside,
+) -> anyhow::Result<Ways> {
+    let mut ways = Vec::with_capacity(config.ways.len());
+    for said in &config.ways {
+        match found(said, register).await {
+            Ok((party, called)) => ways.push((party, outlet(said, party, called, outside)?)),
+            Err(error) => tell(said, &error),
+        }
+    }
+    Ok(ways.into_iter().collect())
+}
+
+fn tell(said: &WaySection, error: &anyhow::Error) {
+    tracing::error!("letters to {said} go through its inbox: {error:#}");
+}
+
+/// Whether each agent is there, and is reached by its way.
+pub(crate) async fn check(
+    config: &Config,
+    register: &Register,
+    outside: &Outside,
+) -> anyhow::Result<()> {
+    for said in &config.ways {
+        let (party, called) = found(said, register).await?;
+        let outlet = outlet(said, party, called, outside)?;
+        reached(said, &outlet).await?;
+    }
+    Ok(())
+}
+
+/// Whose letters these are, and what the agent is called.
+async fn found(said: &WaySection, register: &Register) -> anyhow::Result<(Party, String)> {
+    let whose = names::Whose { tenant: said.tenant.clone(), agent: said.agent.clone() };
+    let (scope, agent) = whose.found(register).await.with_context(|| format!("ways: {said}"))?;
+    let named = register.store().agents_called(scope, &agent.to_string()).await?;
+    let called = named.into_iter().find(|named| named.id == agent).map(|named| named.name);
+    Ok((Party { scope, agent }, called.unwrap_or_else(|| said.agent.clone())))
+}
+
+fn outlet(
+    said: &WaySection,
+    party: Party,
+    called: String,
+    outside: &Outside,
+) -> anyhow::Result<Outlet> {
+    let connector = said.open((party.scope.tenant(), &called), outside)?;
+    Ok(Outlet { way: said.way()?, called, connector })
+}
+
+/// Whether a way leads to its agent.
+async fn reached(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
+    let Outlet { way, called, connector } = outlet;
+    let what = match way {
+        Way::Road | Way::Webhook => "its status_url does not answer with 200; see that it is up",
+        Way::FileDrop => "its folder cannot be written to; make it, and let the desk write there",
+        Way::Tmux => "tmux has no such session; start it with `tmux new-session -d -s NAME`",
+    };
+    let healthy = timeout(CONNECTOR_WAIT, connector.health_check()).await.unwrap_or(false);
+    ensure!(healthy, "ways: {said}: {what}");
+    let known = connector.list_agents().await?;
+    ensure!(
+        known.iter().any(|agent| agent.agent_id == *called),
+        "ways: {said}: there is no folder `{called}` in its folder; make it"
+    );
+    Ok(())
+}
