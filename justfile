@@ -142,6 +142,10 @@ sleepers *ARGS: _proofs
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
 
+# Measure letters from agent to agent, accepted, handed over and acked, beside the road's own events in the same run.
+letters-rate *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/letters-rate" {{ ARGS }}
+
 # Measure how soon a sleeping agent is called and has what waits, beside a plain GET and a bare line.
 wake-latency *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/wake-latency" {{ ARGS }}

@@ -107,7 +107,7 @@ impl Settings {
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
              [vault]\nkey_file = \"{}\"\n\
              [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {}\n\
-             sends_per_second = {MANY}\nframes_per_second = {MANY}\nletters_per_second = {MANY}\n{more}",
+             sends_per_second = {MANY}\nframes_per_second = {MANY}\n{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,

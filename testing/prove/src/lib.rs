@@ -35,6 +35,7 @@ pub mod history;
 pub mod bare;
 pub mod model;
 pub mod phase;
+pub mod rate;
 pub mod procfs;
 pub mod figures;
 pub mod ui;

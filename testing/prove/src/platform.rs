@@ -1,9 +1,10 @@
 //! Platform: posts signed events to the desk's webhook, and believes a "200".
 //!
 //! Each connection waits for its answer before it posts again. Like the gateways it does no
-//! more than it must.
+//! more than it must. If it is told so, it speaks for agents, and posts their letters to each other.
 
 mod connection;
+mod letters;
 mod paced;
 
 use std::io::Write as _;
@@ -57,6 +58,8 @@ pub enum Order {
     Each(usize),
     /// Post events for agents picked at random, for so many milliseconds.
     Run(u64),
+    /// Post letters of agents to agents of their tenants, for so many milliseconds.
+    Letters(u64),
     /// Post one event for each of so many agents, evenly.
     Paced {
         /// The first of them.
@@ -156,6 +159,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
             Order::Run(millis) => {
                 let until = Instant::now() + Duration::from_millis(millis);
                 post_until(&desk, arguments.connections, until).await?;
+            }
+            Order::Letters(millis) => {
+                let until = Instant::now() + Duration::from_millis(millis);
+                letters::post_until(&desk, arguments.connections, until).await?;
             }
             Order::Paced { from, agents, per_second } => {
                 let member = move |nth| from + usize::try_from(nth).unwrap_or(usize::MAX);

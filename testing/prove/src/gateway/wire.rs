@@ -102,17 +102,23 @@ pub(crate) fn is_descriptor(line: &[u8]) -> bool {
 pub(crate) struct Entry<'a> {
     /// The name to ack it by.
     pub(crate) buffer_id: &'a [u8],
-    /// The number that the platform gave its event.
+    /// The number that the platform gave its event, or whoever wrote it their letter.
     pub(crate) event: u64,
 }
 
 /// Looks into a line, if it is an entry. The text of an event comes first and holds no
 /// quotation marks, so nothing in it can be taken for a key.
 pub(crate) fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    let event = value(line, b"\"message_id\":\"e", find)?;
+    // A letter's message is named by the desk, with dashes; what its sender calls it comes after that.
+    let event =
+        number(line, b"\"message_id\":\"e").or_else(|| number(line, b"\"dispatch_id\":\"e"))?;
     let buffer_id = value(line, b"\"bufferId\":\"", find_last)?;
-    let event = std::str::from_utf8(event).ok()?.parse().ok()?;
     Some(Entry { buffer_id, event })
+}
+
+/// The number that stands after a key.
+fn number(line: &[u8], key: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value(line, key, find)?).ok()?.parse().ok()
 }
 
 /// What stands between a key and the next quotation mark.
@@ -223,6 +229,9 @@ mod tests {
                      \"source\":{}},\"bufferId\":\"AbC-_9\"}\n";
 
         assert_eq!(entry(line), Some(Entry { buffer_id: b"AbC-_9", event: 42 }));
+        let letter = b"{\"type\":\"inbound\",\"event\":{\"text\":\"hi\",\"message_id\":\"e0-11\",\
+                       \"letter\":{\"dispatch_id\":\"e43\"}},\"bufferId\":\"AbC-_9\"}\n";
+        assert_eq!(entry(letter), Some(Entry { buffer_id: b"AbC-_9", event: 43 }));
         assert_eq!(entry(b"{\"type\":\"going_idle_ack\"}\n"), None);
     }
 

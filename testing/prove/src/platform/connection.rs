@@ -1,4 +1,4 @@
-//! One connection to a webhook, kept alive.
+//! One connection to a node, kept alive.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -8,15 +8,15 @@ use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::gateway::wire::status;
+use crate::gateway::wire::{head_end, status};
 use crate::setup::SharedBot;
 
 const ANSWER_BYTES: usize = 512;
 
-/// What the head of an HTTP message ends with.
-const HEAD_END: &[u8] = b"\r\n\r\n";
+/// What stands before the length of an answer's body.
+const LENGTH: &str = "content-length: ";
 
-/// A connection on which one event at a time is posted.
+/// A connection on which one event or letter at a time is posted.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -38,8 +38,42 @@ impl Connection {
     /// "200" the connection is of no more use.
     pub(crate) async fn post(&mut self, bot: &SharedBot, body: &[u8]) -> Result<u16> {
         self.begin(bot, body).await?;
+        self.answered().await
+    }
+
+    /// Posts a body and does not wait.
+    pub(crate) async fn begin(&mut self, bot: &SharedBot, body: &[u8]) -> Result<()> {
+        let signature = sign(&bot.key, body);
+        self.say(("/hooks/", &bot.path), (SIGNATURE_HEADER, &signature), body).await
+    }
+
+    /// Posts a letter of whoever shows this, and waits for the status as after an event.
+    pub(super) async fn write(&mut self, bearer: &str, letter: &[u8]) -> Result<u16> {
+        self.say(("/v1/", "letters"), ("authorization", bearer), letter).await?;
+        self.answered().await
+    }
+
+    async fn say(
+        &mut self,
+        (before, path): (&str, &str),
+        (header, value): (&str, &str),
+        body: &[u8],
+    ) -> Result<()> {
+        self.request.clear();
+        write!(
+            self.request,
+            "POST {before}{path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n{header}: {value}\r\n\r\n",
+            self.desk,
+            body.len(),
+        )?;
+        self.request.extend_from_slice(body);
+        self.stream.write_all(&self.request).await.context("could not post an event")
+    }
+
+    async fn answered(&mut self) -> Result<u16> {
         self.answer.clear();
-        while !self.answer.ends_with(HEAD_END) {
+        while !is_whole(&self.answer) {
             let read = self.stream.read_buf(&mut self.answer).await;
             ensure!(read.context("could not read an answer")? > 0, "the desk hung up unanswered");
             if let Some(status) = status(&self.answer).filter(|status| *status != 200) {
@@ -49,25 +83,36 @@ impl Connection {
         status(&self.answer).context("the desk's answer has no status")
     }
 
-    /// Posts a body and does not wait.
-    pub(crate) async fn begin(&mut self, bot: &SharedBot, body: &[u8]) -> Result<()> {
-        self.request.clear();
-        write!(
-            self.request,
-            "POST /hooks/{} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n{SIGNATURE_HEADER}: {}\r\n\r\n",
-            bot.path,
-            self.desk,
-            body.len(),
-            sign(&bot.key, body)
-        )?;
-        self.request.extend_from_slice(body);
-        self.stream.write_all(&self.request).await.context("could not post an event")
-    }
-
     /// Ends it at once, whatever is under way.
     pub(crate) fn hang_up(self) {
         // Without it the socket closes politely, which does as well.
         self.stream.set_zero_linger().ok();
+    }
+}
+
+/// Whether an answer is here with all of its body, if it says that it has one.
+fn is_whole(answer: &[u8]) -> bool {
+    let Some(begin) = head_end(answer) else { return false };
+    let head = std::str::from_utf8(&answer[..begin]).unwrap_or_default();
+    let length = head.lines().find_map(|line| line.strip_prefix(LENGTH)?.parse().ok());
+    answer.len() >= begin + length.unwrap_or(0_usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_whole_with_its_body() {
+        let cases = [
+            ("a part of a head", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n", false),
+            ("no body", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", true),
+            ("no word of a body", "HTTP/1.1 200 OK\r\n\r\n", true),
+            ("a part of a body", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{", false),
+            ("a body", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}", true),
+        ];
+        for (name, answer, want) in cases {
+            assert_eq!(is_whole(answer.as_bytes()), want, "{name}");
+        }
     }
 }
