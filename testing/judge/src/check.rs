@@ -2,6 +2,7 @@
 
 mod cancel;
 mod doubled;
+mod exchange;
 mod fire;
 #[cfg(test)]
 mod fire_tale;
@@ -16,6 +17,7 @@ mod outbound;
 mod owner;
 mod plainly;
 mod revoked;
+mod shelf;
 mod stop;
 mod tables;
 mod wake;
@@ -77,6 +79,10 @@ pub enum Invariant {
     AuditWhole,
     /// I24: a minute after the last fault everything is well.
     Heals,
+    /// I25: who asks an agent gets one reply, or none, whenever they ask.
+    Exchange,
+    /// I26: what was put on a shelf is there, and each change of it once.
+    Shelf,
 }
 
 impl Invariant {
@@ -106,6 +112,8 @@ impl Invariant {
             Self::NoLeak => "I22",
             Self::AuditWhole => "I23",
             Self::Heals => "I24",
+            Self::Exchange => "I25",
+            Self::Shelf => "I26",
         }
     }
 }
@@ -179,6 +187,8 @@ pub(crate) fn all(history: &History) -> Findings {
         revoked::check,
         outbound::check,
         window::check,
+        exchange::check,
+        shelf::check,
         never::check,
     ] {
         check(history, &mut findings);

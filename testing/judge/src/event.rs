@@ -102,6 +102,28 @@ pub enum Event {
     /// What it answered. Whether that was kept from arriving, on purpose.
     FireAnswer { receipt: String, status: u16, cut: bool },
 
+    // the agents that write to each other, and share a shelf
+    /// An agent writes to another, which it may or may not; perhaps it asks, and waits for the reply.
+    LetterSend { id: String, from: String, to: String, nonce: String, may: bool, asks: bool },
+    /// The desk answered one attempt to send it, perhaps with the reply. 0: it did not answer.
+    LetterAck {
+        id: String,
+        attempt: u32,
+        status: u16,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<String>,
+    },
+    /// An agent replies to a letter.
+    LetterReply { conn: String, agent: String, nonce: String, words: String },
+    /// An agent puts a skill or data on its tenant's shelf. A retry is a request of its own.
+    ShelfPut { request: String, agent: String, item: String, words: String },
+    /// Under which version it is there. None: nothing clear was said.
+    ShelfAnswer { request: String, version: Option<String> },
+    /// At the end: what an item says, if it is there, and all its versions, the oldest first.
+    ShelfRow { item: String, words: Option<String>, versions: Vec<String> },
+    /// An agent of another tenant was shown an item.
+    ShelfLeak { agent: String, item: String },
+
     // the driver
     /// A run begins. Without a fault in it, nothing is excused.
     Begin { seed: u64, faults: bool },

@@ -4,11 +4,13 @@
 
 mod faults;
 mod handover;
+mod letters;
 mod rows;
 mod take;
 mod time;
 
 pub(crate) use faults::{Fault, Kind};
+pub(crate) use letters::{Came, Letter, LetterAnswer, Reply, ShelfLeak, ShelfPut, ShelfRow};
 pub(crate) use rows::{
     About, Ack, Answer, Ask, Close, Entry, Epoch, Frozen, Line, Loan, Mark, MayPark, Owning, Pair,
     Park, Receipt, Said, Send, Socket, Stop, Use,
@@ -62,6 +64,18 @@ pub(crate) struct History {
     job_ask_by_request: ByName,
     pub(crate) fire_receipts: Vec<FireReceipt>,
     fire_by_receipt: ByName,
+
+    // the agents that write to each other
+    pub(crate) letters: Vec<Letter>,
+    letter_by_id: ByName,
+    pub(crate) letter_answers: Vec<LetterAnswer>,
+    /// Letters that may not be sent, and were not.
+    pub(crate) letters_refused: u64,
+    pub(crate) replies: Vec<Reply>,
+    pub(crate) shelf_puts: Vec<ShelfPut>,
+    put_by_request: ByName,
+    pub(crate) shelf_rows: Vec<ShelfRow>,
+    pub(crate) shelf_leaks: Vec<ShelfLeak>,
 
     // the driver
     pub(crate) faults: Vec<Fault>,

@@ -21,6 +21,14 @@ pub struct Verdict {
     pub followed_up: u64,
     /// How many fires agents took.
     pub fires: u64,
+    /// How many letters were taken that ask for no reply.
+    pub letters: u64,
+    /// How many that ask were answered, or timed out.
+    pub exchanges: u64,
+    /// How many letters that may not be sent were refused.
+    pub refused: u64,
+    /// How often something was put on a shelf.
+    pub shelved: u64,
     /// What went wrong, promise by promise; of each promise the first few.
     pub violations: Vec<Violation>,
     /// How often each promise was not kept, all counted.
@@ -74,10 +82,15 @@ pub fn judge(folder: &Path) -> Result<Verdict, ReadError> {
         Ok(Violation { invariant: finding.invariant, what: finding.what, history })
     };
     let violations = found.told.into_iter().map(show).collect::<Result<_, ReadError>>()?;
+    let (letters, exchanges) = run.history.letters_taken();
     Ok(Verdict {
         events: u64::from(run.history.events),
         followed_up: run.history.uses.len() as u64,
         fires: run.history.fires_taken(),
+        letters,
+        exchanges,
+        refused: run.history.letters_refused,
+        shelved: run.history.shelved(),
         violations,
         counts: found.counts,
     })

@@ -8,6 +8,15 @@ use crate::history::rows::{
 use crate::history::{Fault, History, Killed};
 use crate::names::{Name, number};
 
+/// Something that is sent to agents.
+pub(super) struct Sent<'a> {
+    pub(super) bot: &'a str,
+    pub(super) chat: &'a str,
+    pub(super) nonce: &'a str,
+    pub(super) expect: &'a [String],
+    pub(super) order: Option<u64>,
+}
+
 impl History {
     /// Takes the next record in the order of time.
     pub(crate) fn take(&mut self, record: &Record) {
@@ -20,7 +29,10 @@ impl History {
     #[expect(clippy::too_many_lines, reason = "one arm for each event, and nothing else")]
     fn take_event(&mut self, mark: Mark, proc: &str, event: &Event) {
         match event {
-            Event::PlatSend { id, .. } => self.take_send(mark, id, event),
+            Event::PlatSend { id, bot, chat, nonce, expect, order, .. } => {
+                let sent = Sent { bot, chat, nonce, expect, order: *order };
+                self.take_send(mark, id, &sent);
+            }
             Event::PlatAck { id, status, .. } => self.take_told(mark, id, *status),
             Event::PlatLook { id, found: false } => {
                 let name = self.names.of(id);
@@ -108,6 +120,14 @@ impl History {
             | Event::FireAnswer { .. }
             | Event::FireRow { .. } => self.take_time(mark, event),
 
+            Event::LetterSend { .. }
+            | Event::LetterAck { .. }
+            | Event::LetterReply { .. }
+            | Event::ShelfPut { .. }
+            | Event::ShelfAnswer { .. }
+            | Event::ShelfRow { .. }
+            | Event::ShelfLeak { .. } => self.take_letters(mark, event),
+
             Event::Begin { faults, .. } => {
                 self.begins += 1;
                 self.faulty = *faults;
@@ -193,18 +213,18 @@ impl History {
         texts.map(|text| self.names.of(text))
     }
 
-    fn about(&mut self, mark: Mark, text: &str) -> About {
+    pub(super) fn about(&mut self, mark: Mark, text: &str) -> About {
         About { mark, name: self.names.of(text) }
     }
 
     /// A platform that tries again sends the same once more; the first time counts.
-    fn take_send(&mut self, mark: Mark, id: &str, event: &Event) {
-        let Event::PlatSend { bot, chat, nonce, expect, order, .. } = event else { return };
+    pub(super) fn take_send(&mut self, mark: Mark, id: &str, sent: &Sent<'_>) {
+        let Sent { bot, chat, nonce, expect, order } = *sent;
         let id = self.names.of(id);
         if self.send_by_id.get(id).is_some() {
             return;
         }
-        let [bot, chat, nonce] = self.names([bot, chat, nonce]);
+        let [bot, chat, nonce] = [bot, chat, nonce].map(|text| self.names.of(text));
         let expect_from = number(self.expected.len());
         self.expected.extend(expect.iter().map(|agent| self.names.of(agent)));
         self.send_by_id.set(id, self.sends.len());
@@ -216,7 +236,7 @@ impl History {
             bot,
             chat,
             nonce,
-            order: *order,
+            order,
             expect_from,
             expect_count: number(expect.len()),
             told: None,
@@ -225,9 +245,14 @@ impl History {
 
     fn take_told(&mut self, mark: Mark, id: &str, status: u16) {
         let id = self.names.of(id);
-        if (200..300).contains(&status)
-            && let Some(row) = self.send_by_id.get(id)
-        {
+        if (200..300).contains(&status) {
+            self.is_told(mark, id);
+        }
+    }
+
+    /// Whoever sent it knows that it is taken.
+    pub(super) fn is_told(&mut self, mark: Mark, id: Name) {
+        if let Some(row) = self.send_by_id.get(id) {
             self.sends[row].told.get_or_insert(mark);
         }
     }
