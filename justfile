@@ -235,7 +235,7 @@ isolation-planted: _world
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --jobs 40 --seconds 240 \
+        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --jobs 40 --letters 24 --seconds 240 \
         --rate 180 --events-min 50000 {{ ARGS }}
 
 # Kill the node that listens on Discord twenty times under load: the other must resume, and lose nothing. Budget: 7 minutes.
@@ -264,7 +264,7 @@ owner-kill-planted: _world
 # Strike it at random: `just chaos SEED=7 MINUTES=10`. Without a seed, one is made up and printed.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis --jobs 40 \
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis --jobs 40 --letters 24 \
         --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
 
 # Plant each bug in the desk: the judge must find it from outside, and nothing where there is none.

@@ -2,7 +2,8 @@
 //!
 //! [`world`] starts real nodes over a real database, and beside them, as processes of their own,
 //! a [`platform`] that posts and is called, a [`street`] of people on Discord and Telegram, and
-//! [`gateways`] with [`manner`]s of every kind, and agents with [`jobs`]. Each writes a history; a [`probe`] adds what the tables say. [`run`] strikes [`faults`] while all of
+//! [`gateways`] with [`manner`]s of every kind, agents with [`jobs`], and agents that write [`letters`]
+//! and share a shelf. Each writes a history; a [`probe`] adds what the tables say. [`run`] strikes [`faults`] while all of
 //! them are at work, lets everything come to rest, and hands the histories to the judge.
 //! [`mutants`] does the same to desks with a bug planted, which the judge must find.
 //!
@@ -19,7 +20,9 @@ pub mod node;
 pub mod platform;
 pub mod gateways;
 pub mod street;
+mod asking;
 pub mod jobs;
+pub mod letters;
 pub mod wires;
 pub mod probe;
 pub mod faults;

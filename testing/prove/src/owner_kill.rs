@@ -29,6 +29,7 @@ const SCALE: Scale = Scale {
     looks_percent: 0,
     rooms: 0,
     jobs: 0,
+    letters: 0,
     calls_per_second: None,
 };
 

@@ -2,6 +2,7 @@
 //! behind them, each with one author and one gateway. Some chats are also open to a guest: an
 //! agent, often of another tenant, that sees what everybody writes there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -126,6 +127,35 @@ impl Cast {
             pg.close().await;
             cast
         })
+    }
+
+    /// Of each tenant, one half of its members, who write to others, and the other half, to whom they write, by their
+    /// places. Whoever wrote after a letter came to it would answer that letter, and answers to answers come to an end.
+    pub(crate) fn writers_and_readers(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut tenants: BTreeMap<TenantId, Vec<usize>> = BTreeMap::new();
+        for (place, member) in self.members.iter().enumerate() {
+            tenants.entry(member.tenant).or_default().push(place);
+        }
+        let halves = tenants.into_values().map(|mut writers| {
+            let readers = writers.split_off(writers.len() / 2);
+            (writers, readers)
+        });
+        halves.collect()
+    }
+
+    /// So many members of so many tenants, in no database.
+    #[cfg(test)]
+    pub(crate) fn imagined(tenants: u128, members: u128) -> Self {
+        use uuid::Uuid;
+        let member = |number: u128| Member {
+            tenant: TenantId::from_uuid(Uuid::from_u128(number % tenants)),
+            agent: AgentId::from_uuid(Uuid::from_u128(number)),
+            bot: 0,
+            gateway: format!("gw-{number}"),
+            secret: "secret".to_owned(),
+        };
+        let operator = TenantId::from_uuid(Uuid::max());
+        Self { operator, bots: Vec::new(), members: (0..members).map(member).collect() }
     }
 
     /// Puts it into a file, for the workers.

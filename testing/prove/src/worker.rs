@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
 use crate::chaos::{
-    gateways as chaos_gateways, jobs as chaos_jobs, platform as chaos_platform,
-    street as chaos_street, wires as chaos_wires,
+    gateways as chaos_gateways, jobs as chaos_jobs, letters as chaos_letters,
+    platform as chaos_platform, street as chaos_street, wires as chaos_wires,
 };
 use crate::cron_load::target;
 use crate::{desk, gateway, loopback, platform, sleepers, ui};
@@ -51,6 +51,9 @@ pub enum Work {
     /// Agents that have jobs.
     #[command(hide = true)]
     ChaosJobs(chaos_jobs::Arguments),
+    /// Agents that write to each other.
+    #[command(hide = true)]
+    ChaosLetters(chaos_letters::Arguments),
     /// Wires around a node that can be cut.
     #[command(hide = true)]
     ChaosWires(chaos_wires::Arguments),
@@ -73,6 +76,7 @@ impl Work {
             Self::ChaosPlatform(arguments) => runtime.block_on(chaos_platform::run(arguments)),
             Self::ChaosStreet(arguments) => runtime.block_on(chaos_street::run(arguments)),
             Self::ChaosJobs(arguments) => runtime.block_on(chaos_jobs::run(arguments)),
+            Self::ChaosLetters(arguments) => runtime.block_on(chaos_letters::run(arguments)),
             Self::ChaosWires(arguments) => runtime.block_on(chaos_wires::run(arguments)),
         }
     }

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use nightdesk_judge::Invariant;
+use nightdesk_judge::{Invariant, Verdict};
 use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
-use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::run::{self, Options, Outcome, Planted, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::walls::{self, Tally};
 use nightdesk_prove::worker::{self, Work};
@@ -26,6 +26,7 @@ const SCALE: Scale = Scale {
     looks_percent: 0,
     rooms: 45,
     jobs: 0,
+    letters: 24,
     calls_per_second: None,
 };
 
@@ -97,9 +98,11 @@ fn prove(arguments: &Arguments) -> Result<()> {
     ));
     let crossed = verdict.count(Invariant::NoMisdelivery) + verdict.count(Invariant::Capability);
     let crossed = crossed + platforms.crossed;
-    ui::put(&format!("load: shared={shared} followed_up={}", verdict.followed_up));
+    let Verdict { followed_up, letters, exchanges, shelved, refused, .. } = verdict;
+    ui::put(&format!("load: shared={shared} followed_up={followed_up} refused={refused}"));
     ui::put(&format!(
-        "isolation: cases={cases} wrong={wrong} load_events={events} crossed={crossed}"
+        "isolation: cases={cases} wrong={wrong} load_events={events} crossed={crossed} \
+         letters={letters} exchanges={exchanges} shelf={shelved}"
     ));
     ensure!(
         platforms.crossed == 0 && missing == 0,
@@ -113,7 +116,9 @@ fn prove(arguments: &Arguments) -> Result<()> {
         folder.display()
     );
     ensure!(2 * shared >= *events, "only {shared} of {events} events came from shared rooms");
-    ensure!(verdict.followed_up > 0, "nobody followed up on anything");
+    ensure!(*followed_up > 0, "nobody followed up on anything");
+    ensure!(*refused > 0, "nobody tried to write where only one side granted it, or none");
+    run::mixed(verdict)?;
     Ok(fs::remove_dir_all(folder)?)
 }
 

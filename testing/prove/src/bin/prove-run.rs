@@ -10,7 +10,7 @@ use nightdesk_judge::Invariant;
 use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
-use nightdesk_prove::chaos::run::{Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::run::{self, Options, Outcome, Planted, run};
 use nightdesk_prove::chaos::street::Rates;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
@@ -63,6 +63,10 @@ struct Arguments {
     /// How many of the agents have jobs.
     #[arg(long, default_value_t = 0)]
     jobs: usize,
+
+    /// How many of the agents write to others, and share a shelf.
+    #[arg(long, default_value_t = 0)]
+    letters: usize,
 
     /// Messages people write in a second on Discord, and as many on Telegram.
     #[arg(long, default_value_t = 0)]
@@ -125,6 +129,9 @@ fn prove(arguments: &Arguments) -> Result<()> {
     }
     ensure!(*events >= arguments.events_min, "only {events} events were taken");
     ensure!(verdict.fires > 0 || arguments.jobs == 0, "no fire was taken");
+    if arguments.letters > 0 {
+        run::mixed(verdict)?;
+    }
     Ok(())
 }
 
@@ -147,6 +154,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
             looks_percent: arguments.looks,
             rooms: arguments.rooms,
             jobs: arguments.jobs,
+            letters: arguments.letters,
             calls_per_second: None,
         },
         street: (arguments.street > 0)
@@ -172,7 +180,7 @@ fn last_line(name: &str, outcome: &Outcome) -> String {
     let least = outcome.hits.iter().map(|(_, hits)| hits).min();
     format!(
         "{name}: faults={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
-         misordered={} fires={}",
+         misordered={} fires={} letters={} exchanges={} shelf={}",
         outcome.hits.len(),
         outcome.events,
         least.copied().unwrap_or_default(),
@@ -181,5 +189,8 @@ fn last_line(name: &str, outcome: &Outcome) -> String {
         count(Invariant::NoMisdelivery),
         count(Invariant::Order),
         outcome.verdict.fires,
+        outcome.verdict.letters,
+        outcome.verdict.exchanges,
+        outcome.verdict.shelved,
     )
 }

@@ -4,6 +4,7 @@ mod agent;
 mod line;
 mod duty;
 mod following;
+mod replying;
 mod sdk;
 mod tap;
 mod target;

@@ -9,6 +9,7 @@ use nightdesk_judge::Recorder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::letters::who::Writer;
 use super::manner::{self, Manner, Manners};
 use super::rooms::Mover;
 use super::street::Street;
@@ -37,6 +38,8 @@ pub struct Scale {
     pub rooms: usize,
     /// Of the agents, how many have jobs.
     pub jobs: usize,
+    /// Of the agents, how many write to others and share a shelf.
+    pub letters: usize,
     /// How often a bot may speak, if that is slow: then sends wait for their turn.
     pub calls_per_second: Option<u32>,
 }
@@ -82,6 +85,8 @@ pub struct Plan {
     pub street: Option<Street>,
     /// Who has jobs.
     pub jobs: Jobs,
+    /// Who writes to whom.
+    pub letters: Vec<Writer>,
     /// Events the platform sends in a second.
     pub rate_per_s: u64,
     /// Of how many acks in a hundred it looks the event up.

@@ -12,6 +12,7 @@ use super::faults::{Fault, Wanted};
 use super::gateways::Order as GatewayOrder;
 use super::in_flight;
 use super::jobs::Order as JobsOrder;
+use super::letters::Order as LettersOrder;
 use super::manner::Manners;
 use super::plan::Scale;
 use super::platform::{Order as PlatformOrder, Sent};
@@ -116,6 +117,7 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
     world.platform(&PlatformOrder::Begin)?;
     world.street(&StreetOrder::Begin)?;
     world.jobs(&JobsOrder::Begin)?;
+    world.letters(&LettersOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
     strike_all(&mut world, options, began)?;
@@ -213,6 +215,7 @@ pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent
     );
     sent.told += street.told;
     world.jobs(&JobsOrder::Stop)?;
+    world.letters(&LettersOrder::Stop)?;
     let mut standing = world.gateways(&GatewayOrder::Settle)?;
     let (mut pending, mut untold) = (world.pending()?, world.untold()?);
     while (pending > 0 || standing.asking > 0 || untold > 0) && Instant::now() < deadline {
@@ -223,6 +226,16 @@ pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent
     let asking = standing.asking;
     ui::say(&format!("{pending} entries and {untold} fires wait, {asking} sends are under way"));
     Ok(sent)
+}
+
+/// Fails unless agents wrote to each other, asked each other and used their shelves.
+pub fn mixed(verdict: &Verdict) -> Result<()> {
+    let Verdict { letters, exchanges, shelved, .. } = verdict;
+    ensure!(
+        [letters, exchanges, shelved].into_iter().all(|count| *count > 0),
+        "{letters} letters, {exchanges} exchanges and {shelved} writes to shelves prove too little"
+    );
+    Ok(())
 }
 
 /// A folder that is not there yet.

@@ -10,6 +10,7 @@ use nightdesk_servers::Redis;
 use super::afterwards;
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::jobs::{self, Order as JobsOrder};
+use super::letters::{self, Order as LettersOrder};
 use super::manner::{Manner, Manners};
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Jobs, Plan, Scale};
@@ -61,6 +62,7 @@ pub struct World {
     street: Option<Worker>,
     gateways: Vec<Worker>,
     jobs: Option<Worker>,
+    letters: Option<Worker>,
     probe: Probe,
     /// The nodes.
     pub nodes: Vec<Node>,
@@ -135,6 +137,7 @@ impl World {
             target: free_address()?,
             is_odd: design.odd_targets,
         };
+        let letters = letters::who::enter(&cluster, &cast, design.scale.letters)?;
         let callable = [&*targets, &[jobs.target]].concat();
         let more = [wakers::settings(&callable), bell(redis.as_ref()), at].concat();
         let nodes = nodes(design, &settings, &more)?;
@@ -154,6 +157,7 @@ impl World {
             movers: rooms.movers,
             street,
             jobs,
+            letters,
             cast,
             rate_per_s: design.scale.rate_per_s,
             looks_percent: design.scale.looks_percent,
@@ -199,11 +203,16 @@ impl World {
             started(jobs::NAME);
             Worker::start(cluster.folder(), &["chaos-jobs", "--plan", &file])
         });
+        let letters = (!plan.letters.is_empty()).then(|| {
+            started(letters::NAME);
+            Worker::start(cluster.folder(), &["chaos-letters", "--plan", &file])
+        });
         Ok(Self {
             platform,
             street,
             gateways: gateways?,
             jobs: jobs.transpose()?,
+            letters: letters.transpose()?,
             probe,
             nodes,
             redis,
@@ -240,6 +249,11 @@ impl World {
     /// Tells the agents that have jobs something, if there are any.
     pub fn jobs(&mut self, order: &JobsOrder) -> Result<()> {
         self.jobs.as_mut().map_or(Ok(()), |one| one.ask(order))
+    }
+
+    /// Tells the agents that write to each other something, if there are any.
+    pub fn letters(&mut self, order: &LettersOrder) -> Result<()> {
+        self.letters.as_mut().map_or(Ok(()), |one| one.ask(order))
     }
 
     /// Tells all gateways something.
@@ -319,6 +333,7 @@ impl World {
         for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes[0])? {
             self.note(seen);
         }
+        self.letters(&LettersOrder::End)?;
         self.probe.end()?;
         self.gateways(&GatewayOrder::End)?;
         self.platform(&PlatformOrder::End)?;

@@ -1,9 +1,6 @@
-//! Letters of agents to agents, posted as their gateways would.
-//!
-//! In every tenant one half of the agents writes and the other half reads: who wrote after a letter came to it would
-//! answer that letter, and answers to answers come to an end.
+//! Letters of agents to agents, posted as their gateways would. In every tenant one half of the agents writes, and the other
+//! half reads.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,19 +31,13 @@ pub(super) async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instan
 
 impl Pairs {
     fn of(cast: &Cast) -> Result<Self> {
-        let mut tenants: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (place, member) in cast.members.iter().enumerate() {
-            tenants.entry(member.tenant).or_default().push(place);
-        }
-        let halves = tenants.into_values().map(|mut writers| {
-            let readers = writers.split_off(writers.len() / 2);
-            ensure!(!writers.is_empty(), "a tenant has nobody to write to");
-            Ok((writers, readers))
-        });
+        let tenants = cast.writers_and_readers();
+        let is_alone = |(writers, _): &(Vec<usize>, _)| writers.is_empty();
+        ensure!(!tenants.iter().any(is_alone), "a tenant has nobody to write to");
         let clock = SystemClock::started();
         let shown = cast.members.iter();
         let bearers = shown.map(|member| format!("Bearer {}", member.token(&clock).expose()));
-        Ok(Self { tenants: halves.collect::<Result<_>>()?, bearers: bearers.collect() })
+        Ok(Self { tenants, bearers: bearers.collect() })
     }
 
     /// Who writes a letter, and to whom.
@@ -85,27 +76,11 @@ fn write_letter(body: &mut Vec<u8>, cast: &Cast, agent: usize, letter: u64) -> R
 
 #[cfg(test)]
 mod tests {
-    use nightdesk_types::{AgentId, TenantId};
-    use uuid::Uuid;
-
     use super::*;
-    use crate::setup::Member;
-
-    fn cast(tenants: u128, members: u128) -> Cast {
-        let member = |number: u128| Member {
-            tenant: TenantId::from_uuid(Uuid::from_u128(number % tenants)),
-            agent: AgentId::from_uuid(Uuid::from_u128(number)),
-            bot: 0,
-            gateway: format!("gw-{number}"),
-            secret: "secret".to_owned(),
-        };
-        let operator = TenantId::from_uuid(Uuid::max());
-        Cast { operator, bots: Vec::new(), members: (0..members).map(member).collect() }
-    }
 
     #[test]
     fn nobody_who_reads_writes_and_letters_stay_in_a_tenant() {
-        let cast = cast(4, 40);
+        let cast = Cast::imagined(4, 40);
         let pairs = Pairs::of(&cast).unwrap();
         let picked: Vec<_> = (0..10_000).map(|letter| pairs.pick(letter)).collect();
 
@@ -121,6 +96,6 @@ mod tests {
 
     #[test]
     fn whoever_is_alone_writes_to_nobody() {
-        assert!(Pairs::of(&cast(4, 4)).is_err());
+        assert!(Pairs::of(&Cast::imagined(4, 4)).is_err());
     }
 }

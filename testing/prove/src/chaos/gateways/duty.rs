@@ -14,6 +14,7 @@ use nightdesk_types::{RequestId, Send};
 use tokio::time::Instant;
 
 use super::agent::Dialled;
+use super::replying::Reply;
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
@@ -45,6 +46,9 @@ pub(super) struct Duty {
     asking: BTreeSet<String>,
     asked: u64,
     pub(super) followed: u64,
+    /// What is to be said to letters, and when.
+    pub(super) replies: VecDeque<Reply>,
+    pub(super) replied: u64,
     idle_known: bool,
 }
 
@@ -120,16 +124,17 @@ impl Duty {
         self.acks.iter_mut().for_each(|(due, _)| *due = now.min(*due));
     }
 
-    /// When the next ack is due.
+    /// When the next ack or reply is due.
     pub(super) fn due_at(&self) -> Option<Instant> {
-        self.acks.front().map(|(due, _)| *due)
+        let ack = self.acks.front().map(|(due, _)| *due);
+        ack.into_iter().chain(self.reply_at()).min()
     }
 
-    /// Answers a message, if this agent does. Who never acks a passthrough does not: see above.
+    /// Answers a message of people, if this agent does. Who never acks a passthrough does not: see above.
     pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         let manner = dialled.hall.plan.manners[dialled.member];
-        if !answers(dialled.member) || manner == Manner::Stock {
+        if !answers(dialled.member) || manner == Manner::Stock || event.message.letter.is_some() {
             return;
         }
         self.asked += 1;

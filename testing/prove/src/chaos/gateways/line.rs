@@ -113,6 +113,7 @@ impl<'a> Line<'a> {
         }
         self.socket.heard = heard[begun..].to_vec();
         self.duty.acks_due(&self.dialled, self.manner, &mut self.socket.saying);
+        self.duty.replies_due(&self.dialled, &mut self.socket.saying);
         self.socket.say().await.map_err(broken)
     }
 
@@ -120,6 +121,7 @@ impl<'a> Line<'a> {
         let frame = ToGateway::decode(text.trim_ascii());
         self.duty.seen(&self.dialled, &frame, text.len());
         self.duty.owed(&self.dialled, &frame, self.manner, self.dice);
+        self.duty.replies(&self.dialled, &frame, self.dice);
         self.duty.answers(&self.dialled, &frame, &mut self.socket.saying);
         self.duty.follows(&self.dialled, &frame, self.dice, &mut self.socket.saying);
     }

@@ -38,6 +38,10 @@ pub(super) async fn live(hall: Arc<Hall>, member: usize) {
 /// Answers some of what people write, in words that nobody else says.
 async fn take(event: Event) -> Result<(), SendError> {
     let Event::Message(message) = event else { return Ok(()) };
+    // What is said to a letter is said to its sender, and goes to no platform.
+    if message.content.message.letter.is_some() {
+        return Ok(());
+    }
     let number = SAID.fetch_add(1, Ordering::Relaxed);
     if number.is_multiple_of(ANSWERS_EVERY) {
         // Nobody waits for it, and what came of it is on the wire.

@@ -3,19 +3,16 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
 use nightdesk_judge::{Event, JobAnswer, monotonic_ns};
 use nightdesk_types::{Clock, Timestamp};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::Diary;
 use super::target::callback;
 use crate::chance::Dice;
+use crate::chaos::asking::{self, Heard, Request};
 use crate::chaos::plan::Plan;
-use crate::gateway::wire::{head_end, status};
 
 /// How long a node may take to answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(4);
@@ -116,32 +113,13 @@ async fn ask_once(
 }
 
 async fn asked(node: SocketAddr, path: &str, token: &str, body: &Value) -> JobAnswer {
-    // Whom nobody hears is refused: nothing was asked.
-    let Ok(Ok(stream)) = timeout(ANSWER_WAIT, TcpStream::connect(node)).await else {
-        return JobAnswer::Refused;
-    };
-    let said = timeout(ANSWER_WAIT, said(stream, (node, path), token, body)).await;
-    said.ok().and_then(Result::ok).map_or(JobAnswer::Nothing, |(status, body)| meant(status, &body))
-}
-
-async fn said(
-    mut stream: TcpStream,
-    (node, path): (SocketAddr, &str),
-    token: &str,
-    body: &Value,
-) -> Result<(u16, Value)> {
-    let body = body.to_string();
-    let request = format!(
-        "POST /api/agent-cron/{path} HTTP/1.1\r\nhost: {node}\r\nauthorization: Bearer {token}\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await?;
-    let status = status(&answer).context("an answer without a status")?;
-    let at = head_end(&answer).context("an answer that broke off")?;
-    Ok((status, serde_json::from_slice(&answer[at..]).unwrap_or_default()))
+    let path = format!("/api/agent-cron/{path}");
+    let request = Request { token, path: &path, body: Some(body), wait: ANSWER_WAIT };
+    match asking::ask(node, request).await {
+        Heard::Nobody => JobAnswer::Refused,
+        Heard::Nothing => JobAnswer::Nothing,
+        Heard::Answer(status, body) => meant(status, &body),
+    }
 }
 
 /// What an answer means. A desk that says that it could not may have, all the same.

@@ -27,6 +27,8 @@ pub struct Needs {
     pub seconds: u64,
     /// Agents that have jobs.
     pub jobs: usize,
+    /// Agents that write to others.
+    pub letters: usize,
     /// Whether who owns the bots stands still until another node does, while sends wait.
     pub owner_paused: bool,
 }
@@ -46,14 +48,15 @@ pub(super) const FIRES: Needs = Needs { jobs: 20, ..under("F45") };
 pub(super) const WRONG_CLOCK: Needs = Needs { jobs: 20, ..under("F39") };
 
 const fn under(faults: &'static str) -> Needs {
-    Needs { faults, nodes: 1, seconds: 0, jobs: 0, owner_paused: false }
+    Needs { faults, nodes: 1, seconds: 0, jobs: 0, letters: 0, owner_paused: false }
 }
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { faults, nodes, seconds, jobs, owner_paused } = self;
+        let Self { faults, nodes, seconds, jobs, letters, owner_paused } = self;
         let paused = if *owner_paused { ", its owner paused" } else { "" };
-        write!(f, "{faults} on {nodes} nodes for {seconds} s with {jobs} jobs{paused}")
+        let agents = format!("{jobs} jobs and {letters} who write");
+        write!(f, "{faults} on {nodes} nodes for {seconds} s with {agents}{paused}")
     }
 }
 
@@ -75,6 +78,7 @@ impl Needs {
             looks_percent: 30,
             rooms: ROOMS,
             jobs: self.jobs,
+            letters: self.letters,
             calls_per_second,
         }
     }
