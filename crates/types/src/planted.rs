@@ -53,11 +53,19 @@ pub enum Bug {
     SourceOnTwoWriters,
     /// X23: a change of who may reach whom makes what the gate keeps pass for new, and stay as it was.
     GateNeverForgets,
+    /// X24: a letter that is sent again is another letter.
+    EveryTryIsALetter,
+    /// X25: a reply counts also after its exchange has timed out.
+    LateReplyCounts,
+    /// X26: what one tenant grants lets letters pass between two.
+    OneSideGrants,
+    /// X27: a skill that is changed is overwritten, and what it said before is gone.
+    OverwrittenInPlace,
 }
 
 impl Bug {
     /// Every bug that can be planted.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::AckBeforeCommit,
         Self::DropOnFullWindow,
         Self::CursorBySequence,
@@ -81,6 +89,10 @@ impl Bug {
         Self::OneTenantWall,
         Self::SourceOnTwoWriters,
         Self::GateNeverForgets,
+        Self::EveryTryIsALetter,
+        Self::LateReplyCounts,
+        Self::OneSideGrants,
+        Self::OverwrittenInPlace,
     ];
 
     /// Its number in the list of promises.
@@ -109,6 +121,10 @@ impl Bug {
             Self::OneTenantWall => "X21",
             Self::SourceOnTwoWriters => "X22",
             Self::GateNeverForgets => "X23",
+            Self::EveryTryIsALetter => "X24",
+            Self::LateReplyCounts => "X25",
+            Self::OneSideGrants => "X26",
+            Self::OverwrittenInPlace => "X27",
         }
     }
 }

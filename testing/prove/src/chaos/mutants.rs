@@ -12,7 +12,9 @@ use anyhow::{Context, Result, bail};
 use nightdesk_judge::Invariant;
 
 use super::run::{Outcome, Planted};
-use needs::{CALM, FIRES, HANG_UPS, LENT, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY, WRONG_CLOCK};
+use needs::{
+    CALM, FIRES, HANG_UPS, LENT, LETTERS, OWNER_PAUSED, RESETS, SLEEPERS, STORE_AWAY, WRONG_CLOCK,
+};
 pub use needs::{Needs, options};
 pub use simulation::simulated;
 
@@ -56,7 +58,7 @@ impl Mutant {
 }
 
 /// Every mutant there is.
-pub const ALL: [Mutant; 23] = [
+pub const ALL: [Mutant; 27] = [
     in_desk("X1", Invariant::DurableBeforeAck, CALM),
     in_desk("X2", Invariant::NoLoss, CALM),
     in_database("X3", Invariant::NoLoss, database::number_by_sequence, CALM),
@@ -80,6 +82,10 @@ pub const ALL: [Mutant; 23] = [
     in_database("X21", Invariant::NoLoss, database::one_tenant_wall, CALM),
     in_simulation("X22", Invariant::NoLoss),
     in_desk("X23", Invariant::NoMisdelivery, CALM),
+    in_desk("X24", Invariant::NoDuplicate, LETTERS),
+    in_database("X25", Invariant::Exchange, database::late_reply_counts, LETTERS),
+    in_database("X26", Invariant::NoMisdelivery, database::one_side_grants, LETTERS),
+    in_database("X27", Invariant::Shelf, database::overwritten_in_place, LETTERS),
 ];
 
 const fn in_desk(number: &'static str, breaks: Invariant, needs: Needs) -> Mutant {

@@ -111,6 +111,31 @@ pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
     cluster.ask(DATABASE, &walls).map(drop)
 }
 
+/// X25: a reply counts whenever it comes.
+pub(super) fn late_reply_counts(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let late = "mine.state = 'timed-out' or now_at >= mine.reply_by";
+    replace(cluster, "letter_reply", &[(late, "false")])
+}
+
+/// X26: one tenant's word is enough.
+pub(super) fn one_side_grants(cluster: &Cluster, _: &Cast) -> Result<()> {
+    replace(cluster, "letter_granted", &[("or 2 = (", "or 0 < (")])
+}
+
+/// X27: the newest revision of a skill becomes the next.
+pub(super) fn overwritten_in_place(cluster: &Cluster, _: &Cast) -> Result<()> {
+    let in_place = [
+        ("revision = s.revision + 1, meta", "meta"),
+        (
+            "insert into skill_revisions (",
+            "delete from skill_revisions r
+            where r.tenant_id = p_tenant and r.name = p_name and r.revision = v_revision;
+            insert into skill_revisions (",
+        ),
+    ];
+    replace(cluster, "skill_put", &in_place)
+}
+
 /// Replaces parts of a function. Each part must be there.
 fn replace(cluster: &Cluster, function: &str, parts: &[(&str, &str)]) -> Result<()> {
     let definition = format!("select pg_get_functiondef('{function}'::regproc)");

@@ -47,6 +47,9 @@ pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..u
 pub(super) const FIRES: Needs = Needs { jobs: 20, ..under("F45") };
 pub(super) const WRONG_CLOCK: Needs = Needs { jobs: 20, ..under("F39") };
 
+/// Some letters are repeated, and some exchanges end before they are replied to.
+pub(super) const LETTERS: Needs = Needs { letters: 16, seconds: 18, ..under("none") };
+
 const fn under(faults: &'static str) -> Needs {
     Needs { faults, nodes: 1, seconds: 0, jobs: 0, letters: 0, owner_paused: false }
 }
