@@ -221,7 +221,7 @@ isolation-planted: _world
     desk="$(just _built debug)"
     folder="$(mktemp -d)"
     trap 'rm -rf "$folder"' EXIT
-    for bug in X9 X18 X19; do
+    for bug in X9 X18 X19 X26; do
         if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" \
             --seconds 20 --rounds 1 --folder "$folder" --planted $bug); then
             echo "$bug was not seen"
@@ -229,7 +229,8 @@ isolation-planted: _world
         fi
         echo "$bug: $said"
         grep -q '^isolation: .*crossed=[1-9]' <<< "$said"
-        grep -q '^platforms: .*crossed=[1-9]' <<< "$said"
+        # Nobody writes letters beside the platforms.
+        [ $bug = X26 ] || grep -q '^platforms: .*crossed=[1-9]' <<< "$said"
     done
 
 # Strike three nodes with every fault there is, one after the other, and judge. Budget: 6 minutes.
