@@ -79,7 +79,7 @@ pub enum Invariant {
     AuditWhole,
     /// I24: a minute after the last fault everything is well.
     Heals,
-    /// I25: who asks an agent gets one reply, or none, whenever they ask.
+    /// I25: who may write to an agent can, and who asks it gets one reply, or none, whenever they ask.
     Exchange,
     /// I26: what was put on a shelf is there, and each change of it once.
     Shelf,

@@ -71,6 +71,8 @@ pub(crate) struct History {
     pub(crate) letter_answers: Vec<LetterAnswer>,
     /// Letters that may not be sent, and were not.
     pub(crate) letters_refused: u64,
+    /// Letters that may be sent, and were refused.
+    pub(crate) letters_denied: Vec<About>,
     pub(crate) replies: Vec<Reply>,
     pub(crate) shelf_puts: Vec<ShelfPut>,
     put_by_request: ByName,

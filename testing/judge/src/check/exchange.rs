@@ -1,5 +1,5 @@
-//! I25: who asks an agent gets one reply or none, and the same whenever they ask again. I3: a letter that may not be sent is
-//! not taken.
+//! I25: who may write to an agent can, and who asks it gets one reply or none, and the same whenever they ask again. I3: a
+//! letter that may not be sent is not taken.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,11 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     let mut answers: BTreeMap<u32, Vec<&LetterAnswer>> = BTreeMap::new();
     for answer in &history.letter_answers {
         answers.entry(answer.letter).or_default().push(answer);
+    }
+    for denied in &history.letters_denied {
+        findings.add(Invariant::Exchange, [denied.mark], || {
+            format!("{} was refused, and may be sent", history.text(denied.name))
+        });
     }
     for (row, answers) in answers {
         let letter = &history.letters[row as usize];
@@ -114,7 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_that_may_not_be_sent_is_refused() {
+    fn a_letter_is_refused_if_it_may_not_be_sent_and_only_then() {
+        assert_eq!(told((true, false), &[Hears(403, None)]).broken(), ["I25"]);
         let cases: [(&str, &[Step], &[&str]); 3] = [
             ("refused", &[Hears(403, None)], &[]),
             ("not clear", &[Hears(503, None), Hears(403, None)], &[]),

@@ -137,14 +137,20 @@ impl History {
             (200..300, Some(reply)) => Came::Replied(self.names.of(reply)),
             (200..300, None) => Came::Taken,
             (NO_REPLY, _) if self.letters[row].asks => Came::NoReply,
-            (REFUSED, _) if !self.letters[row].may => {
-                self.letters_refused += 1;
-                return;
-            }
+            (REFUSED, _) => return self.take_refusal(mark, row),
             _ => return,
         };
         self.is_told(mark, id);
         self.letter_answers.push(LetterAnswer { mark, letter: number(row), came });
+    }
+
+    fn take_refusal(&mut self, mark: Mark, row: usize) {
+        let Letter { nonce: name, may, .. } = self.letters[row];
+        if may {
+            self.letters_denied.push(About { mark, name });
+        } else {
+            self.letters_refused += 1;
+        }
     }
 
     /// How many letters were taken that ask nothing, and how many that ask were answered, one way or the other.

@@ -93,12 +93,10 @@ impl Letter {
         false
     }
 
-    /// Whether a status says what came of it. A friend that is refused is one whose letter went too fast, or whom nobody
-    /// knows how to let in now.
+    /// Whether a status says what came of it.
     fn is_clear(&self, status: u16) -> bool {
         match status {
-            200 => true,
-            403 => !self.may,
+            200 | 403 => true,
             504 => self.op == Op::Exchange,
             _ => false,
         }
@@ -159,12 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn only_who_may_not_write_is_told_so_by_a_refusal() {
-        let letter = |may, op| Letter { from: 0, to: 1, nonce: String::new(), may, op };
-        assert!(letter(false, Op::Deliver).is_clear(403));
-        assert!(!letter(true, Op::Deliver).is_clear(403));
-        assert!(!letter(true, Op::Deliver).is_clear(504));
-        assert!(letter(true, Op::Exchange).is_clear(504));
-        assert!(!letter(false, Op::Deliver).is_clear(503));
+    fn who_waits_for_a_reply_is_told_clearly_that_there_is_none() {
+        let letter = |op| Letter { from: 0, to: 1, nonce: String::new(), may: true, op };
+        assert!(letter(Op::Deliver).is_clear(200) && letter(Op::Deliver).is_clear(403));
+        assert!(!letter(Op::Deliver).is_clear(504) && letter(Op::Exchange).is_clear(504));
+        assert!(!letter(Op::Deliver).is_clear(503) && !letter(Op::Exchange).is_clear(UNCLEAR));
     }
 }
