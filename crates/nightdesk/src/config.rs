@@ -444,6 +444,14 @@ mod tests {
         block.expect("the page has an example")
     }
 
+    fn the_page_has_every_way(ways: &[WaySection]) {
+        let [hook, drop, tmux] = ways else { panic!("three ways") };
+        assert_eq!(hook.secret_files().count(), 2);
+        assert!(drop.file_drop.is_some() && tmux.tmux.is_some());
+        let hook = hook.webhook.as_ref().unwrap();
+        assert!(hook.wake_url.is_some() && hook.status_url.is_some());
+    }
+
     #[test]
     fn the_page_has_every_key_and_no_other() {
         let built = config::Config::builder()
@@ -469,11 +477,7 @@ mod tests {
         assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
         let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
         assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
-        let [hook, drop, tmux] = config.ways.as_slice() else { panic!("three ways") };
-        assert_eq!(hook.secret_files().count(), 2);
-        assert!(drop.file_drop.is_some() && tmux.tmux.is_some());
-        let hook = hook.webhook.as_ref().unwrap();
-        assert!(hook.wake_url.is_some() && hook.status_url.is_some());
+        the_page_has_every_way(&config.ways);
         for key in [
             "[telegram]\n",
             "api_url = ",

@@ -221,8 +221,11 @@ fn room(
     }
 }
 
+/// What tells agents: calls, fires, and letters.
+type Stops = (Arc<Wake>, Arc<Schedule>, Ways);
+
 fn desk(
-    (pg, (wake, schedule, ways), limits): (&Arc<Pg>, (Arc<Wake>, Arc<Schedule>, Ways), Limits),
+    (pg, (wake, schedule, ways), limits): (&Arc<Pg>, Stops, Limits),
     (register, issuers): (Arc<Register>, Arc<Issuers>),
     lease: &Arc<Lease>,
     (ringing, adapters, media): (&Ringing, Adapters, Arc<Media>),
