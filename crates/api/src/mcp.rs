@@ -11,6 +11,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use axum::response::Response;
 use nightdesk_desk::Desk;
 use nightdesk_desk::shelf::Asker;
@@ -46,9 +48,15 @@ async fn call(
 ) -> Response {
     let asker = match asker(&gateways, request.headers(), from).await {
         Ok(asker) => asker,
-        Err(refused) => return refused,
+        Err(refused) => return hanging_up(refused),
     };
     gateways.tools.answer(asker, request).await.map(Body::new)
+}
+
+/// An answer to a request that was not read to its end: nothing can come after it, and its client should know.
+fn hanging_up(mut answer: Response) -> Response {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
 }
 
 /// A server of the desk's tools.

@@ -2,6 +2,8 @@
 
 use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 struct Street {
     desk: TestDesk,
@@ -97,4 +99,17 @@ async fn what_cannot_be_done_is_an_error_that_says_why() {
         let message = said["error"]["message"].as_str().expect("an error");
         assert!(message.contains(words), "{tool}: {message}");
     }
+}
+
+/// Whoever shows no proof is refused before what it says is read, so nothing can follow on the same connection.
+#[tokio::test]
+async fn who_is_refused_unread_is_told_that_the_desk_hangs_up() {
+    let desk = TestDesk::open().await;
+    let mut stream = TcpStream::connect(desk.address()).await.expect("the desk is there");
+    let head = "POST /mcp HTTP/1.1\r\nhost: desk\r\ncontent-length: 2\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.expect("it is heard");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("it answers and hangs up");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
 }
