@@ -1,0 +1,64 @@
+//! The page that says how a desk is configured has every key.
+
+use super::*;
+
+const PAGE: &str = include_str!("../../../../docs/running.md");
+
+fn example() -> &'static str {
+    let block = PAGE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    block.expect("the page has an example")
+}
+
+fn the_page_has_every_way(ways: &[WaySection]) {
+    let [hook, drop, tmux] = ways else { panic!("three ways") };
+    assert_eq!(hook.secret_files().count(), 2);
+    assert!(drop.file_drop.is_some() && tmux.tmux.is_some());
+    let hook = hook.webhook.as_ref().unwrap();
+    assert!(hook.wake_url.is_some() && hook.status_url.is_some());
+}
+
+#[test]
+fn the_page_has_every_key_and_no_other() {
+    let built = config::Config::builder()
+        .add_source(config::File::from_str(example(), config::FileFormat::Toml))
+        .build()
+        .unwrap();
+    let config: Config = built.try_deserialize().unwrap();
+
+    config.validate().unwrap();
+    // A key that the page leaves out is none here; the others have no default.
+    let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
+        &config;
+    assert!(listen.public_url.is_some());
+    assert!(database.password_file.is_some());
+    assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
+    assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
+    assert!(metrics.address.is_some() && traces.otlp_url.is_some());
+    assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
+    assert!(!vault.old_key_files.is_empty());
+    assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
+    assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
+    assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
+    let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
+    assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
+    the_page_has_every_way(&config.ways);
+    for key in [
+        "[telegram]\n",
+        "api_url = ",
+        "key_file = ",
+        "key_command = ",
+        "[issuer]\n",
+        "algorithm = ",
+        "agent_by = ",
+        "[node]\n",
+        "name = ",
+        "[log]\n",
+        "format = ",
+        "filter = ",
+        "per_hour = ",
+        "webhooks_per_second = ",
+        "author_per_minute = ",
+    ] {
+        assert!(example().contains(key), "{key}");
+    }
+}
