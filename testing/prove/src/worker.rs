@@ -7,13 +7,17 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Subcommand;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
+use crate::chaos::plan::PlanFile;
 use crate::chaos::{
     gateways as chaos_gateways, jobs as chaos_jobs, letters as chaos_letters,
     platform as chaos_platform, street as chaos_street, wires as chaos_wires,
@@ -44,16 +48,16 @@ pub enum Work {
     ChaosGateways(chaos_gateways::Arguments),
     /// A platform that notes everything.
     #[command(hide = true)]
-    ChaosPlatform(chaos_platform::Arguments),
+    ChaosPlatform(PlanFile),
     /// People on Discord and Telegram.
     #[command(hide = true)]
     ChaosStreet(chaos_street::Arguments),
     /// Agents that have jobs.
     #[command(hide = true)]
-    ChaosJobs(chaos_jobs::Arguments),
+    ChaosJobs(PlanFile),
     /// Agents that write to each other.
     #[command(hide = true)]
-    ChaosLetters(chaos_letters::Arguments),
+    ChaosLetters(PlanFile),
     /// Wires around a node that can be cut.
     #[command(hide = true)]
     ChaosWires(chaos_wires::Arguments),
@@ -135,6 +139,14 @@ impl Drop for Worker {
         drop(self.orders.take());
         self.child.wait().ok();
     }
+}
+
+/// Waits so long for tasks that were told to stop, and ends those that are still at it.
+pub(crate) async fn end(tasks: &mut JoinSet<()>, within: Duration) {
+    let all = async { while tasks.join_next().await.is_some() {} };
+    // Either way none is left after this.
+    drop(timeout(within, all).await);
+    tasks.shutdown().await;
 }
 
 /// Answers orders until there can be no more of them.

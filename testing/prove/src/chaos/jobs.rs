@@ -6,7 +6,6 @@ mod say;
 mod target;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,9 +16,8 @@ use nightdesk_types::SystemClock;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
-use super::plan::Plan;
+use super::plan::{Plan, PlanFile};
 use crate::worker;
 use say::Says;
 
@@ -28,14 +26,6 @@ pub const NAME: &str = "jobs";
 
 /// How long agents may take to end what they just do.
 const LAST_WAIT: Duration = Duration::from_secs(40);
-
-/// What the process is told when it starts.
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The file with the plan in it.
-    #[arg(long)]
-    plan: PathBuf,
-}
 
 /// What agents with jobs can be told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,8 +70,8 @@ impl Diary {
 }
 
 /// Runs the process.
-pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
-    let plan = Plan::load(&arguments.plan)?;
+pub(crate) async fn run(file: &PlanFile) -> Result<()> {
+    let plan = file.load()?;
     let diary = Arc::new(Diary {
         notes: plan.record(NAME)?,
         clock: SystemClock::started(),
@@ -102,10 +92,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
             }
             Order::Stop => {
                 diary.stopping.store(true, Ordering::Relaxed);
-                let all = async { while agents.join_next().await.is_some() {} };
                 // Whoever is still at it asks for nothing new.
-                drop(timeout(LAST_WAIT, all).await);
-                agents.shutdown().await;
+                worker::end(&mut agents, LAST_WAIT).await;
             }
             Order::End => {
                 ears.shutdown().await;

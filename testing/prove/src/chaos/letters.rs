@@ -7,7 +7,6 @@ mod writer;
 pub mod who;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,10 +17,9 @@ use nightdesk_types::SystemClock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use super::asking::{self, Heard, Request};
-use super::plan::Plan;
+use super::plan::{Plan, PlanFile};
 use crate::worker;
 use put::Item;
 
@@ -42,14 +40,6 @@ const AGAIN_MS: (u64, u64) = (100, 500);
 
 /// How long writers may take to end what they just do.
 const LAST_WAIT: Duration = Duration::from_secs(40);
-
-/// What the process is told when it starts.
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The file with the plan in it.
-    #[arg(long)]
-    plan: PathBuf,
-}
 
 /// What agents that write can be told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,8 +98,8 @@ pub(crate) fn asks(words: &str) -> bool {
 }
 
 /// Runs the process.
-pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
-    let plan = Plan::load(&arguments.plan)?;
+pub(crate) async fn run(file: &PlanFile) -> Result<()> {
+    let plan = file.load()?;
     let diary = Arc::new(Diary {
         notes: plan.record(NAME)?,
         clock: SystemClock::started(),
@@ -128,10 +118,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
             }
             Order::Stop => {
                 diary.stopping.store(true, Ordering::Relaxed);
-                let all = async { while writers.join_next().await.is_some() {} };
                 // Whoever is still at it begins nothing new.
-                drop(timeout(LAST_WAIT, all).await);
-                writers.shutdown().await;
+                worker::end(&mut writers, LAST_WAIT).await;
             }
             Order::End => {
                 look::look(&diary).await?;

@@ -205,6 +205,21 @@ impl Plan {
     }
 }
 
+/// What a process is told when it starts that needs nothing but the plan.
+#[derive(Debug, clap::Args)]
+pub struct PlanFile {
+    /// The file with the plan in it.
+    #[arg(long)]
+    plan: PathBuf,
+}
+
+impl PlanFile {
+    /// The plan in it.
+    pub(super) fn load(&self) -> Result<Plan> {
+        Plan::load(&self.plan)
+    }
+}
+
 /// How each member's gateway behaves. The one that is lured must be away for the desk to call it.
 pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
     let members = cast.members.len();

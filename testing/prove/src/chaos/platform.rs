@@ -6,7 +6,6 @@ mod ear;
 mod look;
 mod storm;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,9 +14,8 @@ use anyhow::Result;
 use nightdesk_judge::Recorder;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
-use super::plan::Plan;
+use super::plan::{Plan, PlanFile};
 use crate::worker;
 use look::Look;
 
@@ -29,14 +27,6 @@ pub(crate) const LENT: &str = "lent ";
 
 /// How long posters may take to be told "ok" for their last events.
 const LAST_WAIT: Duration = Duration::from_mins(1);
-
-/// What the process is told when it starts.
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The file with the plan in it.
-    #[arg(long)]
-    plan: PathBuf,
-}
 
 /// What the platform can be told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,8 +68,8 @@ struct Square {
 }
 
 /// Runs the process.
-pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
-    let plan = Plan::load(&arguments.plan)?;
+pub(crate) async fn run(file: &PlanFile) -> Result<()> {
+    let plan = file.load()?;
     let square = Arc::new(Square {
         notes: plan.record("platform")?,
         look: Arc::new(Look::into(&plan)),
@@ -106,10 +96,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
             Order::Storm(millis) => storm::rage(&square, Duration::from_millis(millis)).await,
             Order::Stop => {
                 square.stopping.store(true, Ordering::Relaxed);
-                let all = async { while posters.join_next().await.is_some() {} };
                 // Whoever is not told "ok" by now never will be, and nothing is promised.
-                drop(timeout(LAST_WAIT, all).await);
-                posters.shutdown().await;
+                worker::end(&mut posters, LAST_WAIT).await;
             }
             Order::End => {
                 ears.shutdown().await;
