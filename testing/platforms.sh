@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Proves the platforms: what tests go over is counted case by case, and clients and fakes of others are run.
 #
+# usage: platforms.sh OPTION…    cargo's options: which packages, with which features
+#
 # A platform is one line below: its name, and the script by which others hold it to its word, whose last line says
 # `…_checks=passed/begun` for each of them. Its tests note each case by
 # `nightdesk_testkit::cases`: `fixture` is something the platform says, `op` something it can do, as its
@@ -25,12 +27,10 @@ tests=()
 for platform in "${platforms[@]}"; do
     tests+=(-E "package(nightdesk-${platform%% *})")
 done
-# With the features of the whole workspace, as for `just test`: cargo would build nearly everything anew
-# for any other choice of packages.
-cargo build --locked --workspace --example 'fake-*' --example '*-echo'
-NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast --workspace --lib "${tests[@]}" || failed=1
+cargo build "$@" --example 'fake-*' --example '*-echo'
+NIGHTDESK_CASES=$cases cargo nextest run "$@" --no-fail-fast --lib "${tests[@]}" || failed=1
 for platform in "${platforms[@]}"; do
-    NIGHTDESK_CASES=$cases cargo nextest run --locked --no-fail-fast --workspace \
+    NIGHTDESK_CASES=$cases cargo nextest run "$@" --no-fail-fast \
         --test "${platform%% *}" || failed=1
 done
 

@@ -599,7 +599,7 @@ $$;
 
 ALTER FUNCTION public.door_ownerless_bots(bots_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_reach(p_bot uuid, p_since bigint) RETURNS TABLE(kind text, version bigint, whole boolean, author_id text, scope_id text, chat_id text, tenant_id uuid, agent_id uuid, principal text, listed text[], owners text[], require_address boolean, free_scopes text[], allow_other_bots boolean)
+CREATE FUNCTION public.door_reach(p_bot uuid, p_since bigint) RETURNS TABLE(kind text, version bigint, whole boolean, author_id text, scope_id text, chat_id text, tenant_id uuid, agent_id uuid, principal text, listed text[], owners text[], require_address boolean, free_scopes text[], allow_other_bots boolean, client_rules text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -615,11 +615,11 @@ declare
 begin
     return query
     select 'head', v_head, v_whole, null::text, null::text, null::text, null::uuid, null::uuid,
-        null::text, null::text[], null::text[], null::boolean, null::text[], null::boolean;
+        null::text, null::text[], null::text[], null::boolean, null::text[], null::boolean, null::text;
     return query
     select 'author', null::bigint, null::boolean, a.author_id, null::text, null::text, b.tenant_id,
         b.agent_id, null::text, null::text[], null::text[], null::boolean, null::text[],
-        null::boolean
+        null::boolean, null::text
     from (
         select distinct i.author_id from bindings i where v_whole and i.bot_id = p_bot
         union
@@ -634,7 +634,7 @@ begin
     return query
     select 'grant', null::bigint, null::boolean, null::text, a.scope_id, a.chat_id, g.tenant_id,
         g.agent_id, g.principal, null::text[], null::text[], null::boolean, null::text[],
-        null::boolean
+        null::boolean, null::text
     from (
         select i.scope_id, i.chat_id from scope_grants i where v_whole and i.bot_id = p_bot
         union
@@ -655,8 +655,7 @@ begin
             order by i.created_at
             limit 64
         ),
-        coalesce(r.require_address, false), coalesce(r.free_scopes, '{}'),
-        coalesce(r.allow_other_bots, false)
+        r.require_address, r.free_scopes, r.allow_other_bots, o.client_rules
     from (
         select i.tenant_id, i.agent_id from bindings i where v_whole and i.bot_id = p_bot
         union
@@ -666,6 +665,7 @@ begin
         where not v_whole and c.bot_id = p_bot and c.version > p_since
     ) as a
         join inbox_heads h on h.tenant_id = a.tenant_id and h.agent_id = a.agent_id
+        join agents o on o.tenant_id = a.tenant_id and o.agent_id = a.agent_id
         left join relevance_policies r on r.tenant_id = a.tenant_id and r.agent_id = a.agent_id
             and r.platform = v_platform;
 end
@@ -673,7 +673,7 @@ $$;
 
 ALTER FUNCTION public.door_reach(p_bot uuid, p_since bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text)
+CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -681,7 +681,14 @@ CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_
 #variable_conflict use_column
 begin
     return query
-    select b.bot_id, b.platform, b.handle from bots b
+    select b.bot_id, b.platform, b.handle, (
+        select a.display_name from agents a
+        where a.tenant_id = p_tenant and a.agent_id = p_agent
+          and exists (
+              select from reached o
+              where o.bot_id = b.bot_id and o.chat_id = p_chat and o.agent_id <> p_agent
+                and o.at > now() - p_kept)
+    ) from bots b
     where b.bot_id in (
         select r.bot_id from reached r
         where r.tenant_id = p_tenant and r.agent_id = p_agent and r.chat_id = p_chat
@@ -2556,7 +2563,7 @@ $$;
 
 ALTER FUNCTION public.line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint)
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2597,7 +2604,9 @@ begin
         case when before.gateway_id = p_gateway and before.close_code = 1012 then
             (extract(epoch from clock_timestamp() - before.closed_at) * 1000)::bigint
         end,
-        parked;
+        parked,
+        (select a.client_rules from agents a
+         where a.tenant_id = p_tenant and a.agent_id = p_agent);
 end
 $$;
 
@@ -3725,7 +3734,11 @@ CREATE TABLE public.agents (
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     principal text DEFAULT 'owner-only'::text NOT NULL,
-    CONSTRAINT agents_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
+    client_rules text DEFAULT 'hermes-0.19'::text NOT NULL,
+    display_name text,
+    CONSTRAINT agents_known_client_rules CHECK ((client_rules = ANY (ARRAY['hermes-0.19'::text, 'hermes-0.20'::text, 'nightdesk-sdk'::text]))),
+    CONSTRAINT agents_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text]))),
+    CONSTRAINT agents_short_display_name CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 64)))
 );
 
 ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
@@ -4960,6 +4973,8 @@ CREATE UNIQUE INDEX reach_changes_by_bot ON public.reach_changes USING btree (bo
 
 CREATE INDEX reach_heads_by_bot ON public.reach_heads USING btree (bot_id);
 
+CREATE INDEX reached_by_chat ON public.reached USING btree (bot_id, chat_id);
+
 CREATE INDEX refusals_by_event ON public.refusals USING btree (tenant_id, event_key);
 
 CREATE INDEX schedules_armed ON public.schedules USING btree (tenant_id, agent_id) WHERE (next_at IS NOT NULL);
@@ -4997,6 +5012,8 @@ CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS
 CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
+
+CREATE TRIGGER note_client_rules AFTER UPDATE OF client_rules ON public.agents FOR EACH ROW WHEN (((old.client_rules = 'hermes-0.20'::text) <> (new.client_rules = 'hermes-0.20'::text))) EXECUTE FUNCTION public.note_relevance();
 
 CREATE TRIGGER note_grant AFTER INSERT OR DELETE OR UPDATE ON public.scope_grants FOR EACH ROW EXECUTE FUNCTION public.note_grant();
 

@@ -1,37 +1,115 @@
-# Has the stock Hermes client at hand and runs a module of ours with its Python. To be sourced.
+# Installs a stock Hermes client and runs one of our modules with its Python. To be sourced.
 #
-# The client goes into a private environment, made once and used again. PostgreSQL and
-# Redis come from `cargo xtask with-servers`: run under it, or we call it ourselves.
+# Each client has a private environment, made once and used again. `crates/protocol/clients.json` lists the clients that
+# are proved. PostgreSQL and Redis come from `cargo xtask with-servers`: run under it, or we call it ourselves.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
-version=0.19.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
-# With what lets it call tools of others.
-venv=$cache/hermes-venv-$version-mcp
+python=${PYTHON:-python3}
 
-# An environment without the mark was never finished.
+# usage: clients EXPRESSION [ARG…], a Python expression over the list of `clients` and `args`
+clients() {
+    "$python" -c '
+import json, sys
+known = json.load(open(sys.argv[1]))
+contract, clients, args = known["contract"], known["clients"], sys.argv[3:]
+print(eval(sys.argv[2]))' "$repo/crates/protocol/clients.json" "$@"
+}
+
+# usage: client_field VERSION FIELD
+client_field() { clients 'next((c.get(args[1], "") for c in clients if c["version"] == args[0]), "")' "$@"; }
+
+# The extra `mcp` lets the client call tools of others; a gateway of 0.20 is told of fires through its API server, which is
+# made with aiohttp.
 install_client() {
     rm -rf "$venv"
-    "${PYTHON:-python3}" -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "hermes-agent[mcp]==$version"
+    "$python" -m venv "$venv"
+    case $(client_field "$version" source) in
+    pypi) pip_install "hermes-agent[mcp]==$version" ;;
+    upstream) install_from_upstream ;;
+    esac
+    # An environment without the mark was never finished.
     touch "$venv/complete"
 }
 
-# usage: drive MODULE [ARG…]
-drive() {
+pip_install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
+
+# Upstream's tree cannot be installed by pip. So the environment has the dependencies, which PyPI's newest release
+# names, without that release itself, and a path file leads to the tree.
+install_from_upstream() {
+    fetch_tree "$venv/tree"
+    pip_install "hermes-agent[mcp]==$(clients '[c["version"] for c in clients if c["source"] == "pypi"][-1]')" \
+        "nemo-relay>=0.7.1,<0.8" "aiohttp==3.14.3"
+    "$venv/bin/pip" uninstall --quiet --yes hermes-agent
+    echo "$venv/tree" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/hermes.pth"
+    printf '#!/bin/sh\nexec "%s" -m hermes_cli.main "$@"\n' "$venv/bin/python" >"$venv/bin/hermes"
+    chmod +x "$venv/bin/hermes"
+}
+
+# usage: fetch_tree FOLDER
+fetch_tree() {
+    local archive=${NIGHTDESK_COUNTERPARTS:-}/hermes-agent-$version.tar.xz
+    local tag commit repository
+    tag=$(client_field "$version" tag)
+    commit=$(client_field "$version" commit)
+    repository=$(clients 'contract["repository"]')
+    mkdir -p "$1"
+    if [ -e "$archive" ]; then
+        tar -C "$1" --strip-components=1 -xf "$archive"
+    elif ! git clone --quiet --depth 1 --branch "$tag" "$repository" "$1"; then
+        echo "Hermes $version is not on PyPI, and $repository cannot be cloned." >&2
+        echo "Set NIGHTDESK_COUNTERPARTS to a folder with hermes-agent-$version.tar.xz, or allow the clone." >&2
+        return 1
+    elif [[ $(git -C "$1" rev-parse HEAD) != "$commit"* ]]; then
+        echo "$tag of $repository is not commit $commit, which Hermes $version was read from." >&2
+        return 1
+    fi
+}
+
+# Takes `--client VERSION` out of the arguments: `version` is the client, `rest` the other arguments.
+choose_client() {
+    version=$(clients 'clients[-1]["version"]')
+    rest=()
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --client) version=${2:?--client needs a version} && shift ;;
+        --client=*) version=${1#*=} ;;
+        *) rest+=("$1") ;;
+        esac
+        shift
+    done
+    if [ -z "$(client_field "$version" source)" ]; then
+        echo "--client $version: the clients are $(clients '", ".join(c["version"] for c in clients)')" >&2
+        exit 2
+    fi
+    venv=$cache/hermes-venv-$version-mcp-api
+}
+
+# Has the chosen client installed.
+have_client() {
     mkdir -p "$cache"
     (
+        set -e
         flock 9
         [ -e "$venv/complete" ] &&
             "$venv/bin/python" -c 'import gateway.relay.adapter, mcp' 2>/dev/null ||
             install_client
     ) 9>"$venv.lock"
+}
+
+# usage: drive MODULE [--client VERSION] [ARG…]
+drive() {
+    local module=$1
+    shift
+    choose_client "$@"
+    have_client
 
     export NIGHTDESK_BIN=${NIGHTDESK_BIN:-$repo/target/debug/nightdesk}
+    export NIGHTDESK_CLIENT=$version
     export PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-    local run=("$venv/bin/python" -m "$@")
-    if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ] && [[ ! " $* " =~ \ (--list|--help)\  ]]; then
+    local run=("$venv/bin/python" -m "$module" "${rest[@]}")
+    if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ] && [[ ! " ${rest[*]} " =~ \ (--list|--help)\  ]]; then
         cd "$repo"
         run=(cargo xtask with-servers --redis -- "${run[@]}")
     fi

@@ -2,24 +2,20 @@
 # Puts fire tokens, good and forged, before the stock client's own verifier, and compares what it
 # makes of each with what we say of it. The last line says how many it judged otherwise.
 #
-# usage: fire.sh [COUNT]
+# usage: fire.sh [--client VERSION] [COUNT]
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"
 
-mkdir -p "$cache"
-(
-    flock 9
-    [ -e "$venv/complete" ] || install_client
-) 9>"$venv.lock"
+choose_client "$@"
+have_client
 
 cd "$repo"
 tokens=$(mktemp)
 trap 'rm -f "$tokens"' EXIT
-cargo run --quiet --locked -p nightdesk-testkit --no-default-features --features fire \
-    --example mint-fire -- "$@" >"$tokens"
+"$(dirname "${NIGHTDESK_BIN:-$repo/target/debug/nightdesk}")/examples/mint-fire" "${rest[@]}" >"$tokens"
 
-PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" - "$tokens" <<'PYTHON'
+PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" - "$tokens" "$version" <<'PYTHON'
 import http.server
 import json
 import logging
@@ -63,6 +59,6 @@ for case in minted["tokens"]:
         wrong += 1
         judged = "refused" if claims is None else "believed"
         print(f"{case['name']}: the stock client {judged} it")
-print(f"fire-tokens: tokens={len(minted['tokens'])} wrong={wrong}")
+print(f"fire-tokens: client={sys.argv[2]} tokens={len(minted['tokens'])} wrong={wrong}")
 sys.exit(1 if wrong or not minted["tokens"] else 0)
 PYTHON

@@ -16,6 +16,7 @@ mod relay;
 mod shelf;
 mod listen;
 mod metrics;
+mod ambient;
 mod openapi;
 mod problem;
 
@@ -29,6 +30,7 @@ use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
 pub use agent_cron::Relays;
+pub use ambient::{AmbientAgent, ambient_routes};
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;

@@ -5,6 +5,8 @@
 mod discovery;
 mod token;
 
+pub(crate) use token::give;
+
 use std::sync::Arc;
 
 use axum::routing::{get, post};

@@ -38,6 +38,13 @@ pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[
         let hello::Command { name, description, options } = one.clone();
         Command { name, description, options }
     };
+    if offered.len() > AGENT_COMMANDS_MAX {
+        tracing::warn!(
+            agent.id = %agent,
+            "agent {agent} offers {} commands; the first {AGENT_COMMANDS_MAX} are made known",
+            offered.len()
+        );
+    }
     let offered: Vec<Command> = offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
     let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
     tasks.spawn(async move {

@@ -4,7 +4,7 @@
 
 use nightdesk_egress::{Said, Sayings, Settled, Where};
 use nightdesk_gate::decide::{Extent, Ground, Verdict};
-use nightdesk_gate::{Decision, KeptRefusal, Refusal};
+use nightdesk_gate::{Decision, KeptRefusal, Recipient, Refusal};
 use nightdesk_inbox::{Aside, Shown, State};
 use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp};
 use nightdesk_wake::{Status, Wakers};
@@ -127,6 +127,8 @@ fn standing(status: &Status) -> Value {
     json!({
         "name": status.name,
         "line_since": status.line_since.map(second),
+        "awake_because": status.awake_because(),
+        "client_rules": status.rules.slug(),
         "waiting": status.waiting,
         "wake": wake.map(|wake| json!({
             "state": wake.state,
@@ -148,15 +150,23 @@ fn answer(said: &Said) -> Value {
     json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
 }
 
-/// What the gate would decide about an event: of each agent that is thought of, whether it receives it.
-pub fn decided(decision: &Decision) -> Value {
-    let verdicts: Vec<Value> = decision.verdicts.iter().map(verdict).collect();
+/// The gate's decision about an event: of each agent that is thought of, whether it receives the event, and by which rules
+/// its client is served.
+pub async fn decided(records: &dyn Records, decision: &Decision) -> Result<Value, StoreError> {
+    let mut verdicts = Vec::new();
+    for one in &decision.verdicts {
+        let Recipient { scope, agent, .. } = one.recipient;
+        let status = records.status(scope, Some(agent), "").await?.pop();
+        let mut shown = verdict(one);
+        shown["client_rules"] = status.map(|status| status.rules.slug()).into();
+        verdicts.push(shown);
+    }
     let nobody = decision.recipients().err();
-    json!({
+    Ok(json!({
         "delivered": nobody.is_none(),
         "refusal": nobody.map(|refused| said_no(refused.refusal)),
         "agents": verdicts,
-    })
+    }))
 }
 
 fn verdict(verdict: &Verdict) -> Value {

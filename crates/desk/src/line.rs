@@ -22,7 +22,7 @@ use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Gateway, Proof};
-use nightdesk_types::{AgentId, BotId, StoreError, Timestamp};
+use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -98,6 +98,13 @@ impl Desk for Counter {
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
         // Whoever asks on a line has no way to hear the answer.
         stop(&self.0, caller.agent, &interrupt.session_key, "").await;
+    }
+
+    async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError> {
+        let store = self.0.register.store();
+        store.follow_rules(caller.scope, caller.agent, rules).await?;
+        tracing::info!(agent.id = %caller.agent, rules = rules.slug(), "the agent's client is served by other rules");
+        Ok(())
     }
 
     async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError> {

@@ -109,7 +109,14 @@ impl Gate {
         facts: &Facts<'_>,
         floor: Floor<'_>,
     ) -> Result<Decision, StoreError> {
-        self.kept.decide(bot, facts, floor).await
+        let decision = self.kept.decide(bot, facts, floor).await?;
+        let Some(agent) = decision.may_continue() else { return Ok(decision) };
+        let takes_part =
+            self.store.takes_part(agent.scope, agent.agent, bot, facts.place.chat).await?;
+        if !takes_part {
+            return Ok(decision);
+        }
+        self.kept.decide(bot, &Facts { takes_part, ..*facts }, floor).await
     }
 
     /// Looks at a bot again: somebody rang that something changed.
@@ -146,7 +153,12 @@ impl Gate {
         let Sender { scope, agent, greeted, tag, through } = sender;
         let mut reaches = self.store.reaches(scope, agent, &send.chat_id).await?;
         reaches.retain(|reach| through.is_none_or(|bot| reach.bot == bot));
-        let bot = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
+        let reach = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
+        let bot = reach.bot;
+        let send = match &reach.speaks_as {
+            Some(name) => Send { op: send.op.spoken_as(name), ..send },
+            None => send,
+        };
         if let Op::Prompt { prompt_id: id, .. } = &send.op
             && !self.store.ask(scope, agent, Prompt { bot, id }).await?
         {

@@ -163,6 +163,8 @@ pub struct Verdict {
     pub ground: Ground,
     /// Why it does not receive the event. The layers before said yes, those after were not asked.
     pub refusal: Option<Refusal>,
+    /// Whether it would receive the event if it took part in the thread.
+    pub may_continue: bool,
 }
 
 /// Why an agent is thought of.
@@ -207,6 +209,11 @@ impl Decision {
         })
     }
 
+    /// The agent that receives the event only if it takes part in the thread.
+    pub fn may_continue(&self) -> Option<Recipient> {
+        self.verdicts.iter().find(|verdict| verdict.may_continue).map(|verdict| verdict.recipient)
+    }
+
     fn refused(&self) -> Refused {
         let stranger = Refused { agent: None, refusal: Refusal::UnboundAuthor };
         self.passed_over().max_by_key(|refused| refused.refusal.layer()).unwrap_or(stranger)
@@ -219,12 +226,23 @@ pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
     // A person and their agent are alone in a direct chat.
     let shared = own.is_none() || !facts.place.is_direct;
     let grant = view.grant.filter(|grant| shared && Some(grant.recipient) != own);
-    let by_binding =
-        own.map(|recipient| Verdict { recipient, ground: Ground::Binding, refusal: None });
-    let by_grant = grant.map(|grant| Verdict {
-        recipient: grant.recipient,
-        ground: Ground::Grant(grant.extent),
-        refusal: judge(&grant, facts).err(),
+    let by_binding = own.map(|recipient| Verdict {
+        recipient,
+        ground: Ground::Binding,
+        refusal: None,
+        may_continue: false,
+    });
+    let by_grant = grant.map(|grant| {
+        let refusal = judge(&grant, facts).err();
+        let is_thread = facts.place.parent.is_some() && !facts.takes_part;
+        Verdict {
+            recipient: grant.recipient,
+            ground: Ground::Grant(grant.extent),
+            refusal,
+            may_continue: refusal == Some(Refusal::NotAddressed)
+                && is_thread
+                && grant.relevance.continues_threads,
+        }
     });
     let mut verdicts: Vec<Verdict> = by_binding.into_iter().chain(by_grant).collect();
     verdicts.sort_by_key(|verdict| verdict.recipient);
@@ -274,7 +292,8 @@ fn relevant(relevance: &Relevance, facts: &Facts<'_>) -> Result<(), Refusal> {
         let free = |id: &str| relevance.free_scopes.iter().any(|free| free == id);
         is_direct || free(chat) || parent.is_some_and(free) || scope.is_some_and(free)
     };
-    if relevance.require_address && !facts.is_addressed && !is_free() {
+    let is_continued = relevance.continues_threads && facts.takes_part;
+    if relevance.require_address && !facts.is_addressed && !is_continued && !is_free() {
         return Err(Refusal::NotAddressed);
     }
     Ok(())

@@ -12,6 +12,8 @@ pub struct Facts<'a> {
     pub is_program: bool,
     /// Whether it is said to the bot: by name, as an answer, or with a button of its own.
     pub is_addressed: bool,
+    /// Whether the agent of the place has received something in this very thread. Only the store knows.
+    pub takes_part: bool,
     /// Where it was written.
     pub place: Place<'a>,
 }
@@ -40,6 +42,7 @@ impl<'a> Facts<'a> {
                 Content::Message(message) => is_addressed(message),
                 Content::Passthrough(_) => true,
             },
+            takes_part: false,
             place: Place::of(source),
         })
     }

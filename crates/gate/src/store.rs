@@ -59,6 +59,15 @@ pub trait Store: Send + Sync {
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError>;
 
+    /// Whether an agent has received something in a chat through a bot in the last 30 days.
+    async fn takes_part(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        chat: &str,
+    ) -> Result<bool, StoreError>;
+
     /// Notes that an agent asks something with buttons on a bot. False: a prompt of another agent is
     /// called so there.
     async fn ask(

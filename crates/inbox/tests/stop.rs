@@ -39,6 +39,16 @@ impl nightdesk_gate::Store for Silent {
         Ok(Vec::new())
     }
 
+    async fn takes_part(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: BotId,
+        _: &str,
+    ) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
         unreachable!("nobody asks")
     }

@@ -7,7 +7,7 @@ use nightdesk_protocol::Bearer;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_types::{ClientRules, StoreError, Timestamp};
 
 use crate::session::Greeted;
 use crate::store::Caller;
@@ -42,6 +42,9 @@ pub trait Desk: Send + Sync {
 
     /// Stops a turn of the caller's agent, wherever it runs.
     async fn stop(&self, caller: &Caller, interrupt: Interrupt);
+
+    /// Notes by which rules the caller's agent is served from now on.
+    async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError>;
 
     /// Has the agent called, although it has this line: nobody answers on it.
     async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError>;

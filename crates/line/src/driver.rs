@@ -257,6 +257,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                     return Ok(suspected.is_none().then_some(Input::SuspectFailed));
                 }
             }
+            Effect::FollowRules(rules) => {
+                let followed = self.room.desk.follow_rules(&self.caller, rules).await;
+                self.or_lost("note the rules of a client", followed);
+            }
             Effect::Close(close) => drop(self.socket.close(close).await),
             Effect::End(end) => self.end(end).await,
         }

@@ -8,6 +8,7 @@
 //! Every entry it was given is acknowledged, parked, given back to the inbox, or still held.
 //! It never holds more than its window.
 
+mod boot;
 mod live;
 mod state;
 mod window;
@@ -22,7 +23,7 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::{AgentId, Moment, RequestId, Seq, Timestamp};
+use nightdesk_types::{AgentId, ClientRules, Moment, RequestId, Seq, Timestamp};
 
 use crate::store::{End, Taken};
 
@@ -134,6 +135,8 @@ pub enum Effect {
     Stop(Interrupt),
     /// Have the agent called: something waits for it, and nobody answers here.
     Suspect,
+    /// Note by which rules the agent's client is served from now on.
+    FollowRules(ClientRules),
     /// Close the socket.
     Close(Close),
     /// Note how the line ended. Nothing comes after it.

@@ -7,7 +7,7 @@ use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
 use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
 use nightdesk_types::{
-    AgentId, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, ClientRules, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
 };
 
 /// A gateway that dialled in, as its secret proved it.
@@ -38,6 +38,8 @@ pub struct Taken {
     pub restarted_ago: Option<Duration>,
     /// The entry that was set aside because it was handed over often enough.
     pub parked: Option<Seq>,
+    /// By which rules the agent's client was served before.
+    pub rules: ClientRules,
 }
 
 /// How a line ended.

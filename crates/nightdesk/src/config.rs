@@ -25,6 +25,8 @@ use zeroize::Zeroizing;
 
 mod keys;
 
+#[cfg(test)]
+pub(crate) use issuers::Ambient;
 pub(crate) use issuers::{Issuer, Issuing, trusted};
 pub(crate) use keys::read_again;
 pub(crate) use ways::WaySection;
@@ -389,6 +391,7 @@ impl Config {
 
     fn validate(&self) -> anyhow::Result<()> {
         ensure!(!self.node.name.is_empty(), "node.name is empty; give this node a name");
+        self.issuer.validate()?;
         let public_url = self.public_url();
         ensure!(
             public_url.starts_with("https://") || public_url.starts_with("http://"),

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_api::Street;
+use nightdesk_api::{AmbientAgent, Street};
 use nightdesk_bus::Ears;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::line::Counter;
@@ -17,7 +17,7 @@ use nightdesk_desk::{
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Inbox, Upkeep};
+use nightdesk_inbox::Inbox;
 use nightdesk_lease::{Keeper, Lease, Owners};
 use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_media::Media;
@@ -27,7 +27,8 @@ use nightdesk_register::{Issuers, Register};
 use nightdesk_schedule::{Callbacks, Clocks, Schedule};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
-    CAPABILITY_PURGE_EVERY, LEASE_LASTS, NODES_COUNTED_EVERY, UPKEEP_EVERY,
+    CAPABILITY_PURGE_EVERY, DATABASE_START_PAUSE, DATABASE_START_WAIT, LEASE_LASTS,
+    NODES_COUNTED_EVERY, UPKEEP_EVERY,
 };
 use nightdesk_types::pace::Rate;
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
@@ -35,11 +36,13 @@ use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use crate::anchor::Anchoring;
 use crate::bell::Ringing;
+use crate::command::names::Whose;
 use crate::config::{Config, read_again};
 use crate::failures;
 use crate::issuers::issuers;
@@ -98,13 +101,11 @@ impl Running {
     /// Starts a node. When it answers, the node can be reached.
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
-        has_its_tables(&pg).await?;
         let locksmith = locksmith(&pg, vault.clone());
-        locksmith.check().await?;
-        Upkeep::keep(&*pg).await.context("could not keep the days")?;
-        let lease = Arc::new(begin(config, &pg).await?);
+        let Beginning { lease, secret } =
+            while_unavailable(|| Beginning::new(config, &pg, &locksmith)).await?;
+        let lease = Arc::new(lease);
         let keeper = keep(config, &lease)?;
-        let secret = bus_secret(&locksmith).await?;
         let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &secret)?);
         let webchat = Arc::new(webchat(config, &pg, &ringing));
         let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
@@ -166,6 +167,43 @@ impl Running {
     }
 }
 
+/// The part of a start that needs the database. It may be repeated: each time it begins a new life of the node.
+struct Beginning {
+    lease: Lease,
+    secret: Zeroizing<[u8; 32]>,
+}
+
+impl Beginning {
+    async fn new(config: &Config, pg: &Pg, locksmith: &Locksmith) -> anyhow::Result<Self> {
+        has_its_tables(pg).await?;
+        locksmith.check().await?;
+        pg.open_days().await.context("could not open the days ahead")?;
+        Ok(Self { lease: begin(config, pg).await?, secret: bus_secret(locksmith).await? })
+    }
+}
+
+/// Repeats a step of the start while the database cannot be reached or is too busy, as it is when the machine starts both
+/// at once.
+async fn while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
+    step: impl Fn() -> F,
+) -> anyhow::Result<T> {
+    let give_up_at = Instant::now() + DATABASE_START_WAIT;
+    loop {
+        match step().await {
+            Err(error) if is_unavailable(&error) && Instant::now() < give_up_at => {
+                tracing::warn!("the database is not available yet; trying again: {error:#}");
+                sleep(DATABASE_START_PAUSE).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_unavailable(error: &anyhow::Error) -> bool {
+    let mut stores = error.chain().filter_map(|cause| cause.downcast_ref::<StoreError>());
+    stores.any(|store| store.retryable)
+}
+
 /// Opens the street side, and the numbers where they are asked for.
 async fn open(
     config: &Config,
@@ -178,10 +216,25 @@ async fn open(
         let registry = Arc::new(telemetry::metrics(&street.desk, &street.room, bell));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
+    open_ambient(config, &street, life).await?;
     let (address, url) = (config.listen.address, config.public_url());
     listen(address, nightdesk_api::routes(street), life).await?;
     let node = &config.node.name;
     tracing::info!(%address, url, node, "desk {node} listens on {address}");
+    Ok(())
+}
+
+/// Opens the ambient token endpoints that the operator named.
+async fn open_ambient(config: &Config, street: &Street, life: &Lifecycle) -> anyhow::Result<()> {
+    for ambient in &config.issuer.ambient {
+        let whose = Whose { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
+        let (scope, agent) = whose.found(&street.desk.register).await?;
+        let (desk, clock) = (Arc::clone(&street.desk), Arc::clone(&street.room.clock));
+        let routes = nightdesk_api::ambient_routes(AmbientAgent { desk, clock, scope, agent });
+        listen(ambient.address, routes, life).await?;
+        let address = ambient.address;
+        tracing::info!(%address, agent = ambient.agent, "every program that reaches {address} gets a token of this agent");
+    }
     Ok(())
 }
 

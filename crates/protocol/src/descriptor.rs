@@ -10,7 +10,7 @@ mod raw;
 pub(crate) use raw::Raw;
 
 use crate::text;
-use crate::version::CONTRACT_VERSION;
+use crate::version::contract_version;
 
 /// Ops a descriptor may name.
 const OPS_MAX: usize = 64;
@@ -81,7 +81,7 @@ impl Descriptor {
     /// Describes a platform that can do nothing but take plain text.
     pub fn new(platform: &str, label: &str, max_message_length: NonZeroU32) -> Self {
         Self {
-            contract_version: CONTRACT_VERSION,
+            contract_version: contract_version(),
             platform: short(platform),
             label: short(label),
             max_message_length,

@@ -1,5 +1,6 @@
 //! Hello: for which bot a gateway speaks, said once per bot when a line opens.
 
+use nightdesk_types::ClientRules;
 use nightdesk_types::limits::SHORT_TEXT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +21,9 @@ const CLIENT_BYTES_MAX: usize = 64;
 
 /// The platform of a gateway that names none.
 pub const RELAY_PLATFORM: &str = "relay";
+
+/// The one platform for which stock clients list their commands.
+const COMMANDS_PLATFORM: &str = "discord";
 
 /// A gateway says for which bot it speaks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +62,20 @@ pub struct Client {
     /// Its version.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub version: String,
+}
+
+impl Hello {
+    /// The rules that its client must be served by, if the hello shows what the client is.
+    pub fn client_rules(&self) -> Option<ClientRules> {
+        if self.client.is_some() {
+            return Some(ClientRules::Sdk);
+        }
+        if self.commands.is_some() {
+            return Some(ClientRules::Hermes020);
+        }
+        // Every later client lists its commands there.
+        (self.platform == COMMANDS_PLATFORM).then_some(ClientRules::Hermes019)
+    }
 }
 
 /// A hello as it comes.

@@ -25,6 +25,20 @@ pub struct Said {
     pub front: Front,
     /// Where it can be woken.
     pub wake_url: Option<String>,
+    /// The agent's name where several speak through one bot.
+    pub display_name: Option<String>,
+}
+
+/// How long a display name may be.
+const DISPLAY_NAME_CHARS_MAX: usize = 64;
+
+/// A display name as it is shown: in one line, without marks that could end the bold it is set in, and not too long. `None`:
+/// nothing is left of it.
+pub fn display_name(said: &str) -> Option<String> {
+    let shown = |c: &char| !c.is_control() && !matches!(c, '*' | '_' | '`' | '~' | '|' | '\\');
+    let name: String = said.chars().filter(shown).take(DISPLAY_NAME_CHARS_MAX).collect();
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// A platform that a gateway speaks on, in its own words. Nobody is let in for them.

@@ -1,7 +1,9 @@
 //! Reaching: who may reach an agent, as it is written down.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, Granted, Principal, Relevance, StoreError, TenantScope};
+use nightdesk_types::{
+    AgentId, BotId, ClientRules, Granted, Principal, Relevance, StoreError, TenantScope,
+};
 
 /// An agent on a bot, and whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,14 @@ pub trait Reaching: Send + Sync {
 
     /// Replaces an agent's list of who else may reach it.
     async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError>;
+
+    /// Notes by which rules an agent's client is served from now on.
+    async fn follow_rules(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        rules: ClientRules,
+    ) -> Result<(), StoreError>;
 
     /// Replaces what concerns an agent on a platform.
     async fn declare(

@@ -49,7 +49,7 @@ impl Store for Pg {
         self.single("read where an agent may write", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
-                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"
+                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!", speaks_as
                        from door_reaches($1, $2, $3, make_interval(days => $4))"#,
                     scope.tenant().uuid(),
                     agent.uuid(),
@@ -58,11 +58,42 @@ impl Store for Pg {
                 )
                 .fetch_all(connection)
                 .await?;
-                let reach = |bot, platform, handle| Reach { bot, platform, handle };
-                Ok(rows
-                    .into_iter()
-                    .map(|row| reach(BotId::from_uuid(row.bot), row.platform, row.handle))
-                    .collect())
+                let reaches = rows.into_iter().map(|row| Reach {
+                    bot: BotId::from_uuid(row.bot),
+                    platform: row.platform,
+                    handle: row.handle,
+                    speaks_as: row.speaks_as,
+                });
+                Ok(reaches.collect())
+            })
+        })
+        .await
+    }
+
+    async fn takes_part(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        chat: &str,
+    ) -> Result<bool, StoreError> {
+        let chat = chat.to_owned();
+        self.scoped("read whether an agent takes part in a thread", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query_scalar!(
+                    r#"select exists (
+                           select from reached
+                           where tenant_id = $1 and agent_id = $2 and chat_id = $3 and bot_id = $4
+                             and at > now() - make_interval(days => $5)
+                       ) as "takes_part!""#,
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    chat,
+                    bot.uuid(),
+                    REACHED_DAYS
+                )
+                .fetch_one(connection)
+                .await
             })
         })
         .await

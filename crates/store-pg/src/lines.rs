@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{Caller, End, Store, Taken};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{Generation, Node, Seq, StoreError};
+use nightdesk_types::{ClientRules, Generation, Node, Seq, StoreError};
 
 use crate::Pg;
+use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
@@ -20,7 +21,7 @@ impl Store for Pg {
                 let row = sqlx::query!(
                     r#"select generation as "generation!", acked_seq as "acked!",
                            acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
-                           ended_ago_ms, parked_seq
+                           ended_ago_ms, parked_seq, client_rules as "rules!"
                        from line_take(
                            works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
                        )"#,
@@ -42,6 +43,8 @@ impl Store for Pg {
                     head: Seq::new(row.head),
                     restarted_ago: row.ended_ago_ms.map(millis),
                     parked: row.parked_seq.map(Seq::new),
+                    rules: ClientRules::named(&row.rules)
+                        .ok_or_else(|| misfit("agents", "client_rules"))?,
                 })
             })
         })

@@ -17,12 +17,7 @@ const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DED
 #[async_trait]
 impl Upkeep for Pg {
     async fn keep(&self) -> Result<Swept, StoreError> {
-        self.single("open the days ahead", move |connection| {
-            Box::pin(async move {
-                sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
-            })
-        })
-        .await?;
+        self.open_days().await?;
         let expired = in_batches(|| self.expire()).await?;
         let forgotten = in_batches(|| self.forget_acked()).await?;
         in_batches(|| self.forget_sends()).await?;
@@ -54,6 +49,17 @@ pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
 }
 
 impl Pg {
+    /// Creates the partitions of the days ahead. A node needs them before it accepts an event.
+    pub async fn open_days(&self) -> Result<(), StoreError> {
+        self.single("open the days ahead", move |connection| {
+            Box::pin(async move {
+                sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
+            })
+        })
+        .await?;
+        Ok(())
+    }
+
     async fn expire(&self) -> Result<u64, StoreError> {
         self.single("set aside what nobody took", |connection| {
             Box::pin(async move {

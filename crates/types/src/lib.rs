@@ -10,12 +10,14 @@ pub mod scope;
 pub mod event;
 pub mod send;
 pub mod reach;
+pub mod client_rules;
 pub mod clock;
 pub mod node;
 pub mod limits;
 pub mod store_error;
 pub mod planted;
 
+pub use client_rules::ClientRules;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{

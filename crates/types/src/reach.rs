@@ -1,5 +1,7 @@
 //! Reach: the words for who may reach an agent, and where.
 
+use crate::ClientRules;
+
 /// What can be granted to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Granted {
@@ -66,6 +68,17 @@ pub struct Relevance {
     pub free_scopes: Vec<String>,
     /// Also what other programs write.
     pub allow_other_bots: bool,
+    /// In a thread that the agent takes part in, nobody needs to address it again.
+    pub continues_threads: bool,
+}
+
+impl Relevance {
+    /// The policy an agent is served by: the one it declared, or else the one its client expects.
+    pub fn served(declared: Option<Self>, rules: ClientRules) -> Self {
+        let default =
+            || Self { require_address: rules.requires_address_by_default(), ..Self::default() };
+        Self { continues_threads: rules.continues_threads(), ..declared.unwrap_or_else(default) }
+    }
 }
 
 /// Whether somebody can see a place on its platform, the best first.

@@ -179,9 +179,36 @@ pub const UNREACHABLE: &str = "Your agent could not be woken for a day. What you
                                it when it is up again. Its owner has been told.";
 
 impl Op {
+    /// Whether only clients after Hermes 0.19 do it by themselves.
+    pub const fn is_newer(&self) -> bool {
+        !matches!(self, Self::Send { .. } | Self::GetChatInfo | Self::FollowUp { .. })
+    }
+
     /// Whether it is shown for a moment and leaves nothing behind.
     pub const fn is_fleeting(&self) -> bool {
         matches!(self, Self::Typing { .. } | Self::Draft { is_final: false, .. })
+    }
+
+    /// The same, with the agent's name before every text that people read, so that agents behind one bot can be told apart.
+    #[must_use]
+    pub fn spoken_as(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::Send { content, .. }
+            | Self::Edit { content, .. }
+            | Self::Draft { content, .. }
+            | Self::Prompt { content, .. }
+            | Self::FollowUp { content, .. }
+            | Self::SendMedia { content, .. } => content.insert_str(0, &format!("**{name}:** ")),
+            Self::Typing { .. }
+            | Self::Delete { .. }
+            | Self::TaskCard { .. }
+            | Self::TaskCardStop { .. }
+            | Self::React { .. }
+            | Self::ThreadCreate { .. }
+            | Self::ThreadRename { .. }
+            | Self::GetChatInfo => {}
+        }
+        self
     }
 
     /// The kind of the capability it uses.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, Generation, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{
+    AgentId, BotId, ClientRules, Generation, StoreError, TenantScope, Timestamp,
+};
 
 use crate::notice::Notice;
 
@@ -154,6 +156,22 @@ pub struct Status {
     pub urls: u64,
     /// Its newest wake, if it ever needed one.
     pub wake: Option<State>,
+    /// By which rules its client is served.
+    pub rules: ClientRules,
+}
+
+impl Status {
+    /// Why the agent is up, in words. An agent without a line is not.
+    pub fn awake_because(&self) -> Option<String> {
+        self.line_since?;
+        Some(match self.waiting {
+            0 => "its client keeps the line open though nothing waits here; a stock client goes idle only when no turn \
+                  runs and no platform is connected to it directly"
+                .to_owned(),
+            1 => "one entry waits for its acknowledgement".to_owned(),
+            waiting => format!("{waiting} entries wait for its acknowledgement"),
+        })
+    }
 }
 
 /// How it stands with a wake.

@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Page, expect
+from props.judge import until_so
 
 from webchat.agent import saying
 from webchat.judge import is_accessible, fits, require, send, shows, texts
@@ -126,9 +127,12 @@ async def without_a_script_it_works(stand: Stand) -> None:
         await page.get_by_label("Your message").fill("no script here")
         await page.get_by_role("button", name="Send").click()
         await expect(page.get_by_text("no script here")).to_be_visible()
-        await asyncio.sleep(0.5)
-        await reload.click()
-        await expect(page.get_by_text("by form too")).to_be_visible()
+
+        async def answered() -> bool:
+            await reload.click()
+            return await page.get_by_text("by form too").count() > 0
+
+        await until_so("the answer is there after a reload", answered)
         await page.reload()
         require(await page.locator(".line").count() == 2, "a reload sends nothing again")
 

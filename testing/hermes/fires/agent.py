@@ -15,17 +15,22 @@ from typing import Any
 import httpx
 
 from fires.portal import LIST
+from props.client import IS_0_19
 from props.judge import require, until
 from props.machine import PYTHON, Machine
 from props.process import end, environment, free_port, spawn
 
 HERMES = str(PYTHON.with_name("hermes"))
-BOOT_SECS = 90
+BOOT_SECS = 180
 # What a command takes usually.
 COMMAND_SECS = 1.5
-MOMENT_SECS = 2
+MOMENT_SECS = 4
+KNOCK_SECS = 0.05
 SHOWN_MAX = 300
 CREATED = re.compile(r"^Created job: (\w+)$", re.MULTILINE)
+UNARMED = re.compile(
+    r"^Failed to create job: Cron job '(\w+)' was saved, but its first scheduler registration failed\b", re.MULTILINE
+)
 
 # What anyone sets who has their jobs told by another. And nothing is to be installed meanwhile.
 CONFIG = """
@@ -40,12 +45,17 @@ cron:
     nas_jwks_url: "{portal}/oauth/jwks.json"
 """
 
+# A later client's server only passes fires on, to the gateway on the same machine. What is set opens that one's door;
+# a fire is not let in by this key, but by its own token.
+API_KEY = "0123456789abcdef" * 2
+
 # A job of the client's that asks no model: it writes down when it runs.
 SCRIPT = "date +%s.%N >> {ran}"
 
 
 class Agent:
-    """One agent as the desk knows it, and a home on a machine of its own. No gateway runs there."""
+    """One agent as the desk knows it, and a home on a machine of its own. No gateway dials the desk from there. That of
+    a later client runs, because its server has it run what is due."""
 
     def __init__(self, folder: Path, name: str, agent: str, portal: str) -> None:
         self.name = name
@@ -54,11 +64,17 @@ class Agent:
         self._portal = portal
         self._folder = folder
         self._log = folder / f"{name}-serve.log"
-        settings = {"HERMES_HOME": str(self.home), "HERMES_PORTAL_BASE_URL": portal}
-        self._env = environment(self.home, **settings)
+        self._gateway_log = folder / f"{name}-gateway.log"
         self._port = free_port()
+        settings = {"HERMES_HOME": str(self.home), "HERMES_PORTAL_BASE_URL": portal}
+        # What has to be open until the machine is up.
+        self._ports = [self._port]
+        if not IS_0_19:
+            self._ports.append(free_port())
+            settings |= {"API_SERVER_KEY": API_KEY, "API_SERVER_PORT": str(self._ports[-1])}
+        self._env = environment(self.home, **settings)
         self._command_secs = COMMAND_SECS
-        self._server: Process | None = None
+        self._running: list[Process] = []
         self._is_up = False
 
     def set_up(self, door: str, auth: dict[str, Any]) -> None:
@@ -75,9 +91,13 @@ class Agent:
         shutil.rmtree(self.home / "shared", ignore_errors=True)
         (self.home / "auth.json").write_text(json.dumps(auth))
 
+    def auth(self) -> dict[str, Any]:
+        """All that it keeps of what it was given."""
+        return json.loads((self.home / "auth.json").read_text())
+
     def login(self) -> dict[str, Any]:
         """What it shows at present."""
-        return json.loads((self.home / "auth.json").read_text())["providers"]["nous"]
+        return self.auth()["providers"]["nous"]
 
     async def cron(self, *words: str) -> str:
         """Runs a command about jobs; what it said."""
@@ -94,14 +114,25 @@ class Agent:
 
     async def create(self, name: str, when: str, times: int | None = None) -> str:
         """Makes a job, perhaps for so many times; its id."""
+        # By now it may have run, and be forgotten.
+        made = CREATED.search(said := await self._create(name, when, times))
+        require(made is not None, f"no job was made: {said}")
+        return made[1]
+
+    async def create_unarmed(self, name: str, when: str) -> str:
+        """Makes a job that the desk does not arm; its id. A later client says that it is not armed, and keeps it.
+        0.19.0 says nothing of it."""
+        said = await self._create(name, when, None)
+        made = (CREATED if IS_0_19 else UNARMED).search(said)
+        require(made is not None, f"the client said: {said}")
+        return made[1]
+
+    async def _create(self, name: str, when: str, times: int | None) -> str:
         script = SCRIPT.format(ran=self.home / "ran" / name)
         (self.home / "scripts" / f"{name}.sh").write_text(script)
         words = ["--name", name, "--no-agent", "--script", f"{name}.sh", "--deliver", "local"]
         words += ["--repeat", str(times)] if times else []
-        # By now it may have run, and be forgotten.
-        made = CREATED.search(said := await self.cron("create", when, *words))
-        require(made is not None, f"no job was made: {said}")
-        return made[1]
+        return await self.cron("create", when, *words)
 
     def jobs(self) -> dict[str, dict[str, Any]]:
         """The jobs it knows, by their names."""
@@ -131,44 +162,52 @@ class Agent:
         await until(f"{self.name} is up", lambda: self._is_up, BOOT_SECS)
 
     async def begin(self) -> None:
-        """Starts its server."""
-        words = [HERMES, "serve", "--port", str(self._port), "--skip-build"]
-        with self._log.open("ab") as log:
-            self._server = await spawn(words, self._folder, self._env, log)
-        asyncio.create_task(self._knock(self._server))
+        """Starts its server, and what that needs."""
+        await self._spawn(self._log, "serve", "--port", str(self._port), "--skip-build")
+        if not IS_0_19:
+            await self._spawn(self._gateway_log, "gateway", "run", "-v")
+        asyncio.create_task(self._knock(self._running))
 
     async def door(self) -> int | None:
         """Where its server is, if it is up. If it is off, it is started."""
-        if self._server is None:
+        if not self._running:
             await self.begin()
         return self._port if self._is_up else None
 
     async def killed(self) -> None:
         """Turns its machine off."""
-        if self._server is not None:
-            end(self._server)
-            await self._server.wait()
-        self._server, self._is_up = None, False
+        running, self._running, self._is_up = self._running, [], False
+        for process in running:
+            end(process)
+            await process.wait()
 
     @asynccontextmanager
     async def gateway(self) -> AsyncIterator[None]:
-        """Has a gateway run for a while."""
-        with (self._folder / f"{self.name}-gateway.log").open("ab") as log:
-            running = await spawn([HERMES, "gateway", "run", "-v"], self._folder, self._env, log)
+        """Has a new gateway run for a while, and the machine off."""
+        await self.killed()
+        await self._spawn(self._gateway_log, "gateway", "run", "-v")
         try:
             yield
         finally:
-            end(running)
-            await running.wait()
+            await self.killed()
 
-    async def _knock(self, server: Process) -> None:
-        while server.returncode is None and not self._is_up:
+    async def _spawn(self, log: Path, *words: str) -> None:
+        with log.open("ab") as written:
+            self._running.append(await spawn([HERMES, *words], self._folder, self._env, written))
+
+    async def _knock(self, running: list[Process]) -> None:
+        """Knocks until all the ports are open. Whoever turns the machine off meanwhile makes another list."""
+        ports = list(self._ports)
+        while ports and self._running is running:
+            if any(process.returncode is not None for process in running):
+                break
             try:
-                _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                _, writer = await asyncio.open_connection("127.0.0.1", ports[0])
                 writer.close()
-                self._is_up = True
+                ports.pop(0)
             except OSError:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(KNOCK_SECS)
+        self._is_up = not ports and self._running is running
 
 
 async def ask(url: str, token: str, method: str, **more: Any) -> httpx.Response:

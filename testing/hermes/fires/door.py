@@ -39,6 +39,7 @@ class Door(Tap):
         super().__init__(log)
         self._machines: dict[str, Machine] = {}
         self._instead: defaultdict[str, list[Instead]] = defaultdict(list)
+        self._next: list[Instead] = []
 
     def lead_to(self, name: str, machine: Machine) -> str:
         """Has an agent's calls passed on; the URL of its door."""
@@ -49,10 +50,15 @@ class Door(Tap):
         """What becomes of the next calls about a job."""
         self._instead[job] += what
 
+    def answer_next(self, what: Instead) -> None:
+        """What becomes of the next call about a job that is not made yet. Its first fire may come before its id is
+        known."""
+        self._next.append(what)
+
     async def answer(self, call: Call) -> bytes | None:
         """What the machine says."""
         _, name, *rest = call.request.path.split("/")
-        instead = self._instead[call.body["job_id"]]
+        instead = self._instead[call.body["job_id"]] or self._next
         what = instead.pop(0) if instead else None
         if isinstance(what, bytes):
             return what

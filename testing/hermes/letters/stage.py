@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import props.stage
+from props.client import IS_0_19
 from props.judge import require, stays, until, until_so
 from props.postgres import Cluster
 from turns.agent import Agent
@@ -109,8 +110,9 @@ class Stage(props.stage.Stage):
 
     async def uses(self, tool: str, **arguments: Any) -> str:
         """Ann asks about a word, and the owl uses one of the desk's tools for it; the word."""
-        word = self.owl.model.word(Plan(call=Call(tool_name(tool), arguments)))
+        word = self.owl.model.word(Plan(call=use(tool, arguments)))
         await self.asks("ann", word)
+        await until(f"the owl thinks about {word}", lambda: bool(self.owl.model.turns_of(word)), ANSWER_SECS)
         return word
 
     async def writes(self, tool: str, about: str, **more: Any) -> str:
@@ -118,10 +120,12 @@ class Stage(props.stage.Stage):
         return await self.uses(tool, agent=self.address, message=f"tell me about {about}", **more)
 
     async def came(self, word: str) -> str:
-        """Waits until the owl's model knows what came of the tool it used for a word."""
+        """Waits until the owl's model knows what came of the tool it used for a word, and the owl has said so. A client
+        that is written to before it has sent its answer loses what is written."""
         await until(
             f"something comes of {word}", lambda: bool(self._results(word)), ANSWER_SECS * 3
         )
+        await until(f"the owl answers about {word}", lambda: self.owl.has_said(word), ANSWER_SECS)
         return given(self._results(word)[0])
 
     def _results(self, word: str) -> list[str]:
@@ -145,10 +149,7 @@ class Stage(props.stage.Stage):
 
     def answers(self, person: str, text: str) -> list[str]:
         """What a person was answered that holds this text."""
-        sends = [call["send"] for call in self.platform.delivered]
-        here = [send for send in sends if send["chat_id"] == f"dm-of-{person}"]
-        said = [str(send["content"]) for send in here if send["op"] != "typing"]
-        return [content for content in said if text in content]
+        return [said for said in self.platform.messages(f"dm-of-{person}") if text in said]
 
     async def is_answered(self, person: str, text: str) -> None:
         """Waits until a person is answered with this text."""
@@ -203,9 +204,13 @@ class Apart(Stage):
         await self.desk.ask("grant", what, *own.whose, *whom)
 
 
-def tool_name(tool: str) -> str:
-    """What the client calls a tool of the desk's."""
-    return f"mcp__nightdesk__{tool}"
+def use(tool: str, arguments: dict[str, Any]) -> Call:
+    """How the client's model uses a tool of the desk's. 0.19.0 shows it the tool. A later client hides the tools of
+    others behind one of its own, as long as its owner does not say otherwise."""
+    name = f"mcp__nightdesk__{tool}"
+    if IS_0_19:
+        return Call(name, arguments)
+    return Call("tool_call", {"name": name, "arguments": arguments})
 
 
 def given(result: str) -> str:

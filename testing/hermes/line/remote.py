@@ -13,8 +13,8 @@ from typing import Any
 from props.judge import Broken, require, until
 from props.process import end, environment, spawn, tell
 
-CONNECT_SECS = 40
-ANSWER_SECS = 45
+CONNECT_SECS = 90
+ANSWER_SECS = 90
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ their word (`just discord-others`, `just telegram-others`).
 """
 
 import asyncio
+import json
 import os
 from asyncio.subprocess import Process
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 
@@ -16,6 +18,7 @@ from props.process import end, environment, spawn
 
 ANSWER_SECS = 10
 START_SECS = 10
+DONE, TOO_MANY = 204, 429
 
 
 class Fake:
@@ -73,7 +76,8 @@ class Discord(Fake):
     def settings(self) -> str:
         """What a desk's configuration says of it."""
         gateway = self.url.replace("http", "ws")
-        return f'[discord]\napi_url = "{self.url}"\ngateway_url = "{gateway}"\n'
+        addresses = {"api_url": self.url, "gateway_url": gateway, "cdn_url": self.url}
+        return "\n".join(["[discord]", *(f'{name} = "{url}"' for name, url in addresses.items()), ""])
 
     async def furnish(self, people: dict[str, int], rooms: dict[str, int]) -> None:
         """Makes the bot, the guild with these people, and its rooms."""
@@ -91,10 +95,15 @@ class Discord(Fake):
         """Whether the bot has a session: what is said before is told to nobody."""
         return any(socket["began"] is not None for socket in await self.control("sockets"))
 
-    async def says(self, person: int, channel: int, text: str) -> None:
-        """Somebody writes in a channel, to the bot."""
-        said = {"content": f"<@{self.bot}> {text}"}
-        await self.control("say", user=str(person), channel=str(channel), said=said)
+    async def says(self, person: int, channel: int, text: str, *files: dict[str, str]) -> int:
+        """Somebody writes in a channel, to the bot, perhaps with files; the message's id."""
+        said = {"content": f"<@{self.bot}> {text}", "files": files}
+        return int(await self.control("say", user=str(person), channel=str(channel), said=said))
+
+    async def open_thread(self, person: int, channel: int, name: str) -> int:
+        """Somebody opens a thread in a channel; the thread's id."""
+        asked = {"parent": str(channel), "owner": str(person), "thread": {"name": name}}
+        return int((await self.control("thread", **asked))["id"])
 
     async def post_interactions_to(self, url: str) -> None:
         """What people do with commands and buttons is posted there, signed."""
@@ -112,13 +121,64 @@ class Discord(Fake):
 
     async def told(self, channel: int) -> list[str]:
         """What the bot said in a channel, in order."""
-        messages = [m for m in await self.control("messages") if m["channel_id"] == str(channel)]
-        return [m["content"] for m in messages if m["author"]["id"] == str(self.bot)]
+        return [message["content"] for message in await self._messages(channel)]
+
+    async def files(self, channel: int) -> dict[str, bytes]:
+        """The files that the bot sent to a channel, by their names."""
+        attached = [file for message in await self._messages(channel) for file in message["attachments"]]
+        return {file["filename"]: await self._content(file["url"]) for file in attached}
+
+    async def commands(self) -> list[dict[str, Any]]:
+        """The bot's commands in the guild, as Discord would tell the bot itself."""
+        url = f"{self.url}/api/v10/applications/{self.bot}/guilds/{self.guild}/commands"
+        answer = await self._http.get(url, headers={"authorization": f"Bot {self.token}"})
+        answer.raise_for_status()
+        return answer.json()
+
+    async def registered(self) -> int:
+        """How often the bot made a command known, or changed one."""
+        calls = [call["route"] for call in await self.control("calls")]
+        return sum(not route.startswith("GET") and "/commands" in route for route in calls)
+
+    async def reactions(self, channel: int, message: int) -> list[str]:
+        """What the bot's reactions to a message came to, in order; one that was taken back is not among them."""
+        shown: list[str] = []
+        for call in await self._reactions():
+            if f"/channels/{channel}/messages/{message}/" not in call["path"] or call["status"] != DONE:
+                continue
+            emoji = unquote(call["path"].split("/")[-2])
+            shown = [one for one in shown if one != emoji]
+            shown += [emoji] if call["route"].startswith("PUT") else []
+        return shown
+
+    async def reacted(self) -> int:
+        """How often the bot put a reaction, or took one back."""
+        return len(await self._reactions())
+
+    async def take(self, calls: int, window_ms: int) -> None:
+        """Takes so many calls of a kind in a window from now on, in each channel."""
+        await self.control("settings", bucket_calls=calls, bucket_window=window_ms)
+
+    async def limited(self) -> list[str]:
+        """The calls that were answered with a 429."""
+        return [call["route"] for call in await self.control("calls") if call["status"] == TOO_MANY]
 
     async def typed(self, channel: int) -> int:
         """How often the bot was seen to type in a channel."""
         path = f"/channels/{channel}/typing"
         return sum(call["path"].endswith(path) for call in await self.control("calls"))
+
+    async def _reactions(self) -> list[dict[str, Any]]:
+        return [call for call in await self.control("calls") if "/reactions/" in call["route"]]
+
+    async def _messages(self, channel: int) -> list[dict[str, Any]]:
+        messages = [m for m in await self.control("messages") if m["channel_id"] == str(channel)]
+        return [message for message in messages if message["author"]["id"] == str(self.bot)]
+
+    async def _content(self, url: str) -> bytes:
+        answer = await self._http.get(url)
+        answer.raise_for_status()
+        return answer.content
 
 
 class Telegram(Fake):
@@ -155,12 +215,31 @@ class Telegram(Fake):
         """How often the bot was seen to type in a chat."""
         return len(await self._asked("sendChatAction", chat))
 
+    async def reactions(self, chat: int) -> list[tuple[list[str], bool]]:
+        """What the bot reacted with in a chat, in order, and whether it may."""
+        calls = [call for call in await self._calls("setMessageReaction", chat)]
+        return [(emoji_of(call["asked"]["reaction"]), "result" in call["answered"]) for call in calls]
+
+    async def limited(self) -> list[str]:
+        """The calls that were answered with a 429."""
+        calls = await self.control("calls")
+        return [call["method"] for call in calls if call["answered"].get("status") == TOO_MANY]
+
     async def control(self, what: str, **asked: Any) -> Any:
         """Has something done, or asks what was."""
         return (await super().control(what, **asked))["result"]
 
     async def _asked(self, method: str, chat: int) -> list[dict[str, Any]]:
         """What the bot asked of it about a chat, in order."""
+        return [call["asked"] for call in await self._calls(method, chat)]
+
+    async def _calls(self, method: str, chat: int) -> list[dict[str, Any]]:
         calls = [call for call in await self.control("calls") if call["method"] == method]
-        whole = [call["asked"] for call in calls if call["token"] == self.token]
-        return [asked for asked in whole if str(asked["chat_id"]) == str(chat)]
+        calls = [call for call in calls if call["token"] == self.token]
+        return [call for call in calls if str(call["asked"]["chat_id"]) == str(chat)]
+
+
+def emoji_of(reaction: list[dict[str, str]] | str) -> list[str]:
+    """The emoji of a reaction, which may be written as a list or as the JSON of one."""
+    listed = json.loads(reaction) if isinstance(reaction, str) else reaction
+    return [one["emoji"] for one in listed]

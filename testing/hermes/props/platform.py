@@ -21,6 +21,8 @@ from props.http import read_request, response
 RETRY_SECS = 0.25
 ANSWER_SECS = 10
 GIVE_UP_SECS = 90
+# The operations that write a message.
+WRITES = ("send", "prompt", "follow_up", "send_media")
 CHAT_INFO = {"name": "Ann's evenings", "type": "dm"}
 
 
@@ -72,6 +74,23 @@ class Platform:
     def give_answers(self) -> None:
         """Answers what was held, and what comes."""
         self._answering.set()
+
+    def sends(self) -> list[dict[str, Any]]:
+        """The messages the desk delivered, without reactions and typing."""
+        return [call for call in self.delivered if call["send"]["op"] == "send"]
+
+    def messages(self, chat: str) -> list[str]:
+        """The messages that people in a chat see, in order, each as it was last edited."""
+        seen: dict[str, str] = {}
+        for call in self.delivered:
+            send = call["send"]
+            if send["chat_id"] != chat:
+                continue
+            if send["op"] == "edit":
+                seen[send["message_id"]] = send["content"]
+            elif send["op"] in WRITES:
+                seen[call["message_id"]] = send["content"]
+        return list(seen.values())
 
     def ok(self) -> list[str]:
         """The messages the desk answered with 200."""
@@ -159,7 +178,9 @@ class Platform:
         if call["send"]["op"] == "get_chat_info":
             return CHAT_INFO
         self.delivered.append(call)
-        return {"message_id": f"out-{len(self.delivered)}"}
+        # What the platform answers is part of what happened.
+        call["message_id"] = f"out-{len(self.delivered)}"
+        return {"message_id": call["message_id"]}
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

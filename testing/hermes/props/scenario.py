@@ -36,6 +36,8 @@ class Scenario:
     platforms: tuple[str, ...]
     # What makes its stage, if not what makes those of the others.
     stage: MakeStage | None
+    # Whether it is of the third that stands for the others where time is short.
+    chosen: bool
 
     @property
     def name(self) -> str:
@@ -63,11 +65,12 @@ class Playbill:
         bill: str | None = None,
         platforms: tuple[str, ...] = EACH,
         stage: MakeStage | None = None,
+        chosen: bool = False,
     ) -> Callable[[Act], Act]:
         """Makes a function a scenario."""
 
         def keep(act: Act) -> Act:
-            self._found.append(Scenario(act, secs, own_cluster, bill, platforms, stage))
+            self._found.append(Scenario(act, secs, own_cluster, bill, platforms, stage, chosen))
             return act
 
         return keep

@@ -13,7 +13,7 @@ from turns.model import Model
 from turns.tap import Tap
 
 # The gateway's process is slow to start, and slow at its first turn; more so on a busy machine.
-BOOT_SECS = 90
+BOOT_SECS = 180
 
 
 class Agent:

@@ -33,6 +33,8 @@ class Both(props.stage.Stage):
         self.agent = Agent(folder, "night", "owl", itertools.count(1))
         self.waker = Waker()
         self.folder = folder
+        # The bot on Discord, as the desk knows it.
+        self.discord_bot = ""
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
         """Makes everything up to a gateway on the line, and bots that hear."""
@@ -54,6 +56,7 @@ class Both(props.stage.Stage):
     async def _register_bot(self) -> None:
         """Connects the bots as their pages say, and links their people to the agent."""
         made = await self._connect(self.discord, (ANN, BOB))
+        self.discord_bot = made["bot_id"]
         await self._connect(self.telegram, (TIM, UMA))
         await self.discord.post_interactions_to(made["interactions"])
 

@@ -4,7 +4,7 @@ Behind `discord` is a scripted platform. Behind `webchat` is our own page: see `
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from props.platform import Platform
 
@@ -36,6 +36,12 @@ class Front(Protocol):
     def shown(self, chat: str) -> list[str | None]:
         """What the visitor was shown for a while, such as `typing…`, in order."""
 
+    def buttons(self, chat: str) -> list[str]:
+        """What the buttons of the newest question say."""
+
+    async def press(self, chat: str, label: str) -> None:
+        """The visitor presses a button of the newest question."""
+
     def statuses(self) -> list[int]:
         """What the desk said to what was written, in order; 0 where it said nothing."""
 
@@ -59,16 +65,36 @@ class Scripted:
 
     def answers(self, chat: str) -> list[str]:
         """What the visitor was answered, in order."""
-        return [send["content"] for send in self._sends(chat) if send["op"] != "typing"]
+        return self._platform.messages(chat)
 
     def shown(self, chat: str) -> list[str | None]:
         """What the visitor was shown for a while, such as `typing…`, in order."""
         return [send["content"] for send in self._sends(chat) if send["op"] == "typing"]
 
+    def buttons(self, chat: str) -> list[str]:
+        """What the buttons of the newest question say."""
+        prompt = self._prompt(chat)
+        return [option["label"] for option in prompt["options"]] if prompt else []
+
+    async def press(self, chat: str, label: str) -> None:
+        """The visitor presses a button of the newest question."""
+        prompt = self._prompt(chat)
+        assert prompt is not None
+        option = next(option for option in prompt["options"] if option["label"] == label)
+        answer = {"prompt_id": prompt["prompt_id"], "option_id": option["id"], "label": label}
+        more = {"message_type": "command", "prompt_response": answer}
+        source = {"user_id": f"visitor-of-{chat}"}
+        letter = self._platform.write(f"/{option['id']}", chat, source, **more)
+        await self._platform.post_until_taken(*letter)
+
+    def _prompt(self, chat: str) -> dict[str, Any] | None:
+        prompts = [send for send in self._sends(chat) if send["op"] == "prompt"]
+        return prompts[-1] if prompts else None
+
     def statuses(self) -> list[int]:
         """What the desk said to what was written, in order; 0 where it said nothing."""
         return [answer.status for answer in self._platform.answers]
 
-    def _sends(self, chat: str) -> list[dict[str, str]]:
+    def _sends(self, chat: str) -> list[dict[str, Any]]:
         sends = [call["send"] for call in self._platform.delivered]
         return [send for send in sends if send["chat_id"] == chat]

@@ -68,6 +68,13 @@ class Hermes:
         assert self._process is not None
         tell(self._process, signal.SIGTERM)
 
+    async def stand_still(self, secs: float) -> None:
+        """Stops its process for a while, as a machine without a free CPU would."""
+        assert self._process is not None
+        tell(self._process, signal.SIGSTOP)
+        await asyncio.sleep(secs)
+        tell(self._process, signal.SIGCONT)
+
     async def ended(self) -> None:
         """Waits until it has ended."""
         assert self._process is not None

@@ -20,6 +20,9 @@ WORD = re.compile(r"\bt\d{4}\b")
 NAME = "night-model"
 PART_CHARS = 200
 THOUGHT_SECS = 0.25
+# As long as a model takes to read what came of a tool. The client types 0.3 s after it has reported a tool; a turn that
+# ends just then may cancel that in vain and never be over (`asyncio.wait_for` of Python 3.11 can lose a cancellation).
+READ_SECS = 1.5
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
@@ -129,6 +132,8 @@ class Model:
         planned = [self.plans[word] for word in turn.words if word in self.plans]
         plan = planned[-1] if planned and body.get("tools") else Plan()
         wish = None if turn.results else plan.wish
+        if turn.results:
+            await asyncio.sleep(READ_SECS)
         if plan.think_until is not None:
             writer.write(SSE_HEAD)
             if not await self._thought(plan.think_until, turn, reader, writer):

@@ -7,4 +7,4 @@ from turns.scenarios import PLAYBILL
 from turns.stage import Stage
 
 if __name__ == "__main__":
-    sys.exit(main("hermes", "turns.sh", PLAYBILL.find(), Stage, at_once=4))
+    sys.exit(main("hermes", "turns.sh", PLAYBILL.find(), Stage, at_once=3))

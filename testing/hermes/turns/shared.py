@@ -83,7 +83,8 @@ class Shared(props.stage.Stage):
     def told(self, place: Place) -> list[str]:
         """Whatever the bot did at a place, in order; also that it types."""
         sends = [call["send"] for call in self.platform.delivered]
-        return [str(send["content"]) for send in sends if send["chat_id"] == place.chat]
+        here = [send for send in sends if send["chat_id"] == place.chat]
+        return [str(send.get("content", send["op"])) for send in here]
 
     async def code_for(self, agent: Agent) -> str:
         """What a person has to say who is to be linked to an agent."""

@@ -15,7 +15,7 @@ from turns.tap import Tap
 from turns.webchat import Webchat
 
 # The gateway's process is slow at its first turn; more so on a busy machine.
-ANSWER_SECS = 90
+ANSWER_SECS = 180
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
 REST_SECS = 0.5

@@ -8,7 +8,7 @@ import secrets
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,21 @@ class Webchat:
         """What the visitor's page showed below the lines, such as `typing…`, in order."""
         visitor = self._visitors.get(chat)
         return list(visitor.shown) if visitor else []
+
+    def buttons(self, chat: str) -> list[str]:
+        """What the buttons of the newest question say."""
+        return list(self._question(chat))
+
+    async def press(self, chat: str, label: str) -> None:
+        """The visitor presses a button of the newest question, as the page's script does."""
+        nonce, value = self._question(chat)[label]
+        body = json.dumps({"nonce": nonce, "press": value}).encode()
+        visitor = self._visitors[chat]
+        await until_taken(lambda: visitor.post(Letter(chat, nonce, body)))
+
+    def _question(self, chat: str) -> dict[str, tuple[str, str]]:
+        questions = [line.buttons for line in self._lines(chat) if line.buttons]
+        return questions[-1] if questions else {}
 
     def statuses(self) -> list[int]:
         """What the desk said to what was asked of it, in order; 0 where it said nothing."""
@@ -236,6 +251,8 @@ class Line:
     author: str = ""
     at: str = ""
     text: str = ""
+    # What each button says, and what is posted when it is pressed: a nonce and a value.
+    buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, item: str) -> "Line":
@@ -254,6 +271,9 @@ class Reader(HTMLParser):
         self.line = Line()
         # How many boxes deep we are in the one with the text.
         self._depth = 0
+        self._nonce = ""
+        # What is posted by the button that we are in.
+        self._button: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Notes whose line it is, and whether we are in its text."""
@@ -263,6 +283,10 @@ class Reader(HTMLParser):
             self.line.author = "agent" if "agent" in named["class"].split() else "visitor"
         elif tag == "div" and (self._depth or named.get("class") == "bubble"):
             self._depth += 1
+        if tag == "input" and named.get("name") == "nonce":
+            self._nonce = named["value"]
+        elif tag == "button":
+            self._button = named["value"]
         if self._depth and tag in BLOCKS and self.line.text:
             self.line.text += "\n"
 
@@ -270,8 +294,12 @@ class Reader(HTMLParser):
         """Notes where the text ends."""
         if tag == "div" and self._depth:
             self._depth -= 1
+        elif tag == "button":
+            self._button = None
 
     def handle_data(self, data: str) -> None:
         """Takes what is seen."""
-        if self._depth:
+        if self._button is not None:
+            self.line.buttons[data] = (self._nonce, self._button)
+        elif self._depth:
             self.line.text += data

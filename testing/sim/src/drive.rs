@@ -31,9 +31,11 @@ const STEP: Duration = Duration::from_millis(10);
 /// How often the tables are looked at.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
-/// How long after the last fault and the last word a world is given to settle. Then it is judged,
-/// settled or not.
-const SETTLE_WAIT: Duration = Duration::from_secs(75);
+/// The time that a world has to settle after the last fault and the last message. Then it is judged, settled or not.
+///
+/// A restless gateway stays for 1 to 12 s, is given nothing in the first 3 s of a life, and takes up to 6 s for an ack: about
+/// half of its lines end before the ack. Twenty lines in a row do not.
+const SETTLE_WAIT: Duration = Duration::from_mins(3);
 
 /// How long a settled world goes on, to see whether anything comes that must not.
 const SETTLED_FOR: Duration = Duration::from_secs(3);

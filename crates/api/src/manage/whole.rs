@@ -104,7 +104,8 @@ fn place((bot, granted, principal): &(BotId, Granted, Principal)) -> manage::Pla
 }
 
 fn declared((platform, relevance): &(String, Relevance)) -> policy::Request {
-    let Relevance { require_address, free_scopes, allow_other_bots } = relevance.clone();
+    let Relevance { require_address, free_scopes, allow_other_bots, continues_threads: _ } =
+        relevance.clone();
     policy::Request {
         platform: platform.clone(),
         require_address,

@@ -100,7 +100,8 @@ async fn by_refresh(gateways: &Gateways, from: SocketAddr, shown: &Secret) -> Re
     }
 }
 
-fn give(token: &Key, refresh: Option<&Key>) -> Response {
+/// Answers with an access token, in the words of RFC 6749.
+pub(crate) fn give(token: &Key, refresh: Option<&Key>) -> Response {
     let answer = Answer {
         access_token: token.with(|text| Secret::new(text)),
         token_type: "Bearer".to_owned(),

@@ -14,7 +14,7 @@ use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::provision;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_register::enrolment::{Enrolment, Identity, Refusal};
-use nightdesk_register::provision::{Front, Said};
+use nightdesk_register::provision::{Front, Said, display_name};
 use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, ROUTE_KEYS_MAX};
 
 use crate::gateways::{Gateways, read_json, refuse, try_later};
@@ -78,7 +78,8 @@ fn said(gateways: &Gateways, asked: provision::Request) -> Result<Said, String> 
     }
     let wake_url = asked.wake_url.map(|url| gateways.desk.wake.may_call(&url)).transpose();
     let wake_url = wake_url.map_err(|why| format!("GATEWAY_RELAY_WAKE_URL: {why}"))?;
-    Ok(Said { gateway: asked.gateway_id, front, wake_url })
+    let display_name = asked.display_name.as_deref().and_then(display_name);
+    Ok(Said { gateway: asked.gateway_id, front, wake_url, display_name })
 }
 
 fn fits(front: &Front) -> bool {

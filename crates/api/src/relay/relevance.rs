@@ -46,8 +46,12 @@ pub(super) async fn policy(
     if platform.is_empty() || free_response_scopes.len() > FREE_SCOPES_MAX {
         return refuse(StatusCode::BAD_REQUEST, WANTS);
     }
-    let relevance =
-        Relevance { require_address, free_scopes: free_response_scopes, allow_other_bots };
+    let relevance = Relevance {
+        require_address,
+        free_scopes: free_response_scopes,
+        allow_other_bots,
+        ..Relevance::default()
+    };
     match managing::declare(&gateways.desk, &caller, &platform, &relevance).await {
         Ok(()) => Json(Heard { platform }).into_response(),
         Err(error) => try_later(&error, "a policy could not be written down"),

@@ -91,7 +91,9 @@ pub(crate) fn served() -> BTreeSet<String> {
             served.extend(routes.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
         }
     }
+    // They have addresses of their own.
     served.remove("/metrics");
+    served.remove("/access-token");
     served
 }
 

@@ -33,9 +33,12 @@ fn agents() -> impl Strategy<Value = Recipient> {
 
 prop_compose! {
     fn facts()(
-        is_program in any::<bool>(), is_addressed in any::<bool>(), is_direct in any::<bool>()
+        is_program in any::<bool>(),
+        is_addressed in any::<bool>(),
+        takes_part in any::<bool>(),
+        is_direct in any::<bool>(),
     ) -> Facts<'static> {
-        Facts { is_program, is_addressed, ..if is_direct { direct() } else { room() } }
+        Facts { is_program, is_addressed, takes_part, ..if is_direct { direct() } else { room() } }
     }
 }
 
@@ -51,10 +54,11 @@ prop_compose! {
     fn relevances()(
         require_address in any::<bool>(),
         allow_other_bots in any::<bool>(),
+        continues_threads in any::<bool>(),
         free_scopes in prop::sample::subsequence(vec!["channel", "guild", "dm"], 0..=3),
     ) -> Relevance {
         let free_scopes = free_scopes.into_iter().map(str::to_owned).collect();
-        Relevance { require_address, free_scopes, allow_other_bots }
+        Relevance { require_address, free_scopes, allow_other_bots, continues_threads }
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Reach {
     pub platform: String,
     /// What the platform calls it.
     pub handle: String,
+    /// The name that tells the agent apart from others in that chat, where there are others and it has one.
+    pub speaks_as: Option<String>,
 }
 
 /// As what an agent wants to speak, or its line may. What is not named may be any.
@@ -49,7 +51,11 @@ pub enum SendRefusal {
 
 /// Through which bot a send goes, of those the line greeted for and the agent has a reach by. A hello
 /// counts for whatever bots it names now: the agent may have come to one after its line.
-pub fn decide_send(greeted: &[Tag], reaches: &[Reach], tag: &Tag) -> Result<BotId, SendRefusal> {
+pub fn decide_send<'a>(
+    greeted: &[Tag],
+    reaches: &'a [Reach],
+    tag: &Tag,
+) -> Result<&'a Reach, SendRefusal> {
     let fits = |tag: &Tag, reach: &Reach| tag.names(&reach.platform, &reach.handle);
     let mut named = reaches.iter().filter(|reach| fits(tag, reach)).peekable();
     if named.peek().is_none() {
@@ -60,7 +66,7 @@ pub fn decide_send(greeted: &[Tag], reaches: &[Reach], tag: &Tag) -> Result<BotI
     if allowed.any(|other| other.bot != first.bot) {
         return Err(SendRefusal::Ambiguous);
     }
-    Ok(first.bot)
+    Ok(first)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) const BOBS: Recipient = recipient(2, 2);
 /// Ann writes in a channel of a guild, to nobody in particular.
 pub(super) const fn room() -> Facts<'static> {
     let place = Place { scope: Some("guild"), chat: "channel", parent: None, is_direct: false };
-    Facts { author: "ann", is_program: false, is_addressed: false, place }
+    Facts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place }
 }
 
 /// She writes to the bot alone.

@@ -53,7 +53,7 @@ proptest! {
         let place = Place {
             scope: scope.as_deref(), chat: &chat, parent: parent.as_deref(), is_direct: false,
         };
-        let facts = Facts { author: "ann", is_program: false, is_addressed: false, place };
+        let facts = Facts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place };
         let recipients = known(&claims).decide(&facts, None).recipients().unwrap_or_default();
         prop_assert!(recipients.len() <= 1, "a place belongs to one agent");
         for recipient in recipients {

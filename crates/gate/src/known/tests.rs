@@ -32,7 +32,7 @@ const fn written_in<'a>(
     parent: Option<&'a str>,
 ) -> Facts<'a> {
     let place = Place { scope, chat, parent, is_direct: false };
-    Facts { author: "ann", is_program: false, is_addressed: false, place }
+    Facts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place }
 }
 
 fn known(change: Change) -> Known {

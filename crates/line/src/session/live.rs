@@ -1,5 +1,7 @@
 //! Live: entries go out, acks and sends come back.
 
+use std::collections::VecDeque;
+
 use nightdesk_inbox::{AckRange, Entry, ParkReason, Waiting};
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
@@ -7,12 +9,13 @@ use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway};
 use nightdesk_types::limits::{
-    DEAD_LINE, HOLD_BACK, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
-    SUSPECT_PONG, WINDOW_BYTES_MAX,
+    DEAD_LINE, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
+    SUSPECT_PONG, UNREAD_FRAMES_MAX, WINDOW_BYTES_MAX,
 };
 use nightdesk_types::planted::{Bug, is_planted};
-use nightdesk_types::{EntryId, Moment, Seq, Timestamp};
+use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp};
 
+use super::boot::Boot;
 use super::window::Window;
 use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, SUSPECT_AGAIN, sooner};
 use crate::store::{End, Parting, Taken};
@@ -21,6 +24,8 @@ use crate::store::{End, Parting, Taken};
 #[derive(Debug)]
 pub(super) struct Live {
     client: Client,
+    /// Our SDK loses nothing while it boots, and reads while it handles an entry. Stock clients do neither.
+    is_sdk: bool,
     window: Window,
     since: Timestamp,
     taken_at: Seq,
@@ -29,9 +34,15 @@ pub(super) struct Live {
     reading: Option<Reading>,
     /// The last read was cut off by its limits, or there was none yet.
     maybe_more: bool,
-    /// Nothing is handed over before this: the client boots, goes idle, or the store failed.
+    /// Nothing is handed over while the client boots.
+    boot: Option<Boot>,
+    /// Nothing is handed over before this: the client goes idle, or the store failed.
     held_back: Option<Moment>,
     sends_in_flight: usize,
+    /// Requests under way that only show something for a moment.
+    fleeting: Vec<RequestId>,
+    /// Answers to such requests, kept until the client has read what it was told before.
+    withheld: VecDeque<Frame>,
     /// The node stops: the line takes nothing more, and is gone by then.
     leave_by: Option<Moment>,
     alive_at: Moment,
@@ -54,24 +65,23 @@ struct Reading {
 }
 
 impl Live {
-    pub(super) fn taken(
-        client: Client,
-        taken: Taken,
-        described: Moment,
-        boots_cleanly: bool,
-    ) -> Self {
+    pub(super) fn taken(client: Client, taken: Taken, described: Moment, is_sdk: bool) -> Self {
         let same_process = taken.restarted_ago.is_some_and(|ago| ago < SAME_PROCESS);
-        let held_back = (!same_process && !boots_cleanly).then_some(described + HOLD_BACK);
+        let boots = !same_process && !is_sdk;
         Self {
             client,
+            is_sdk,
             window: Window::after(taken.acked),
             since: taken.since,
             taken_at: taken.head,
             known: taken.head,
             reading: None,
             maybe_more: true,
-            held_back,
+            boot: boots.then(|| Boot::begun(described)),
+            held_back: None,
             sends_in_flight: 0,
+            fleeting: Vec::new(),
+            withheld: VecDeque::new(),
             leave_by: None,
             alive_at: described,
             ping_at: described + PING_EVERY,
@@ -89,11 +99,12 @@ impl Live {
     pub(super) fn deadline(&self) -> Option<Moment> {
         let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
         let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
-        // A line that leaves reads nothing more, so there is nothing to wake up for.
-        let reads_later = self.leave_by.is_none() && self.wants_to_read();
+        // A line that leaves reads nothing more, and a client that boots gets nothing: the end of the wait changes nothing.
+        let reads_later = self.leave_by.is_none() && self.boot.is_none() && self.wants_to_read();
         let held_back = if reads_later { self.held_back } else { None };
         let suspect = if self.is_suspected() { None } else { self.suspect_at() };
-        sooner(sooner(Some(self.ping_at), dead), sooner(held_back, suspect))
+        let boot = self.boot.as_ref().map(Boot::deadline);
+        sooner(sooner(Some(self.ping_at), dead), sooner(held_back, sooner(suspect, boot)))
     }
 
     /// Takes in what happened. An answer is how the line ended.
@@ -107,6 +118,9 @@ impl Live {
             Input::Heard(frame) => self.heard(now, frame, effects),
             Input::Pong => {
                 self.is_alive(now);
+                if let Some(boot) = &mut self.boot {
+                    boot.pong(now.moment);
+                }
                 effects.extend(self.window.alive(now.moment).into_iter().map(Effect::Ack));
             }
             Input::Pinged => self.is_alive(now),
@@ -124,11 +138,12 @@ impl Live {
                 self.suspects_after = Some(now.moment + SUSPECT_AGAIN);
             }
             Input::Sent(request, outcome) => {
-                self.sends_in_flight = self.sends_in_flight.saturating_sub(1);
-                effects.push(Effect::Say(Frame::outbound_result(&request, &outcome)));
+                self.answer(&request, &outcome, effects);
             }
             Input::Stop { session_key, chat_id } => {
-                effects.extend(Frame::interrupt_inbound(&session_key, &chat_id).map(Effect::Say));
+                if let Ok(frame) = Frame::interrupt_inbound(&session_key, &chat_id) {
+                    self.say_another(frame, effects);
+                }
             }
             Input::Revoked => return Some(self.close(now, Close::Revoked, effects)),
             Input::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
@@ -147,9 +162,53 @@ impl Live {
         if self.may_leave(now) {
             return Some(self.close(now, Close::Restarting, effects));
         }
+        self.give_withheld(effects);
+        self.boot(now, effects);
         self.read(now, effects);
         self.suspect(now, effects);
         None
+    }
+
+    /// Says a frame that is no entry.
+    fn say_another(&mut self, frame: Frame, effects: &mut Vec<Effect>) {
+        self.window.said_another();
+        effects.push(Effect::Say(frame));
+    }
+
+    /// Answers a request. Nobody waits for the answer to a typing, so it is not what fills the queue of a client that does not
+    /// read: it is kept until the client acks, and a client that gives up before asks again.
+    fn answer(&mut self, request: &RequestId, outcome: &Outcome, effects: &mut Vec<Effect>) {
+        let frame = Frame::outbound_result(request, outcome);
+        let fleeting = self.fleeting.iter().position(|one| one == request);
+        let is_fleeting = fleeting.map(|index| self.fleeting.swap_remove(index)).is_some();
+        if !is_fleeting {
+            self.sends_in_flight = self.sends_in_flight.saturating_sub(1);
+        } else if self.may_be_full() {
+            if self.withheld.len() == SENDS_IN_FLIGHT_MAX {
+                self.withheld.pop_front();
+            }
+            self.withheld.push_back(frame);
+            return;
+        }
+        self.say_another(frame, effects);
+    }
+
+    fn give_withheld(&mut self, effects: &mut Vec<Effect>) {
+        while !self.may_be_full()
+            && let Some(frame) = self.withheld.pop_front()
+        {
+            self.say_another(frame, effects);
+        }
+    }
+
+    /// How many frames the client may not have read yet.
+    fn unread(&self) -> usize {
+        if self.is_sdk { 0 } else { self.window.unread() }
+    }
+
+    /// Whether the client may have as much unread as it can take.
+    fn may_be_full(&self) -> bool {
+        self.unread() >= UNREAD_FRAMES_MAX
     }
 
     fn is_alive(&mut self, now: Now) {
@@ -190,14 +249,14 @@ impl Live {
         self.is_alive(now);
         match frame {
             FromGateway::InboundAck { buffer_id } => {
-                effects.extend(self.acked(&buffer_id).into_iter().map(Effect::Ack));
+                effects.extend(self.acked(now, &buffer_id).into_iter().map(Effect::Ack));
             }
-            FromGateway::Outbound(outbound) => self.outbound(outbound, effects),
+            FromGateway::Outbound(outbound) => self.outbound(now, outbound, effects),
             FromGateway::Interrupt(interrupt) => effects.push(Effect::Stop(interrupt)),
             FromGateway::GoingIdle => {
                 self.hold_back(now.moment + IDLE_REST);
                 self.idle_until = Some(now.moment + IDLE_REST);
-                effects.push(Effect::Say(Frame::going_idle_ack()));
+                self.say_another(Frame::going_idle_ack(), effects);
             }
             // Hellos are the session's to answer; the rest is of a newer contract, or noise.
             FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
@@ -205,24 +264,36 @@ impl Live {
     }
 
     /// Only an entry in flight on this very line can be acked.
-    fn acked(&mut self, buffer_id: &str) -> Vec<AckRange> {
+    fn acked(&mut self, now: Now, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
-            Ok(entry) if entry.agent == self.client.agent => self.window.acked(meant(entry.seq)),
+            Ok(entry) if entry.agent == self.client.agent => {
+                self.window.acked(meant(entry.seq), now.moment)
+            }
             _ => Vec::new(),
         }
     }
 
-    fn outbound(&mut self, outbound: Box<Outbound>, effects: &mut Vec<Effect>) {
+    fn outbound(&mut self, now: Now, outbound: Box<Outbound>, effects: &mut Vec<Effect>) {
         if let Action::Send(send) = &outbound.action {
-            let answered = self.window.answered_in(&send.chat_id);
+            let answered = self.window.answered_in(&send.chat_id, now.moment);
             effects.extend(answered.into_iter().map(Effect::Ack));
         }
-        if self.sends_in_flight == SENDS_IN_FLIGHT_MAX {
-            let outcome = Outcome::failed("too many sends at once; wait for their answers");
-            effects.push(Effect::Say(Frame::outbound_result(&outbound.request_id, &outcome)));
-            return;
+        if matches!(&outbound.action, Action::Send(send) if send.op.is_fleeting()) {
+            // An agent types in many chats at once. That must not keep its answers back, and what is too much is left out.
+            self.fleeting.push(outbound.request_id.clone());
+            if self.fleeting.len() > SENDS_IN_FLIGHT_MAX {
+                self.answer(&outbound.request_id, &Outcome::delivered(None), effects);
+                return;
+            }
+        } else {
+            self.sends_in_flight += 1;
+            if self.sends_in_flight > SENDS_IN_FLIGHT_MAX {
+                // Nothing was done: this text lets the client try again by itself.
+                let outcome = Outcome::failed("network error: too many sends at once");
+                self.answer(&outbound.request_id, &outcome, effects);
+                return;
+            }
         }
-        self.sends_in_flight += 1;
         effects.push(Effect::Send(outbound));
     }
 
@@ -258,7 +329,12 @@ impl Live {
 
     fn wants_to_read(&self) -> bool {
         let more = self.maybe_more || self.known > self.window.read();
-        more && self.reading.is_none() && self.window.room() > 0
+        more && self.reading.is_none() && self.room() > 0
+    }
+
+    /// How many more entries may go out.
+    fn room(&self) -> usize {
+        self.window.room().min(UNREAD_FRAMES_MAX.saturating_sub(self.unread()))
     }
 
     fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
@@ -269,7 +345,7 @@ impl Live {
             return;
         }
         self.held_back = None;
-        let entries_max = self.window.room();
+        let entries_max = self.room();
         self.reading = Some(Reading { entries_max, known: self.known });
         effects.push(Effect::Read {
             after: self.window.read(),
@@ -279,8 +355,16 @@ impl Live {
         });
     }
 
+    fn boot(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        self.boot.take_if(|boot| boot.is_over(now.moment));
+        if self.boot.as_mut().is_some_and(|boot| boot.wants_ping(now.moment)) {
+            effects.push(Effect::Ping);
+        }
+    }
+
     fn is_held_back(&self, now: Now) -> bool {
-        self.leave_by.is_some() || self.held_back.is_some_and(|until| now.moment < until)
+        let is_off = self.leave_by.is_some() || self.boot.is_some();
+        is_off || self.held_back.is_some_and(|until| now.moment < until)
     }
 
     fn hold_back(&mut self, until: Moment) {

@@ -111,6 +111,7 @@ impl World {
                 | Effect::Send(_)
                 | Effect::Stop(_)
                 | Effect::Suspect
+                | Effect::FollowRules(_)
                 | Effect::Close(_) => {}
             }
         }

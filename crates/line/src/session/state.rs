@@ -2,12 +2,13 @@
 
 use std::mem;
 
+use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::Moment;
 use nightdesk_types::limits::{HELLO_WAIT, HELLOS_MAX, WINDOW_ENTRIES_MAX};
+use nightdesk_types::{ClientRules, Moment};
 
 use super::live::Live;
 use super::{Client, Effect, Input, Now};
@@ -19,8 +20,10 @@ pub struct Session {
     client: Client,
     /// For which bots it speaks.
     hellos: Vec<Hello>,
-    /// A client newer than the one that loses what comes while it boots.
-    boots_cleanly: bool,
+    /// The rules that the client has shown it must be served by.
+    shown: Option<ClientRules>,
+    /// The rules the store has, once the line is the agent's.
+    kept: Option<ClientRules>,
     state: State,
 }
 
@@ -41,12 +44,19 @@ impl Session {
     /// A session on a line that was just opened.
     pub fn opened(now: Now, client: Client) -> Self {
         let until = now.moment + HELLO_WAIT;
-        Self { client, hellos: Vec::new(), boots_cleanly: false, state: State::Greeting { until } }
+        Self {
+            client,
+            hellos: Vec::new(),
+            shown: None,
+            kept: None,
+            state: State::Greeting { until },
+        }
     }
 
     /// Takes in what happened and says what to do about it.
     pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.learn_rules(&input);
         if let Input::Heard(FromGateway::Hello(hello)) = input {
             self.hello(hello, &mut effects);
         } else if let Input::Greeted(greeted) = input {
@@ -55,6 +65,7 @@ impl Session {
         } else {
             self.state_step(now, input, &mut effects);
         }
+        self.follow_rules(&mut effects);
         debug_assert!(
             self.unacked_entries() <= WINDOW_ENTRIES_MAX,
             "a line never holds more than its window"
@@ -89,12 +100,33 @@ impl Session {
         }
     }
 
+    /// Learns from what the client says or does which rules it must be served by.
+    fn learn_rules(&mut self, input: &Input) {
+        if let Input::Heard(FromGateway::Hello(hello)) = input {
+            self.shown = hello.client_rules().or(self.shown);
+        } else if let Input::Heard(FromGateway::Outbound(outbound)) = input {
+            let is_newer = matches!(&outbound.action, Action::Send(send) if send.op.is_newer());
+            if is_newer && self.shown != Some(ClientRules::Sdk) {
+                self.shown = Some(ClientRules::Hermes020);
+            }
+        } else if let Input::Taken(taken) = input {
+            self.kept = Some(taken.rules);
+        }
+    }
+
+    fn follow_rules(&mut self, effects: &mut Vec<Effect>) {
+        let (Some(shown), Some(kept)) = (self.shown, self.kept) else { return };
+        if shown != kept && !self.is_closed() {
+            self.kept = Some(shown);
+            effects.push(Effect::FollowRules(shown));
+        }
+    }
+
     /// Each hello is answered with a descriptor, in order; the first also takes the line.
     fn hello(&mut self, hello: Hello, effects: &mut Vec<Effect>) {
         if self.hellos.len() == HELLOS_MAX || self.is_closed() {
             return;
         }
-        self.boots_cleanly |= hello.commands.is_some() || hello.client.is_some();
         let (platform, bot_handle) = (hello.platform.clone(), hello.bot_handle.clone());
         self.hellos.push(Hello { platform, bot_handle, commands: None, client: None });
         effects.push(Effect::Greet(Box::new(hello)));
@@ -119,7 +151,8 @@ impl Session {
             State::Taking { until, described } => {
                 if let Input::Taken(taken) = input {
                     let described = described.unwrap_or(now.moment);
-                    let live = Live::taken(self.client, taken, described, self.boots_cleanly);
+                    let is_sdk = self.shown == Some(ClientRules::Sdk);
+                    let live = Live::taken(self.client, taken, described, is_sdk);
                     stepped(live, now, Input::Rung(None), effects)
                 } else {
                     before_live(State::Taking { until, described }, until, now, input, effects)

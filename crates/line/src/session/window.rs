@@ -1,6 +1,7 @@
 //! Window: what was handed over and is not acknowledged yet.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use nightdesk_inbox::{AckRange, Entry};
 use nightdesk_protocol::event::EntryKind;
@@ -22,6 +23,8 @@ struct Held {
     bytes: usize,
     said_at: Moment,
     handed_at: Timestamp,
+    /// Frames that are no entries, said since.
+    frames_since: usize,
 }
 
 impl Held {
@@ -39,11 +42,19 @@ pub(super) struct Window {
     read: Seq,
     /// Whether the client was seen to ack a passthrough. If so, nothing is implied for it.
     acks_passthroughs: bool,
+    /// When an entry was last settled. A client that handles frames in order came to the next one then.
+    settled_at: Moment,
 }
 
 impl Window {
     pub(super) const fn after(read: Seq) -> Self {
-        Self { held: VecDeque::new(), bytes: 0, read, acks_passthroughs: false }
+        Self {
+            held: VecDeque::new(),
+            bytes: 0,
+            read,
+            acks_passthroughs: false,
+            settled_at: Moment::after_start(Duration::ZERO),
+        }
     }
 
     pub(super) const fn read(&self) -> Seq {
@@ -57,6 +68,21 @@ impl Window {
     /// How many more entries fit. One always fits into an empty window.
     pub(super) fn room(&self) -> usize {
         if self.bytes >= WINDOW_BYTES_MAX { 0 } else { WINDOW_ENTRIES_MAX - self.held.len() }
+    }
+
+    /// A frame that is no entry was said.
+    pub(super) fn said_another(&mut self) {
+        for held in &mut self.held {
+            held.frames_since += 1;
+        }
+    }
+
+    /// Frames that a client may not have read yet if it handles them strictly in order: the oldest entry that it will ack, and
+    /// everything said since.
+    pub(super) fn unread(&self) -> usize {
+        let acked_later = |held: &Held| held.kind != EntryKind::Passthrough;
+        let Some(oldest) = self.held.iter().position(acked_later) else { return 0 };
+        self.held.len() - oldest + self.held[oldest].frames_since
     }
 
     /// Everything up to here was read, and nothing of it waits.
@@ -75,6 +101,7 @@ impl Window {
             bytes,
             said_at: now.moment,
             handed_at: now.wall,
+            frames_since: 0,
         });
         self.bytes += bytes;
         self.read = entry.seq;
@@ -82,7 +109,7 @@ impl Window {
 
     /// Settles an acked entry, and what its ack says of passthroughs before it: the client
     /// handles frames strictly in order. An ack of anything that is not held changes nothing.
-    pub(super) fn acked(&mut self, seq: Seq) -> Vec<AckRange> {
+    pub(super) fn acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
         let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
             return Vec::new();
         };
@@ -90,33 +117,38 @@ impl Window {
             self.acks_passthroughs = true;
         }
         let implied = !self.acks_passthroughs;
-        self.settle(|held| {
+        self.settle(now, |held| {
             held.seq == seq || (implied && held.seq < seq && held.kind == EntryKind::Passthrough)
         })
     }
 
     /// A send to a chat follows on the line: its passthroughs were handled.
-    pub(super) fn answered_in(&mut self, chat_id: &str) -> Vec<AckRange> {
-        self.settle_passthroughs(|held| held.chat_id == chat_id)
+    pub(super) fn answered_in(&mut self, chat_id: &str, now: Moment) -> Vec<AckRange> {
+        self.settle_passthroughs(now, |held| held.chat_id == chat_id)
     }
 
     /// The line answers pings: passthroughs it had long enough were handled.
     pub(super) fn alive(&mut self, now: Moment) -> Vec<AckRange> {
-        self.settle_passthroughs(|held| now.since(held.said_at) >= SUSPECT_ACK)
+        self.settle_passthroughs(now, |held| now.since(held.said_at) >= SUSPECT_ACK)
     }
 
-    fn settle_passthroughs(&mut self, handled: impl Fn(&Held) -> bool) -> Vec<AckRange> {
+    fn settle_passthroughs(
+        &mut self,
+        now: Moment,
+        handled: impl Fn(&Held) -> bool,
+    ) -> Vec<AckRange> {
         if self.acks_passthroughs {
             return Vec::new();
         }
-        self.settle(|held| held.kind == EntryKind::Passthrough && handled(held))
+        self.settle(now, |held| held.kind == EntryKind::Passthrough && handled(held))
     }
 
-    fn settle(&mut self, done: impl Fn(&Held) -> bool) -> Vec<AckRange> {
+    fn settle(&mut self, now: Moment, done: impl Fn(&Held) -> bool) -> Vec<AckRange> {
         let ranges: Vec<AckRange> =
             self.held.iter().filter(|held| done(held)).map(Held::range).collect();
         if !ranges.is_empty() {
             self.held.retain(|held| !done(held));
+            self.settled_at = now;
             self.bytes = self.held.iter().map(|held| held.bytes).sum();
         }
         ranges
@@ -129,8 +161,8 @@ impl Window {
         Some(newest.range())
     }
 
-    /// The oldest entry, and since when it is out.
+    /// The oldest entry, and since when the client could have been at it.
     pub(super) fn head(&self) -> Option<(Seq, Moment)> {
-        self.held.front().map(|held| (held.seq, held.said_at))
+        self.held.front().map(|held| (held.seq, held.said_at.max(self.settled_at)))
     }
 }

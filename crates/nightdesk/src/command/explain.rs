@@ -73,6 +73,7 @@ async fn would(pg: &Arc<Pg>, explain: &Explain) -> anyhow::Result<Answer> {
         author: &author,
         is_program: explain.program,
         is_addressed: explain.addressed,
+        takes_part: false,
         place: Place {
             scope: explain.scope.as_deref(),
             chat: &chat,
@@ -81,5 +82,5 @@ async fn would(pg: &Arc<Pg>, explain: &Explain) -> anyhow::Result<Answer> {
         },
     };
     let decision = Gate::over(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
-    Ok(Answer::One(explaining::decided(&decision)))
+    Ok(Answer::One(explaining::decided(&**pg, &decision).await?))
 }

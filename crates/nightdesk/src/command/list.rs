@@ -87,6 +87,8 @@ pub(super) fn status(status: &Status) -> Value {
         "agent": status.name,
         "agent_id": status.agent,
         "line": status.line_since.map_or_else(|| "none".to_owned(), |at| format!("open since {}", second(at))),
+        "awake_because": status.awake_because(),
+        "client_rules": status.rules.slug(),
         "waiting": status.waiting,
         "urls": status.urls,
         "wake": wake.map_or("never needed", |wake| wake.state.as_str()),

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::{ui, wiring};
 
 /// How often it is looked whether a step is done.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {

@@ -8,12 +8,14 @@ use clap::Subcommand;
 use nightdesk_outside::TenantUrl;
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{CALL_GAP, WAKERS_MAX};
-use nightdesk_types::{AgentId, TenantScope};
+use nightdesk_types::limits::{CALL_GAP, OUTSIDE_CALL_WAIT, WAKERS_MAX};
+use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope};
 use nightdesk_wake::{Outcome, Status, Wakers};
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::names::Whose;
+use super::verify::LOOK_EVERY;
 use super::{Page, list, names};
 use crate::config::Config;
 use crate::ui::Answer;
@@ -61,7 +63,7 @@ pub(super) async fn run(
             if let Some(since) = before.line_since {
                 bail!("the agent has a line since {}; it is awake", list::second(since));
             }
-            let outcome = call(config, pg, scope, agent).await?;
+            let outcome = call(config, pg, scope, agent, &before).await?;
             Ok(Answer::One(json!({ "agent_id": agent, "outcome": words(&outcome) })))
         }
     }
@@ -73,12 +75,38 @@ async fn call(
     pg: &Arc<Pg>,
     scope: TenantScope,
     agent: AgentId,
+    before: &Status,
 ) -> anyhow::Result<Outcome> {
     let wake = wiring::wake(config, pg, wiring::outside(config)?)?;
     pg.ask(scope, agent).await?;
     match wake.claim_of(scope, agent).await? {
         Some((claimed, room)) => Ok(wake.call(&claimed, &room).await?),
-        None => bail!(unclaimed(&status(&**pg, scope, agent).await?)),
+        None => outcome_at_a_node(&**pg, scope, agent, before).await,
+    }
+}
+
+/// The outcome of a call that a node claimed before this command did. An agent that was called just before gets no
+/// second call.
+async fn outcome_at_a_node(
+    wakers: &dyn Wakers,
+    scope: TenantScope,
+    agent: AgentId,
+    before: &Status,
+) -> anyhow::Result<Outcome> {
+    let called_before = before.wake.as_ref().and_then(|wake| wake.called_at);
+    let now = SystemClock::started().now();
+    let rests = called_before.is_some_and(|at| now.duration_since(at).unsigned_abs() < CALL_GAP);
+    let patience = Instant::now() + OUTSIDE_CALL_WAIT;
+    loop {
+        let status = status(wakers, scope, agent).await?;
+        let made = status.wake.as_ref().filter(|wake| wake.called_at != called_before);
+        if let Some(outcome) = made.and_then(|wake| wake.outcome.clone()) {
+            return Ok(Outcome::Taken(outcome));
+        }
+        if rests || Instant::now() >= patience {
+            bail!(unclaimed(&status));
+        }
+        sleep(LOOK_EVERY).await;
     }
 }
 

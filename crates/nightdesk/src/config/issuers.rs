@@ -1,5 +1,6 @@
 //! Who vouches for machines: the desk itself, and those an operator trusts besides.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
@@ -15,6 +16,36 @@ pub(crate) struct Issuing {
     /// `ES256`, or `RS256` if somebody who verifies them knows nothing else. A change is made known
     /// for a day before it is used.
     pub(crate) algorithm: Algorithm,
+    /// Addresses where every program that can reach them gets a token of one agent, for clients that are given a token URL
+    /// and no client credentials. There are none unless they are named here.
+    pub(crate) ambient: Vec<Ambient>,
+}
+
+/// An ambient token endpoint. Since 0.1.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ambient {
+    /// Where it listens: a loopback address of its own. Reaching it is the only proof.
+    pub(crate) address: SocketAddr,
+    /// The agent's tenant, by name or id.
+    pub(crate) tenant: String,
+    /// The agent, by name or id.
+    pub(crate) agent: String,
+}
+
+impl Issuing {
+    /// Says what is wrong with the ambient endpoints.
+    pub(super) fn validate(&self) -> anyhow::Result<()> {
+        for ambient in &self.ambient {
+            ensure!(
+                ambient.address.ip().is_loopback(),
+                "issuer.ambient: {} is not a loopback address; every program that reaches it gets a token of agent {}",
+                ambient.address,
+                ambient.agent
+            );
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

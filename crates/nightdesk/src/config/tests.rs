@@ -26,6 +26,7 @@ fn the_page_has_every_key_and_no_other() {
     let config: Config = built.try_deserialize().unwrap();
 
     config.validate().unwrap();
+    assert_eq!(config.issuer.ambient.len(), 1);
     // A key that the page leaves out is none here; the others have no default.
     let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
         &config;
@@ -60,5 +61,25 @@ fn the_page_has_every_key_and_no_other() {
         "author_per_minute = ",
     ] {
         assert!(example().contains(key), "{key}");
+    }
+}
+
+#[test]
+fn an_ambient_endpoint_is_on_the_loopback_or_refused() {
+    let validated = |address: &str| {
+        let ambient = Ambient {
+            address: address.parse().unwrap(),
+            tenant: "acme".to_owned(),
+            agent: "helper".to_owned(),
+        };
+        Issuing { ambient: vec![ambient], ..Issuing::default() }.validate()
+    };
+
+    for good in ["127.0.0.1:8810", "127.1.2.3:8810", "[::1]:8810"] {
+        assert!(validated(good).is_ok(), "{good}");
+    }
+    for bad in ["0.0.0.0:8810", "[::]:8810", "192.0.2.1:8810", "[2001:db8::1]:8810"] {
+        let why = validated(bad).expect_err(bad).to_string();
+        assert!(why.contains("loopback"), "{bad}: {why}");
     }
 }

@@ -1,9 +1,9 @@
 //! A desk in a folder of its own, run as a person would run it.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -65,17 +65,42 @@ impl Desk {
 
     /// What its database answers to a question.
     pub(crate) fn sql(&self, question: &str) -> String {
+        psql(&self.database(), question)
+    }
+
+    /// Runs a statement in a transaction that stays open until the session is dropped.
+    pub(crate) fn session(&self, statement: &str) -> Session {
+        let mut psql = psql_command(&self.database())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("psql runs");
+        let mut input = psql.stdin.take().expect("its input");
+        writeln!(input, "begin; {statement};\n\\echo done").expect("psql reads");
+        let mut line = String::new();
+        let mut output = BufReader::new(psql.stdout.take().expect("its output"));
+        output.read_line(&mut line).expect("psql answers");
+        assert_eq!(line.trim(), "done");
+        Session { psql, input: Some(input) }
+    }
+
+    fn database(&self) -> String {
         let config = std::fs::read_to_string(self.folder().join("desk.toml")).expect("it is there");
         let database = config.split("/outside_").nth(1).and_then(|rest| rest.split('"').next());
-        psql(&format!("outside_{}", database.expect("a database in its URL")), question)
+        format!("outside_{}", database.expect("a database in its URL"))
     }
 
     /// Begins to serve, and waits until it answers.
     pub(crate) fn serve(&mut self) {
+        self.begin_to_serve();
+        wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
+    }
+
+    /// Starts the process and waits for nothing.
+    pub(crate) fn begin_to_serve(&mut self) {
         let log = std::fs::File::create(self.log_file()).expect("a log");
         let mut serve = shell(self.folder(), "exec nightdesk serve", &[]);
         self.serving = Some(serve.stderr(log).stdout(Stdio::null()).spawn().expect("bash runs"));
-        wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
     }
 
     fn log_file(&self) -> PathBuf {
@@ -169,17 +194,34 @@ fn admin_url() -> String {
         .expect("run this with `just test`: it starts the server this needs")
 }
 
-#[expect(clippy::disallowed_methods, reason = "where the test server is")]
 fn psql(database: &str, question: &str) -> String {
+    let asked = psql_command(database).args(["-c", question]).output().expect("psql runs");
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8(asked.stdout).expect("text").trim().to_owned()
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn psql_command(database: &str) -> Command {
     let bin = std::env::var("NIGHTDESK_TEST_PG_BIN").expect("where psql is");
     let url = admin_url();
     let (server, _) = url.rsplit_once('/').expect("a database in the URL");
-    let asked = Command::new(Path::new(&bin).join("psql"))
-        .args(["-qAt", "-d", &format!("{server}/{database}"), "-c", question])
-        .output()
-        .expect("psql runs");
-    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
-    String::from_utf8(asked.stdout).expect("text").trim().to_owned()
+    let mut psql = Command::new(Path::new(&bin).join("psql"));
+    psql.args(["-qAt", "-d", &format!("{server}/{database}")]);
+    psql
+}
+
+/// An open transaction of psql. It is rolled back on drop.
+pub(crate) struct Session {
+    psql: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // psql ends when its input does.
+        drop(self.input.take());
+        assert!(self.psql.wait().expect("psql ends").success(), "psql ran to its end");
+    }
 }
 
 fn shell(folder: &Path, line: &str, variables: &[(&str, String)]) -> Command {

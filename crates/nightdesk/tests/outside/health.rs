@@ -35,6 +35,18 @@ fn a_node_tells_its_health_and_its_numbers() {
 }
 
 #[test]
+fn a_node_that_starts_waits_for_a_busy_database() {
+    let mut desk = Desk::configured(CONFIG);
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let busy = desk.session("lock table _sqlx_migrations in access exclusive mode");
+    desk.begin_to_serve();
+    wait_until("it says so", || desk.log().contains("the database is not available yet"));
+    drop(busy);
+    wait_until("it is ready", || desk.get("/readyz").contains(r#"{"ready":true}"#));
+    desk.stop();
+}
+
+#[test]
 fn a_database_may_be_newer_than_the_binary_and_never_older() {
     let mut desk = Desk::configured(CONFIG);
     desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);

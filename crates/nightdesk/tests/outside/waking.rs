@@ -117,6 +117,29 @@ fn whoever_answers_badly_is_called_again_on_schedule_and_a_bad_url_is_refused() 
 }
 
 #[test]
+fn a_call_that_is_under_way_elsewhere_is_reported() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let port = listener.local_addr().expect("a bound port").port();
+    let (mut desk, _entered, _path) = asleep(port, "");
+    desk.run(&wake_url(port), &[]);
+    let call = || desk.run("nightdesk wake call --tenant acme --agent helper", &[]);
+    thread::scope(|scope| {
+        let first = scope.spawn(call);
+        let (stream, _) = listener.accept().expect("the call");
+        let second = scope.spawn(call);
+        wait_until("the second command asked for a call", || {
+            desk.sql("select asked from wakes").contains('t')
+        });
+        answered(&stream, "200 OK").expect("the caller waits");
+        for command in [first, second] {
+            let reported = command.join().expect("it ends well");
+            assert!(reported.contains("200"), "{reported}");
+        }
+    });
+    desk.stop();
+}
+
+#[test]
 fn the_proof_shows_each_step_or_what_to_mend() {
     let (port, called) = target("200 OK");
     let (mut desk, mut entered, _path) = asleep(port, "");

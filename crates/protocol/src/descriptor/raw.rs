@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Descriptor, EMOJI_DEFAULT, LenUnit};
 use crate::tolerant;
-use crate::version::CONTRACT_VERSION;
+use crate::version::contract_version;
 
 /// How long a message may be where a descriptor does not say.
 const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4096).unwrap();
@@ -61,7 +61,7 @@ impl Raw {
             .shown_as(self.emoji.as_deref().unwrap_or(EMOJI_DEFAULT))
             .taking(self.supported_ops.iter().map(String::as_str));
         Some(Descriptor {
-            contract_version: self.contract_version.unwrap_or(CONTRACT_VERSION),
+            contract_version: self.contract_version.unwrap_or_else(contract_version),
             supports_draft_streaming: self.supports_draft_streaming,
             supports_edit: self.supports_edit,
             supports_threads: self.supports_threads,

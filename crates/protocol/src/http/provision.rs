@@ -30,6 +30,9 @@ pub struct Request {
     /// Where it can be woken.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub wake_url: Option<String>,
+    /// The agent's name where several speak through one bot. Only clients after 0.19.0 send it.
+    #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
 }
 
 /// What a gateway gets.

@@ -54,6 +54,19 @@ impl Issuer {
         Ok((session, Grant { access, refresh: refresh.text }))
     }
 
+    /// An access token of an agent's ambient session, which begins when it is first asked for. A session that an operator
+    /// ended stays so, and its tokens are refused.
+    pub async fn ambient_token(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        now: Timestamp,
+    ) -> Result<Key, RegisterError> {
+        let session = Session::own(format!("ambient:{agent}"));
+        self.store.begin_session(scope, agent, &session, None).await?;
+        self.access(scope, &session.id, now).await
+    }
+
     /// Trades a refresh token for a new access token and the next refresh token.
     pub async fn refresh(
         &self,

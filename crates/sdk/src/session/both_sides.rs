@@ -11,7 +11,7 @@ use nightdesk_line::{End as DeskEnd, Parting, Taken};
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, Generation, Moment, Seq, Timestamp};
+use nightdesk_types::{AgentId, BotId, ClientRules, Generation, Moment, Seq, Timestamp};
 use uuid::Uuid;
 
 use super::tests::SEED;
@@ -208,7 +208,7 @@ impl Between {
                 let chat_id = String::new();
                 Next::AtTheDesk(desk::Input::Stop { session_key, chat_id })
             }
-            desk::Effect::Suspect => return,
+            desk::Effect::Suspect | desk::Effect::FollowRules(_) => return,
             desk::Effect::Close(close) => {
                 let reason = close.reason().to_owned();
                 Next::AtTheAgent(Input::Ended(Ended { code: close.code(), reason }))
@@ -234,6 +234,7 @@ impl Between {
             head: Seq::new(head),
             restarted_ago: None,
             parked: None,
+            rules: ClientRules::Sdk,
         }
     }
 

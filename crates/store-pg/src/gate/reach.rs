@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use nightdesk_gate::Change;
 use nightdesk_gate::known::{Agent, Held, Terms};
-use nightdesk_types::{AgentId, BotId, Granted, Principal, Relevance, TenantId, TenantScope};
+use nightdesk_types::{
+    AgentId, BotId, ClientRules, Granted, Principal, Relevance, TenantId, TenantScope,
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -26,6 +28,7 @@ struct Row {
     require_address: Option<bool>,
     free_scopes: Option<Vec<String>>,
     allow_other_bots: Option<bool>,
+    rules: Option<String>,
 }
 
 /// Reads what changed about a bot.
@@ -38,7 +41,7 @@ pub(super) async fn changes(
         Row,
         r#"select kind as "kind!", version, whole, author_id as author, scope_id as scope,
                chat_id as chat, tenant_id as tenant, agent_id as agent, principal, listed, owners,
-               require_address, free_scopes, allow_other_bots
+               require_address, free_scopes, allow_other_bots, client_rules as rules
            from door_reach($1, $2)"#,
         bot.uuid(),
         since
@@ -85,15 +88,19 @@ impl Row {
     }
 
     fn terms(self) -> sqlx::Result<Terms> {
+        let rules = self.rules.as_deref().and_then(ClientRules::named);
+        let rules = rules.ok_or_else(|| missing("client_rules"))?;
+        let declared = self.require_address.map(|require_address| Relevance {
+            require_address,
+            free_scopes: self.free_scopes.unwrap_or_default(),
+            allow_other_bots: self.allow_other_bots.unwrap_or_default(),
+            ..Relevance::default()
+        });
         Ok(Terms {
             version: self.version.ok_or_else(|| missing("version"))?,
             listed: self.listed.unwrap_or_default().into_iter().collect(),
             owners: self.owners.unwrap_or_default(),
-            relevance: Relevance {
-                require_address: self.require_address.unwrap_or_default(),
-                free_scopes: self.free_scopes.unwrap_or_default(),
-                allow_other_bots: self.allow_other_bots.unwrap_or_default(),
-            },
+            relevance: Relevance::served(declared, rules),
         })
     }
 }

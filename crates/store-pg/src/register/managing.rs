@@ -195,6 +195,7 @@ async fn relevance(
             require_address: row.require_address,
             free_scopes: row.free_scopes,
             allow_other_bots: row.allow_other_bots,
+            ..Relevance::default()
         };
         (row.platform, relevance)
     });

@@ -37,6 +37,7 @@ impl Provisioning for Pg {
                 };
                 note(connection, identity.scope, gateway, &provision.said.front).await?;
                 wake_at(connection, &identity, gateway, &provision.said).await?;
+                call_agent(connection, &identity, provision.said.display_name.as_deref()).await?;
                 let same = young_secret(connection, &identity, gateway, &provision).await?;
                 if same.is_none() {
                     replace_secret(connection, &identity, gateway, &provision).await?;
@@ -120,6 +121,24 @@ async fn note(
         scope.tenant().uuid(),
         gateway,
         i64::try_from(HELLOS_MAX).unwrap_or(i64::MAX)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Notes what the agent is called, in place of what its gateway said before.
+async fn call_agent(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    name: Option<&str>,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update agents set display_name = $3
+         where tenant_id = $1 and agent_id = $2 and display_name is distinct from $3",
+        identity.scope.tenant().uuid(),
+        identity.agent.uuid(),
+        name
     )
     .execute(connection)
     .await?;

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::{OnBot, Reaching};
 use nightdesk_types::reach::EVERY_CHAT;
-use nightdesk_types::{AgentId, Granted, Principal, Relevance, StoreError, TenantScope};
+use nightdesk_types::{
+    AgentId, ClientRules, Granted, Principal, Relevance, StoreError, TenantScope,
+};
 use serde_json::json;
 
 use super::audit::tell;
@@ -173,6 +175,29 @@ impl Reaching for Pg {
                 .await?;
                 let about = json!({ "agent_id": on.agent, "bot_id": on.bot });
                 tell(connection, on.scope, Kind::ListReplaced, about).await
+            })
+        })
+        .await
+    }
+
+    async fn follow_rules(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        rules: ClientRules,
+    ) -> Result<(), StoreError> {
+        self.scoped("note by which rules a client is served", scope, move |connection| {
+            Box::pin(async move {
+                sqlx::query!(
+                    "update agents set client_rules = $3
+                     where tenant_id = $1 and agent_id = $2 and client_rules <> $3",
+                    scope.tenant().uuid(),
+                    agent.uuid(),
+                    rules.slug()
+                )
+                .execute(connection)
+                .await?;
+                Ok(())
             })
         })
         .await

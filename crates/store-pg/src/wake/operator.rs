@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
-use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope};
 use nightdesk_wake::{About, Notice, NoticeKind, State, Status, Wakers};
 use serde_json::json;
 use sqlx::PgConnection;
@@ -88,7 +88,7 @@ impl Wakers for Pg {
             Box::pin(async move {
                 let rows = sqlx::query_as!(
                     Row,
-                    r#"select a.agent_id, a.name,
+                    r#"select a.agent_id, a.name, a.client_rules as rules,
                            case when l.closed_at is null and node_lives(l.node, l.node_epoch)
                                then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
                            (select count(*) from inbox_entries e
@@ -119,7 +119,7 @@ impl Wakers for Pg {
                 )
                 .fetch_all(connection)
                 .await?;
-                Ok(rows.into_iter().map(Row::status).collect())
+                rows.into_iter().map(Row::status).collect()
             })
         })
         .await
@@ -158,6 +158,7 @@ impl Wakers for Pg {
 struct Row {
     agent_id: Uuid,
     name: String,
+    rules: String,
     line_since: Option<jiff_sqlx::Timestamp>,
     waiting: i64,
     urls: i64,
@@ -171,7 +172,7 @@ struct Row {
 }
 
 impl Row {
-    fn status(self) -> Status {
+    fn status(self) -> sqlx::Result<Status> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let wake = self.state.zip(self.since).map(|(state, since)| State {
             state,
@@ -182,14 +183,16 @@ impl Row {
             outcome: self.outcome,
             woken_at: jiff(self.woken_at),
         });
-        Status {
+        Ok(Status {
             agent: AgentId::from_uuid(self.agent_id),
             name: self.name,
             line_since: jiff(self.line_since),
             waiting: self.waiting.unsigned_abs(),
             urls: self.urls.unsigned_abs(),
             wake,
-        }
+            rules: ClientRules::named(&self.rules)
+                .ok_or_else(|| misfit("agents", "client_rules"))?,
+        })
     }
 }
 

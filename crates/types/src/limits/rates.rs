@@ -41,8 +41,8 @@ pub const CATALOGUES_PER_MINUTE: u32 = 60;
 /// Scopes one agent claims or gives back in an hour.
 pub const SCOPES_PER_HOUR: u32 = 30;
 
-/// Commands one agent may make known in one guild. A guild takes a hundred, and agents share it.
-pub const AGENT_COMMANDS_MAX: usize = 25;
+/// Commands one agent may make known in one guild. A guild takes a hundred, agents share it, and stock Hermes 0.20 has 27.
+pub const AGENT_COMMANDS_MAX: usize = 33;
 
 /// Guilds in which an agent's commands are made known.
 pub const COMMAND_SCOPES_MAX: usize = 20;

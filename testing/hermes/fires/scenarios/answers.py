@@ -13,7 +13,7 @@ WAIT_SECS = 4
 BUSY = response({"error": "draining"}, "503 Service Unavailable", f"retry-after: {WAIT_SECS}")
 
 
-@scenario(secs=20, bill=BILL)
+@scenario(secs=20, bill=BILL, chosen=True)
 async def answer_lost(stage: Stage) -> None:
     """The machine takes the fire, and its answer is lost on the way. The desk calls again, with
     the same fire, and stops at the answer. The job runs once."""
@@ -32,8 +32,8 @@ async def answer_lost_of_a_recurring_job(stage: Stage) -> None:
     """The machine takes the fire of a recurring job, and its answer is lost. It has armed the next
     instant before the desk would call again, and so has shown that it took the last one: it would
     run the job twice if it was told twice. Each instant runs once, and none is left out."""
+    stage.door.answer_next(Answer.LOST)
     job = await stage.owl.create("lost-often", EVERY_FEW_SECS, 3)
-    stage.door.answer_instead(job, Answer.LOST)
     await stage.each_once("lost-often", job, 3)
 
 
@@ -41,8 +41,8 @@ async def answer_lost_of_a_recurring_job(stage: Stage) -> None:
 async def armed_again_before_the_answer(stage: Stage) -> None:
     """The machine's answer takes its time. It has run the job and armed the next instant when the
     desk hears that it took the last one. The next instant stays armed."""
+    stage.door.answer_next(Answer.SLOW)
     job = await stage.owl.create("slow", EVERY_FEW_SECS, 3)
-    stage.door.answer_instead(job, Answer.SLOW)
     await stage.each_once("slow", job, 3)
     require(job not in await stage.owl.armed(), "it is armed though it is over")
 

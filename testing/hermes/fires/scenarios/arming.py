@@ -2,9 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from fires.portal import CANCEL, LIST
+from fires.portal import CANCEL, LIST, PROVISION, REFRESH
 from fires.scenarios import scenario
 from fires.stage import Stage
+from props.client import IS_0_19
 from props.judge import require, stays, until
 
 BILL = "arming"
@@ -21,7 +22,7 @@ BOOT_SECS = 60
 WATCH_SECS = 2
 
 
-@scenario(secs=20, bill=BILL)
+@scenario(secs=20, bill=BILL, chosen=True)
 async def armed_as_it_was_written(stage: Stage) -> None:
     """Jobs of every kind are made. Each is armed once, and the desk lists each with its instant
     just as the client wrote it, to the byte."""
@@ -38,18 +39,27 @@ async def armed_as_it_was_written(stage: Stage) -> None:
 
 @scenario(secs=15, bill=BILL)
 async def next_command_arms_nothing_again(stage: Stage) -> None:
-    """Every command of the client's is a process that knows nothing of the last one. It asks the
-    desk what is armed, finds it as it should be, and changes nothing but what it is about."""
+    """Every command of the client's is a process that knows nothing of the last one. It changes nothing but what it
+    is about. 0.19.0 asks the desk first what is armed, at every command. A later client arms a new job without asking,
+    and asks at the commands that change a job."""
     await stage.owl.create("first", "1d")
     before = await stage.owl.armed()
     since = len(stage.portal.calls)
     job = await stage.owl.create("one-more", "3h")
     arms = stage.portal.arms_since(since)
     require(arms == [job], f"armed {arms}, not {job} alone")
-    require(len(stage.portal.asked(LIST, since=since)) == 1, "it did not ask what is armed")
+    lists = len(stage.portal.asked(LIST, since=since))
+    require(lists == int(IS_0_19), f"it asked {lists} times what is armed")
     require(not stage.portal.asked(CANCEL, since=since), "it cancelled something")
     armed = await stage.owl.armed()
     require(set(armed) == {*before, job}, f"the desk lists {armed}")
+
+    since = len(stage.portal.calls)
+    await stage.owl.cron("pause", job)
+    require(len(stage.portal.asked(LIST, since=since)) == 1, "it did not ask what is armed")
+    require(not stage.portal.arms_since(since), "it armed something")
+    cancelled = [cancel.body["job_id"] for cancel in stage.portal.asked(CANCEL, since=since)]
+    require(cancelled == [job], f"it cancelled {cancelled}, not {job} alone")
 
 
 @scenario(secs=30, bill=BILL)
@@ -68,7 +78,7 @@ async def paused_and_resumed(stage: Stage) -> None:
     await stage.just_once("paused", job)
 
 
-@scenario(secs=20, bill=BILL)
+@scenario(secs=20, bill=BILL, chosen=True)
 async def removed(stage: Stage) -> None:
     """A job is removed shortly before it is due: the desk is told, lists it no more, and stays
     silent at its instant."""
@@ -100,15 +110,43 @@ async def moved(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def made_while_the_desk_was_away(stage: Stage) -> None:
-    """The desk cannot be reached when a job is made. It is armed by the next command, whatever
-    that is about, because the desk's list does not have it."""
+    """The desk cannot be reached when a job is made. It is armed by the next command that asks for the desk's list,
+    whatever that is about, because the list does not have it. In 0.19.0 every command asks. In a later client the one
+    that makes another job does not, and the one that pauses it does."""
     stage.portal.is_cut = True
-    job = await stage.owl.create("away", "4h")
+    job = await stage.owl.create_unarmed("away", "4h")
     stage.portal.is_cut = False
     require(job not in await stage.owl.armed(), "it is armed though the desk was not told")
-    await stage.owl.create("after-away", "4h")
+    after = await stage.owl.create("after-away", "4h")
+    if not IS_0_19:
+        require(job not in await stage.owl.armed(), "it is armed by what is about another job")
+        await stage.owl.cron("pause", after)
     armed = await stage.owl.armed()
     wanted = stage.owl.jobs()["away"]["next_run_at"]
+    require(armed.get(job) == wanted, f"the desk lists {armed}")
+
+
+@scenario(secs=20, bill=BILL, chosen=True)
+async def arming_error_is_shown_at_creation(stage: Stage) -> None:
+    """The session that the agent shows was ended, and the desk refuses to arm a job. The desk keeps no row for it. A
+    later client says at once that the job is saved and not armed; 0.19.0 says that it is made. The client keeps the
+    job, and arms it by the next command under a session that goes on."""
+    begun = await stage.desk.ask("issuer", "session", "--tenant", "night", "--agent", "owl")
+    kept = stage.owl.auth()
+    stage.owl.log_in(begun["auth"])
+    await stage.desk.ask("issuer", "end", "--tenant", "night", begun["session"])
+    since = len(stage.portal.calls)
+    job = await stage.owl.create_unarmed("refused", "4h")
+    calls = stage.portal.asked(PROVISION, job, since) + stage.portal.asked(REFRESH, since=since)
+    statuses = [call.status for call in calls]
+    # A client that wants a newer token first is refused that, and asks for nothing more.
+    require(bool(statuses) and set(statuses) <= {400, 401, 403}, f"the desk answered {statuses}")
+    stage.owl.log_in(kept)
+    require(job not in await stage.owl.armed(), "it is armed though it was refused")
+    require("refused" in stage.owl.jobs(), "the client did not keep it")
+    await stage.owl.cron("edit", job, "--schedule", "5h")
+    armed = await stage.owl.armed()
+    wanted = stage.owl.jobs()["refused"]["next_run_at"]
     require(armed.get(job) == wanted, f"the desk lists {armed}")
 
 
@@ -117,7 +155,7 @@ async def gateway_arms_what_is_missing(stage: Stage) -> None:
     """The desk could not be reached when a job was made, and nobody gives a command afterwards. The
     gateway's next start arms it; the start after that finds everything armed, and arms nothing."""
     stage.portal.is_cut = True
-    job = await stage.owl.create("unarmed", "6h")
+    job = await stage.owl.create_unarmed("unarmed", "6h")
     stage.portal.is_cut = False
     before = len(stage.portal.calls)
     async with stage.owl.gateway():

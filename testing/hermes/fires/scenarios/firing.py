@@ -1,4 +1,4 @@
-"""Jobs fire when they are due, while no gateway runs."""
+"""Jobs fire when they are due, while no gateway dials the desk."""
 
 import time
 
@@ -15,7 +15,7 @@ BOOT_SECS = 60
 FIRES = 4
 
 
-@scenario(secs=20, bill=BILL)
+@scenario(secs=20, bill=BILL, chosen=True)
 async def once_at_its_instant(stage: Stage) -> None:
     """A one-shot is told at its instant, not before and not much later, by a token that names the
     agent, the purpose and the desk. It runs once. The desk lists it no more, so that the client's
@@ -58,7 +58,7 @@ async def armed_again_after_each_fire(stage: Stage) -> None:
     require(job not in await stage.owl.armed(), "it is armed though it is over")
 
 
-@scenario(secs=40, bill=BILL)
+@scenario(secs=40, bill=BILL, chosen=True)
 async def machine_off_between_fires(stage: Stage) -> None:
     """The agent's machine is off. The call at the instant is what starts it; the desk calls until
     it is up, and always with the same fire. The job runs once, and the machine can go again."""

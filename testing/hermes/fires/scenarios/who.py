@@ -15,7 +15,7 @@ from props.judge import require
 BILL = "who"
 
 
-@scenario(secs=15, bill=BILL)
+@scenario(secs=15, bill=BILL, chosen=True)
 async def token_is_refreshed(stage: Stage) -> None:
     """The agent's access token is about to end, as the client of a hosted agent keeps it. It gets
     the next one from the desk, keeps it, and arms its job by it."""
@@ -100,7 +100,7 @@ async def strangers_are_refused(stage: Stage) -> None:
     require("strange" not in await stage.owl.armed(), "a stranger has armed a job")
 
 
-@scenario(secs=25, bill=BILL)
+@scenario(secs=25, bill=BILL, chosen=True)
 async def only_our_fires_count(stage: Stage) -> None:
     """The stock client takes the desk's fire, and refuses all that are not the desk's fires for
     it: forged ones, one that is for another agent, and a token of the desk that is no fire."""

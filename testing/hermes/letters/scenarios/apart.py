@@ -8,7 +8,7 @@ DISCORD = ("discord",)
 BILL = "apart"
 
 
-@scenario(secs=120, bill=BILL, platforms=DISCORD, stage=Apart)
+@scenario(secs=120, bill=BILL, platforms=DISCORD, stage=Apart, chosen=True)
 async def letters_between_tenants(stage: Apart) -> None:
     """The owl writes to the bat of another tenant, which sleeps. Without a grant, and with one of
     either side alone, it is refused, the bat is not called, and the owl does not even find it among

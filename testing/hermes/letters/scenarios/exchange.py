@@ -12,7 +12,7 @@ BILL = "letters"
 SHORT_MS = 3_000
 
 
-@scenario(secs=90, bill=BILL)
+@scenario(secs=90, bill=BILL, chosen=True)
 async def exchange_with_one_who_sleeps(stage: Stage) -> None:
     """Ann asks the owl, which asks the bat, whose process is off. The bat is called, comes up, and
     answers as it answers anybody. The owl has that for the result of its tool, and tells Ann. The

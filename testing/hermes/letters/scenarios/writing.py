@@ -4,9 +4,9 @@ import json
 import re
 
 from letters.scenarios import scenario
-from letters.stage import QUIET_SECS, Stage, given, letters, tool_name
+from letters.stage import QUIET_SECS, Stage, given, letters, use
 from props.judge import require, stays, until
-from turns.model import Call, Plan
+from turns.model import Plan
 
 # Of one stage, with `exchange.py`. In the end neither may write to the other for a while.
 BILL = "letters"
@@ -15,7 +15,7 @@ LIMIT = re.compile(r"\b(8|eight)\b")
 LOOP_SECS = 180
 
 
-@scenario(secs=60, bill=BILL)
+@scenario(secs=60, bill=BILL, chosen=True)
 async def notify_one_who_sleeps(stage: Stage) -> None:
     """The owl writes to the bat, which sleeps, and does not wait: Ann is answered at once. The bat
     is called, and has the letter when it is up, once."""
@@ -61,7 +61,7 @@ async def two_who_answer_letters_with_letters(stage: Stage) -> None:
     word = stage.owl.model.word()
     for agent, other in ((stage.owl, stage.bat), (stage.bat, stage.owl)):
         message = f"what do you think about {word}?"
-        wish = Call(tool_name("notify"), {"agent": other.name, "message": message})
+        wish = use("notify", {"agent": other.name, "message": message})
         agent.model.plans[word] = Plan(call=wish)
     await stage.asks("ann", word)
     await until("a letter is refused", lambda: bool(refused(stage, word)), LOOP_SECS)

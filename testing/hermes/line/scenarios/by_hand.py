@@ -4,7 +4,8 @@ from typing import Any
 
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, in_order, require
+from props.client import arrive
+from props.judge import in_order, require
 
 WHOSE = ("--tenant", "night", "--agent", "owl")
 # The desk's look at every inbox: what no bell told it is found within this.

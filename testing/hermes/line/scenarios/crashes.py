@@ -6,7 +6,8 @@ import time
 from line.remote import Client, one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, in_order, once, require, until
+from props.client import IS_0_19, arrive
+from props.judge import in_order, once, require, until
 
 # Acks are gathered before they are stored; a crash may undo the last moment's.
 ACKS_SETTLE_SECS = 1.0
@@ -14,9 +15,10 @@ FROZEN_SECS = 60
 # What the bell missed is found by a sweep every thirty seconds. What has not come by then is lost.
 LOST_AFTER_SECS = 45
 RESTARTING = 1012
+NO_CLOSE_FRAME = 1006
 
 
-@scenario(secs=15)
+@scenario(secs=15, chosen=True)
 async def client_killed_between_frame_and_ack(stage: Stage) -> None:
     """The client is killed while its handler has a message it has not acked. The next process
     gets that message once more, then the rest, in order; what was acked does not come again."""
@@ -38,7 +40,7 @@ async def client_killed_between_frame_and_ack(stage: Stage) -> None:
     one_entry_each(first, second)
 
 
-@scenario(secs=40)
+@scenario(secs=40, chosen=True)
 async def desk_killed_with_entries_in_flight(stage: Stage) -> None:
     """The desk is killed three times: right after it said 200 to the platform, while its writes
     are stuck, and with unacked entries at the client. What it said 200 for arrives, in order
@@ -164,7 +166,10 @@ async def desk_stopped_with_entries_in_flight(stage: Stage) -> None:
     in_order(client.handed(), acked + said)
     once(client.handed(), acked)
     one_entry_each(client)
-    require(client.closes() == [RESTARTING], f"closed with {client.closes()}")
+    # A client whose reader is blocked stops reading its socket when sixteen frames wait there. The answers to its own
+    # reactions count, so one that reacts may not see the close.
+    seen = {RESTARTING} if IS_0_19 else {RESTARTING, NO_CLOSE_FRAME}
+    require(len(client.closes()) == 1 and set(client.closes()) <= seen, f"closed with {client.closes()}")
 
 
 @scenario(secs=75)

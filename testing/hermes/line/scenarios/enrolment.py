@@ -4,7 +4,8 @@ from typing import Any
 
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, require
+from props.client import arrive
+from props.judge import require
 from props.machine import PYTHON, Machine
 
 NAME = "gw-enrolled"
@@ -26,7 +27,7 @@ async def invite(stage: Stage, *more: str) -> dict[str, Any]:
     return await stage.desk.ask(*words, *more)
 
 
-@scenario(secs=25)
+@scenario(secs=25, chosen=True)
 async def enrolled_by_the_stock_cli(stage: Stage) -> None:
     """`hermes gateway enroll` with what `gateway token` printed writes credentials that open a
     line. A used token and bad client credentials are told to the person, and change nothing."""

@@ -3,14 +3,23 @@
 import json
 from typing import Any
 
+from line.remote import Client
 from line.scenarios import scenario
 from line.scenarios.enrolment import SECRET_DIGITS, invite
 from line.stage import Stage
-from props.judge import arrive, require
+from props.client import IS_0_19, arrive
+from props.judge import require, until
 from props.machine import PYTHON, Machine, identity
+from props.process import free_port
 
 NAME = "gw-at-boot"
 PLATFORMS = "discord,telegram"
+AMBIENT = """
+[[issuer.ambient]]
+address = "127.0.0.1:{port}"
+tenant = "night"
+agent = "owl"
+"""
 
 # What the client does at boot with a relay URL and no secret. It keeps the secret in its
 # environment and tells nobody; so it is asked there.
@@ -73,6 +82,65 @@ async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
     await is_on_the_line(stage, secret)
     again = one_secret(stage, await boot(machine, url, **identity(invited)))
     require(again == secret, "a boot soon after has another secret")
+
+
+@scenario(secs=30, platforms=("discord",))
+async def provisioned_by_an_ambient_endpoint(stage: Stage) -> None:
+    """The client is given the URL of an ambient token endpoint and no client credentials. 0.20.1 fetches a token there,
+    provisions itself, and its secret opens a line. 0.19.0 says that credentials are missing, and has no secret."""
+    machine, port = Machine(stage.clean_folder("machine")), free_port()
+    node = stage.desk.back
+    await node.stop()
+    # Only one of the two nodes can have the address.
+    with node.config.open("a") as config:
+        config.write(AMBIENT.format(port=port))
+    await node.start()
+    url = f"http://127.0.0.1:{node.port}"
+    token_url = {"GATEWAY_RELAY_IDP_TOKEN_URL": f"http://127.0.0.1:{port}/access-token"}
+
+    if IS_0_19:
+        settings = {"GATEWAY_RELAY_URL": url, "GATEWAY_RELAY_ID": NAME, **token_url}
+        code, said = await machine.run([str(PYTHON), "-c", AT_BOOT], **settings)
+        require(code == 0 and '"provisioned": false' in said, said)
+        require("client_id/client_secret missing" in said, said)
+    else:
+        secret = one_secret(stage, await boot(machine, url, **token_url))
+        await is_on_the_line(stage, secret)
+
+
+@scenario(secs=30, platforms=("discord",))
+async def agents_of_one_chat_are_told_apart(stage: Stage) -> None:
+    """Two agents speak through one bot in the same chat, and the client of the first said its display name when it
+    provisioned itself. The desk puts that name before the first agent's messages and edits there, and nothing where it is
+    alone. 0.19.0 does not say a name, so nothing is put before its messages."""
+    machine = Machine(stage.clean_folder("machine"))
+    invited = await invite(stage)
+    named = {**identity(invited), "GATEWAY_RELAY_DISPLAY_NAME": "Night Owl"}
+    secret = one_secret(stage, await boot(machine, invited["connector_url"], **named))
+    owl = await stage.connected(gateway=NAME, secret=secret)
+    bat = await second_agent(stage, "u2")
+    for person, chat in (("u1", "shared"), ("u2", "shared"), ("u1", "alone")):
+        letter = stage.platform.write(chat=chat, source={"user_id": person})
+        await stage.platform.post_until_taken(*letter)
+    await until("both were written to", lambda: len(owl.took()) == 2 and len(bat.took()) == 1)
+
+    for client, chat in ((owl, "shared"), (owl, "alone"), (bat, "shared")):
+        result = await client.ask("send", chat=chat, content="good night", reply_to=None)
+        require(result["success"] is True, f"the send got {result}")
+    said = {chat: stage.platform.messages(chat) for chat in ("shared", "alone")}
+    name = "" if IS_0_19 else "**Night Owl:** "
+    require(said["alone"] == ["good night"], f"alone it said {said['alone']}")
+    require(said["shared"] == [f"{name}good night", "good night"], f"it said {said['shared']}")
+
+
+async def second_agent(stage: Stage, person: str) -> Client:
+    """A person's own agent on the same bot, on its line."""
+    desk = stage.desk
+    await desk.ask("agent", "create", "--tenant", "night", "bat")
+    whose = ["--tenant", "night", "--agent", "bat"]
+    await desk.ask("binding", "create", *whose, "--bot", desk.bot, "--author", person)
+    made = await desk.ask("gateway", "create", *whose, "--name", "gw-bat")
+    return await stage.connected(gateway="gw-bat", secret=made["secret"])
 
 
 @scenario(secs=25)

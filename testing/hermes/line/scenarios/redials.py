@@ -5,13 +5,14 @@ import asyncio
 from line.remote import one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, in_order, once, require, until
+from props.client import arrive
+from props.judge import in_order, once, require, until
 
 REDIALS = 50
 REPLACED = 4409
 
 
-@scenario(secs=12)
+@scenario(secs=12, chosen=True)
 async def going_idle(stage: Stage) -> None:
     """A client that goes idle is told so at once and closes with 1000. What is said meanwhile
     waits and arrives on the next dial."""
@@ -35,7 +36,7 @@ async def going_idle(stage: Stage) -> None:
     once(client.handed(), said)
 
 
-@scenario(secs=15)
+@scenario(secs=15, chosen=True)
 async def two_sockets_one_agent(stage: Stage) -> None:
     """Two clients dial in as the same gateway. The older line is closed with 4409, and each
     message is seen once in all: from then on by the newer."""
@@ -84,11 +85,11 @@ async def redial_every_second_parks_nothing(stage: Stage) -> None:
     waiting = await stage.platform.say()
     client = await stage.client(reconnect=False, keep_acks=True)
     for redial in range(REDIALS):
+        times = len(client.handed())
         await client.connect()
         # A second on the line is what this scenario is about.
         await asyncio.sleep(1)
         if redial % 10 == 0:
-            times = len(client.handed())
             await until("it is handed over", lambda: len(client.handed()) > times)
         await client.ask("close" if redial % 2 else "drop")
     times = len(client.handed())

@@ -2,7 +2,8 @@
 
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, require, stays, until
+from props.client import arrive
+from props.judge import require, stays, until
 
 REVOKED = 4401
 UNAUTHORIZED = 401

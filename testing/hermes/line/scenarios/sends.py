@@ -3,7 +3,8 @@
 from line.remote import Client
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, require, stays, until
+from props.client import arrive
+from props.judge import require, stays, until
 from props.platform import CHAT_INFO
 
 
@@ -15,20 +16,21 @@ async def in_a_chat(stage: Stage) -> tuple[Client, str]:
     return client, "chat-of-ann"
 
 
-@scenario(secs=8)
+@scenario(secs=8, chosen=True)
 async def send_and_answer(stage: Stage) -> None:
     """What the agent says reaches the platform once, as it was said, and the agent gets the
     platform's own message id."""
     client, chat = await in_a_chat(stage)
     result = await client.ask("send", chat=chat, content="good night, Ann", reply_to="m1")
 
-    require(len(stage.platform.delivered) == 1, f"delivered {len(stage.platform.delivered)} times")
-    delivered = stage.platform.delivered[0]
+    sends = stage.platform.sends()
+    require(len(sends) == 1, f"delivered {len(sends)} times")
+    delivered = sends[0]
     require(delivered["bot"] == stage.platform.handle, f"sent as {delivered['bot']}")
     send = {key: delivered["send"].get(key) for key in ("chat_id", "op", "content", "reply_to")}
     want = {"chat_id": chat, "op": "send", "content": "good night, Ann", "reply_to": "m1"}
     require(send == want, f"the platform got {send}")
-    receipt = {"success": True, "message_id": "out-1", "error": None}
+    receipt = {"success": True, "message_id": delivered["message_id"], "error": None}
     require(result == receipt, f"the agent got {result}")
 
 
@@ -40,16 +42,16 @@ async def send_with_a_lost_answer_is_not_repeated(stage: Stage) -> None:
     stage.platform.hold_answers()
     line = client.line()
     await client.begin("send", chat=chat, content="only once", reply_to=None)
-    await until("the platform has it", lambda: len(stage.platform.delivered) == 1)
+    await until("the platform has it", lambda: len(stage.platform.sends()) == 1)
     await client.ask("drop")
     await client.online_after(line)
     stage.platform.give_answers()
 
     # Time for a second call that must not come.
-    await stays("one delivery", lambda: len(stage.platform.delivered) == 1, 8)
+    await stays("one delivery", lambda: len(stage.platform.sends()) == 1, 8)
     result = await client.ask("send", chat=chat, content="the next", reply_to=None)
     require(result["success"] is True, f"the next send got {result}")
-    contents = [delivered["send"]["content"] for delivered in stage.platform.delivered]
+    contents = [delivered["send"]["content"] for delivered in stage.platform.sends()]
     require(contents == ["only once", "the next"], f"the platform got {contents}")
 
 

@@ -6,7 +6,8 @@ import time
 from line.remote import Client, one_entry_each
 from line.scenarios import scenario
 from line.stage import Stage
-from props.judge import arrive, in_order, require
+from props.client import arrive
+from props.judge import in_order, require
 
 DOWN_SECS = 20
 REVOKED = 4401

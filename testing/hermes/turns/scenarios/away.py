@@ -13,9 +13,11 @@ CLOSE_SECS = 5
 REVOKE_SECS = 2
 # Several times the client's first waits between dials.
 NO_DIAL_SECS = 10
+# Longer than the desk waits for a gateway that boots without a pause.
+STANDS_STILL_SECS = 5
 
 
-@scenario(secs=45, bill=BILL)
+@scenario(secs=45, bill=BILL, chosen=True)
 async def sigterm_with_going_idle(stage: Stage) -> None:
     """The gateway is asked to end. It says that it goes, the desk acks, and the line is closed at
     once. What is written meanwhile is answered once after the next start."""
@@ -39,7 +41,7 @@ async def sigterm_with_going_idle(stage: Stage) -> None:
     await stage.just_once("sigterm", word, quiet_secs=3)
 
 
-@scenario(secs=45, bill=BILL)
+@scenario(secs=45, bill=BILL, chosen=True)
 async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
     """The gateway crashes. Who writes meanwhile is shown "waking…". It waits, and is answered once
     after the next start, in order, and the page stops to say "waking…"; what was answered before is
@@ -71,6 +73,19 @@ async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
     texts = [entry.body["event"]["text"] for entry in entries]
     handed = [word for text in texts for word in words.values() if word in text]
     require(handed == list(words.values()), f"the gateway was handed {handed}")
+
+
+@scenario(secs=45, bill=BILL, chosen=True)
+async def gateway_that_boots_slowly(stage: Stage) -> None:
+    """A message waits for a gateway whose machine stands still right after the gateway is connected. The gateway
+    acknowledges and loses entries until its boot is over, so the desk waits longer, and the message is answered once."""
+    await stage.agent.killed()
+    word = stage.model.word()
+    await stage.asks("slow", word)
+    await stage.start_hermes()
+    await stage.hermes.stand_still(STANDS_STILL_SECS)
+    await stage.is_answered("slow", word)
+    await stage.just_once("slow", word, quiet_secs=2)
 
 
 @scenario(secs=60, bill=BILL)

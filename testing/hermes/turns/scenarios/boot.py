@@ -1,9 +1,11 @@
 """What the gateway does by itself when it starts: it provisions itself, and says what concerns it."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
-from props.judge import require, until
+from props.client import IS_0_19
+from props.judge import Broken, require, until
 from turns.agent import BOOT_SECS, fronting
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
@@ -17,6 +19,12 @@ discord:
   require_mention: true
   free_response_channels: ["{FREE_ROOM}"]
 """
+WANTS_EVERYTHING = """
+discord:
+  require_mention: false
+"""
+# Several times what the desk takes to learn of a new policy.
+TOLD_SECS = 10
 LOBBY = "lobby"
 AT_BOOT = "gw-at-boot"
 
@@ -30,14 +38,58 @@ async def says(stage: Stage, chat: str, person: dict[str, Any], **more: Any) -> 
     return word
 
 
-@scenario(secs=60, bill=BILL, platforms=DISCORD)
+async def is_heard(stage: Stage, chat: str, person: dict[str, Any]) -> str:
+    """Somebody asks about a word, and the agent is told; the word. A node may go by the policy before for a second and
+    leave out what is written meanwhile, so the person asks once more."""
+    with suppress(Broken):
+        return await is_told(stage, await says(stage, chat, person))
+    return await is_told(stage, await says(stage, chat, person))
+
+
+async def is_told(stage: Stage, word: str) -> str:
+    """Waits until the agent is told of a word."""
+    await until(f"the agent is told of {word}", lambda: stage.agent.was_told(word), TOLD_SECS)
+    return word
+
+
+@scenario(secs=60, bill=BILL, platforms=DISCORD, chosen=True)
+async def relevance_without_a_policy(stage: Stage) -> None:
+    """The client's configuration does not say whether it wants to be mentioned. 0.19.0 gets everything that people write
+    where it may be reached. A later client gets what mentions it, and everything in a thread it was mentioned in; once
+    its configuration says `require_mention: false`, it declares that, and gets everything."""
+    visitor = {"user_id": "v1", "user_name": "Vic"}
+    thread = {**visitor, "chat_type": "thread", "thread_id": "th-7", "parent_chat_id": "square"}
+    other = {**thread, "thread_id": "th-8"}
+    unmentioned = {
+        "square": await says(stage, "square", visitor),
+        "th-8": await says(stage, "th-8", other),
+    }
+    for chat, person in (("square", visitor), ("th-7", thread)):
+        word = await says(stage, chat, person, mentions_bot=True)
+        await stage.is_answered(chat, word)
+        await stage.line_rests()
+    await stage.is_answered("th-7", await says(stage, "th-7", thread))
+    for chat, word in unmentioned.items():
+        if IS_0_19:
+            await stage.is_answered(chat, word)
+        require(stage.agent.was_told(word) == IS_0_19, f"of {word} in {chat} the agent was told otherwise")
+
+    await stage.hermes.killed()
+    stage.hermes.configure(WANTS_EVERYTHING)
+    await stage.start_hermes()
+    await stage.line_rests()
+    await stage.is_answered("square", await is_heard(stage, "square", visitor))
+
+
+@scenario(secs=60, bill=BILL, platforms=DISCORD, chosen=True)
 async def policy_declared_at_boot(stage: Stage) -> None:
     """The client is told by its own configuration that it wants to be mentioned, and where not. It
     declares that when it starts, and the desk keeps to it: what does not concern it is never handed
-    over, nor what other bots say, and what does is answered. Before, it was answered everywhere."""
+    over, nor what other bots say, and what does is answered. 0.19.0 was answered everywhere before."""
     visitor = {"user_id": "v1", "user_name": "Vic"}
     program = {"user_id": "v2", "user_name": "Robot", "is_bot": True}
-    await stage.is_answered("hall", await says(stage, "hall", visitor))
+    if IS_0_19:
+        await stage.is_answered("hall", await says(stage, "hall", visitor))
     await stage.hermes.killed()
     stage.hermes.configure(WANTS_ADDRESS)
     await stage.start_hermes()

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from props.client import IS_0_19
 from props.judge import require, stays, until
 from turns.model import Plan
 from turns.scenarios import scenario
@@ -9,19 +10,20 @@ from turns.stage import ANSWER_SECS, Stage
 
 BILL = "busy"
 STOP_SECS = 15
+ALLOW = "Allow Once"
 
 
-@scenario(secs=60, bill=BILL)
+@scenario(secs=60, bill=BILL, chosen=True)
 async def message_during_a_long_turn(stage: Stage) -> None:
-    """A visitor writes again while the model thinks about the first message. As `discord`, both are
-    answered, one after the other. As `relay`, the client gives the first turn up and says so, and
-    the second is answered. Neither is asked twice."""
+    """A visitor writes again while the model thinks about the first message. 0.19.0 as `discord` answers
+    both, one after the other. As `relay`, and every later client everywhere, it gives the first turn up and says so,
+    and the second is answered. Neither is asked twice."""
     thinking = asyncio.Event()
     first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
     await stage.asks("busy", first)
     await stage.model_thinks(first)
     await stage.asks("busy", second)
-    if stage.is_discord:
+    if stage.is_discord and IS_0_19:
         await stage.all_acked()
         require(not stage.model.turns_of(second), "the second turn began during the first")
         thinking.set()
@@ -62,26 +64,34 @@ async def never_answered(stage: Stage, chat: str, word: str, thinking: asyncio.E
     require(turns == 1, f"the model was asked about {word} {turns} times")
 
 
-@scenario(secs=80, bill=BILL)
+@scenario(secs=80, bill=BILL, chosen=True)
 async def approval_prompt_where_the_client_allows_it(stage: Stage) -> None:
-    """The model wants to run a dangerous command. As `relay`, the visitor is asked; it runs when
-    they write `/approve`, and not before. As `discord`, this client refuses it by itself."""
+    """The model wants to run a dangerous command. 0.19.0 as `relay` asks the visitor by a text, and runs it when
+    they write `/approve`, and not before; as `discord`, it refuses the command by itself. A later client asks with
+    buttons everywhere, and runs it when one of them is pressed."""
     doomed = stage.folder / "doomed"
     doomed.mkdir()
     word = stage.model.word(Plan(command=f"rm -rf {doomed}"))
     await stage.asks("approval", word)
-    if not stage.is_discord:
-        await until(
-            "the visitor is asked",
-            lambda: any("/approve" in said for said in stage.front.answers("approval")),
-            ANSWER_SECS,
-        )
+    is_asked = not (stage.is_discord and IS_0_19)
+    if is_asked:
+        await until("the visitor is asked", lambda: asks_for_approval(stage), ANSWER_SECS)
         require(doomed.exists(), "the command ran before it was approved")
-        await stage.front.write("approval", "/approve")
+        if IS_0_19:
+            await stage.front.write("approval", "/approve")
+        else:
+            await stage.front.press("approval", ALLOW)
         await until("the command runs", lambda: not doomed.exists(), ANSWER_SECS)
     await stage.is_answered("approval", word)
     results = stage.model.turns_of(word)[0].results
     require(len(results) == 1, f"the model was told {len(results)} results")
-    if stage.is_discord:
+    if not is_asked:
         require(doomed.exists(), "the command ran, and nobody was asked")
         require("approv" in results[0], f"the model was told {results[0]}")
+
+
+def asks_for_approval(stage: Stage) -> bool:
+    """Whether the visitor can see that they are asked."""
+    if IS_0_19:
+        return any("/approve" in said for said in stage.front.answers("approval"))
+    return ALLOW in stage.front.buttons("approval")

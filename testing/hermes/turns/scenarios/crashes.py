@@ -11,7 +11,7 @@ AT_ONCE = 8
 UNAVAILABLE = 503
 
 
-@scenario(secs=60)
+@scenario(secs=60, chosen=True)
 async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
     """The desk is killed while the model thinks, right when it has said "ok" to a message. After
     its restart the gateway dials by itself, what was acked is not asked again, what was said "ok"

@@ -1,5 +1,6 @@
 """One bot for the agents of two tenants: who reaches which, and who reaches nobody."""
 
+from props.client import IS_0_19
 from props.judge import require, stays, until
 from turns.agent import Agent
 from turns.scenarios import scenario
@@ -110,7 +111,7 @@ async def link_by_a_code(stage: Shared) -> None:
 @scenario(secs=90, bill=BILL, platforms=DISCORD, stage=Shared)
 async def deprovisioned_is_seen_as_disabled(stage: Shared) -> None:
     """An agent is deprovisioned. Its line is closed with 4401 at once, and its client shows its relay
-    as disabled, stays up and does not dial again. A restart changes nothing. Bob, who was linked to
+    as disabled and does not dial again; 0.19.0 stays up, a later client without another platform ends. A restart changes nothing. Bob, who was linked to
     it, reaches nobody, calls nobody and is told nothing; Ann's agent does not notice."""
     bobs, anns = await stage.link("bob", stage.bat), await stage.link("ann", stage.owl)
     await stage.is_answered(bobs, await stage.asks("bob", bobs))
@@ -130,10 +131,10 @@ async def deprovisioned_is_seen_as_disabled(stage: Shared) -> None:
     require(shown["error_code"] == "relay_disabled", f"the client shows {shown}")
     word = await stage.asks("bob", bobs)
     await stays(
-        "no new dial, no call, and the process stays",
+        "no new dial, no call, and 0.19.0 stays up",
         lambda: stage.bat.tap.lines[-1] is line
         and len(stage.waker.calls) == calls
-        and not hermes.is_over,
+        and not (IS_0_19 and hermes.is_over),
         NO_DIAL_SECS,
     )
 

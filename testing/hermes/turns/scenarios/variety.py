@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from props.judge import arrive, plain, require, stays, until
+from props.client import arrive
+from props.judge import plain, require, stays, until
 from turns.scenarios import scenario
 from turns.stage import ANSWER_SECS, Stage
 

@@ -168,6 +168,6 @@ mod tests {
         assert_eq!(numbers("none"), (vec![], false));
         assert_eq!(numbers("K4,F46,F02"), (vec!["K4", "F02"], true));
         assert_eq!(numbers("all").0.len(), ALL.len());
-        assert!(Wanted::read("F99").is_err());
+        assert!(Wanted::read("F999").is_err());
     }
 }

@@ -116,6 +116,7 @@ fn facts((author, chat): &(String, String)) -> Facts<'_> {
         author,
         is_program: false,
         is_addressed: false,
+        takes_part: false,
         place: Place { scope: None, chat, parent: None, is_direct: false },
     }
 }
@@ -155,6 +156,16 @@ impl Store for Counted {
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
         self.asked().reaches(scope, agent, chat).await
+    }
+
+    async fn takes_part(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        chat: &str,
+    ) -> Result<bool, StoreError> {
+        self.asked().takes_part(scope, agent, bot, chat).await
     }
 
     async fn ask(

@@ -13,8 +13,8 @@ use nightdesk_register::{
     OpenBot, Proof, ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, DataKeyId, GatewayId, Granted, Principal, Quota, Relevance, TenantId,
-    TenantScope, Timestamp,
+    AgentId, BotId, ClientId, ClientRules, DataKeyId, GatewayId, Granted, Principal, Quota,
+    Relevance, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 
@@ -35,6 +35,7 @@ through! { nightdesk_register::Reaching {
     fn release(on: OnBot, granted: &Granted) -> bool;
     fn open_to(scope: TenantScope, agent: AgentId, principal: Principal) -> ();
     fn list(on: OnBot, authors: &[String]) -> ();
+    fn follow_rules(scope: TenantScope, agent: AgentId, rules: ClientRules) -> ();
     fn declare(
         scope: TenantScope, agent: AgentId, platform: &str, relevance: &Relevance
     ) -> ();

@@ -48,6 +48,7 @@ through! { nightdesk_gate::Store {
     fn changes(bot: BotId, since: Option<i64>) -> Change;
     fn changed(bots: &[(BotId, i64)]) -> Vec<BotId>;
     fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
+    fn takes_part(scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) -> bool;
     fn ask(scope: TenantScope, agent: AgentId, prompt: Prompt<'_>) -> bool;
     fn asker(prompt: Prompt<'_>) -> Option<Agent>;
     fn refusals(scope: TenantScope, event_key: &str) -> Vec<KeptRefusal>;

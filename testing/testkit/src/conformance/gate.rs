@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use nightdesk_gate::known::{Agent, Known, Terms};
 use nightdesk_gate::{Change, Facts, Place, Prompt, Reach, Refusal, RefusalNote};
 use nightdesk_types::limits::REFUSALS_KEPT_MAX;
-use nightdesk_types::{Granted, Principal, Relevance, TenantScope};
+use nightdesk_types::{ClientRules, Granted, Principal, Relevance, TenantScope};
+
+mod clients;
+
+pub use clients::*;
 
 use super::Harness;
 use super::cast::{Cast, Person, tenant};
@@ -165,6 +169,7 @@ pub async fn terms_are_known_by_bot_and_platform(harness: &impl Harness) {
         require_address: true,
         free_scopes: vec!["c7".to_owned(), "g1".to_owned()],
         allow_other_bots: true,
+        ..Relevance::default()
     };
     let register = harness.register();
     register.list(cast.on_bot(&ann), &["u1".to_owned(), "u2".to_owned()]).await.expect("list");
@@ -209,6 +214,12 @@ pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     seen.push(version(&cast, &ann).await);
     register.declare(ann.scope, ann.agent, &cast.bot.platform, &relevance).await.expect("declare");
     seen.push(version(&cast, &ann).await);
+    let follow = async || {
+        let rules = ClientRules::Hermes020;
+        register.follow_rules(ann.scope, ann.agent, rules).await.expect("follow the rules");
+    };
+    follow().await;
+    seen.push(version(&cast, &ann).await);
     register.release(on, &c1).await.expect("release");
     seen.push(version(&cast, &ann).await);
     assert!(seen.is_sorted_by(|one, next| one < next), "{seen:?}");
@@ -217,6 +228,7 @@ pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     cast.bind(&ann, "ann").await;
     register.release(on, &c1).await.expect("release");
     register.declare(ann.scope, ann.agent, &cast.bot.platform, &relevance).await.expect("declare");
+    follow().await;
     assert_eq!(version(&cast, &ann).await, seen[seen.len() - 1], "nothing changed");
     assert_eq!(version(&cast, &bob).await, bobs, "bob's did not move");
 }
@@ -271,7 +283,8 @@ pub async fn who_keeps_up_knows_everything(harness: &impl Harness) {
         kept_up.take(since(&cast, kept_up.version()).await);
         for (author, chat) in [("u0", "c1"), ("u1", "c1"), ("u2", "c9"), ("u9", "c9")] {
             let place = Place { scope: Some("g1"), chat, parent: None, is_direct: false };
-            let facts = Facts { author, is_program: false, is_addressed: false, place };
+            let facts =
+                Facts { author, is_program: false, is_addressed: false, takes_part: false, place };
             let (got, want) = (kept_up.decide(&facts, None), whole.decide(&facts, None));
             assert_eq!(got, want, "{author} in {chat} after step {step}");
         }
@@ -402,7 +415,7 @@ pub async fn every_bot_that_knows_the_chat_is_told(harness: &impl Harness) {
 
 fn reach(cast: &Cast<'_>) -> Reach {
     let (platform, handle) = (cast.bot.platform.clone(), cast.bot.handle.clone());
-    Reach { bot: cast.bot.id, platform, handle }
+    Reach { bot: cast.bot.id, platform, handle, speaks_as: None }
 }
 
 /// Refusals are kept per tenant in a ring: the newest are there, the oldest fall out.

@@ -13,7 +13,7 @@ mod enrolment;
 mod issuer;
 mod audit;
 mod quota;
-mod provision;
+pub(super) mod provision;
 mod sessions;
 
 pub use audit::*;

@@ -8,7 +8,9 @@ use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
 use nightdesk_line::Parting;
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
-use nightdesk_types::{BotId, GatewayId, Generation, Node, Principal, Relevance, Seq, Timestamp};
+use nightdesk_types::{
+    BotId, ClientRules, GatewayId, Generation, Node, Principal, Relevance, Seq, Timestamp,
+};
 
 mod shown;
 
@@ -24,6 +26,8 @@ pub(super) struct Agent {
     pub(super) listed: BTreeMap<BotId, BTreeSet<String>>,
     /// What concerns it, by platform.
     pub(super) relevance: BTreeMap<String, Relevance>,
+    pub(super) client_rules: ClientRules,
+    pub(super) display_name: Option<String>,
     pub(super) cursor: Cursor,
     pub(super) line: Option<Line>,
     /// When an entry last came from a chat through a bot.
@@ -123,6 +127,8 @@ impl Agent {
             principal: Principal::OwnerOnly,
             listed: BTreeMap::new(),
             relevance: BTreeMap::new(),
+            client_rules: ClientRules::default(),
+            display_name: None,
             cursor,
             line: None,
             reached: BTreeMap::new(),

@@ -8,7 +8,9 @@ use nightdesk_gate::known::{Agent, Terms};
 use nightdesk_gate::{Change, KeptRefusal, Prompt, Reach, RefusalNote, Store};
 use nightdesk_register::OnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
-use nightdesk_types::{AgentId, BotId, Granted, Principal, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{
+    AgentId, BotId, Granted, Principal, Relevance, StoreError, TenantScope, Timestamp,
+};
 
 use super::{Memory, State, push_bounded};
 
@@ -92,8 +94,20 @@ impl Store for Memory {
             bot: *bot,
             platform: row.new.platform.clone(),
             handle: row.new.handle.clone(),
+            speaks_as: state.speaks_as(OnBot { scope, agent, bot: *bot }, chat, now),
         };
         Ok(bots.map(reach).collect())
+    }
+
+    async fn takes_part(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        bot: BotId,
+        chat: &str,
+    ) -> Result<bool, StoreError> {
+        let now = self.now();
+        Ok(self.lock().was_reached(OnBot { scope, agent, bot }, chat, now))
     }
 
     async fn ask(
@@ -191,7 +205,10 @@ impl State {
             version: row.reach_version,
             listed: row.listed.get(&bot).cloned().unwrap_or_default(),
             owners: owners.map(|owner| owner.author.clone()).take(RECIPIENTS_MAX).collect(),
-            relevance: platform.and_then(|it| row.relevance.get(it)).cloned().unwrap_or_default(),
+            relevance: Relevance::served(
+                platform.and_then(|it| row.relevance.get(it)).cloned(),
+                row.client_rules,
+            ),
         };
         Some((agent, terms))
     }
@@ -200,6 +217,16 @@ impl State {
     fn has_anything(&self, on: OnBot) -> bool {
         self.bindings.iter().any(|binding| binding.on == on)
             || self.grants.iter().any(|row| row.on == on)
+    }
+
+    /// The agent's display name, if another agent was reached in the same chat.
+    fn speaks_as(&self, on: OnBot, chat: &str, now: Timestamp) -> Option<String> {
+        let is_shared = self.agents.keys().any(|(scope, agent)| {
+            *agent != on.agent
+                && self.was_reached(OnBot { scope: *scope, agent: *agent, bot: on.bot }, chat, now)
+        });
+        let agent = self.agents.get(&(on.scope, on.agent)).filter(|_| is_shared);
+        agent.and_then(|agent| agent.display_name.clone())
     }
 
     fn was_reached(&self, on: OnBot, chat: &str, now: Timestamp) -> bool {

@@ -55,6 +55,7 @@ impl Agent {
             head: self.head(),
             restarted_ago: restarted_at.and_then(|at| now.duration_since(at).try_into().ok()),
             parked,
+            rules: self.client_rules,
         }
     }
 

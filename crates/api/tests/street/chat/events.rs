@@ -79,7 +79,9 @@ async fn a_status_comes_and_goes_and_is_no_line() {
     let browser = scene.browser().await;
     let mut agent = scene.agent().await;
     browser.says("n1", "hello").await;
-    agent.hear_frame("inbound").await;
+    let entry = agent.hear_frame("inbound").await;
+    // Until it acks, an agent is told only so much.
+    agent.ack(&entry["bufferId"]).await;
     let mut stream = browser.listens(1).await.expect("open");
     let mut status = async || stream.hear("status").await.expect("a status").1;
     assert_eq!(status().await["text"], Value::Null);

@@ -7,7 +7,8 @@ fn bot(number: u128) -> BotId {
 }
 
 fn reach(number: u128, platform: &str, handle: &str) -> Reach {
-    Reach { bot: bot(number), platform: platform.to_owned(), handle: handle.to_owned() }
+    let (platform, handle) = (platform.to_owned(), handle.to_owned());
+    Reach { bot: bot(number), platform, handle, speaks_as: None }
 }
 
 #[test]
@@ -68,6 +69,7 @@ fn decides_as_which_bot_an_agent_speaks() {
         ),
     ];
     for (name, greeted, reaches, tag, want) in cases {
-        assert_eq!(decide_send(greeted, &reaches, &tag), want.map(bot), "{name}");
+        let got = decide_send(greeted, &reaches, &tag).map(|reach| reach.bot);
+        assert_eq!(got, want.map(bot), "{name}");
     }
 }

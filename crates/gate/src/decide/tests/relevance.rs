@@ -55,6 +55,40 @@ fn where_it_is_waived_nobody_needs_to_address_it() {
     ]);
 }
 
+fn address_but_in_its_threads() -> Option<Held> {
+    wants(|relevance| (relevance.require_address, relevance.continues_threads) = (true, true))
+}
+
+const fn taking_part(facts: Facts<'static>) -> Facts<'static> {
+    Facts { takes_part: true, ..facts }
+}
+
+#[test]
+fn a_thread_that_the_agent_takes_part_in_goes_on() {
+    let its_threads = address_but_in_its_threads;
+    check([
+        ("in its thread", taking_part(thread()), &[], its_threads(), Ok(&[BOBS])),
+        ("in another thread", thread(), &[], its_threads(), Err(NotAddressed)),
+        ("addressed in another", addressed(thread()), &[], its_threads(), Ok(&[BOBS])),
+        ("not by older rules", taking_part(thread()), &[], address(), Err(NotAddressed)),
+        ("not to programs", program(taking_part(thread())), &[], its_threads(), Err(OtherBot)),
+    ]);
+}
+
+#[test]
+fn the_store_is_asked_only_where_taking_part_decides() {
+    let asks = |facts: Facts<'static>, held: Option<Held>| {
+        decided(&facts, &[], held.as_ref()).may_continue()
+    };
+    let its_threads = address_but_in_its_threads;
+
+    assert_eq!(asks(thread(), its_threads()), Some(BOBS));
+    assert_eq!(asks(room(), its_threads()), None, "no thread");
+    assert_eq!(asks(addressed(thread()), its_threads()), None, "received anyway");
+    assert_eq!(asks(taking_part(thread()), its_threads()), None, "known already");
+    assert_eq!(asks(thread(), address()), None, "older rules");
+}
+
 #[test]
 fn programs_are_heard_by_who_wants_them() {
     check([

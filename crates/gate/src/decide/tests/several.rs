@@ -83,7 +83,8 @@ fn each_agent_that_was_thought_of_has_a_verdict() {
     let held = held(BOBS, |held| held.principal = Principal::OwnerOnly);
 
     let decision = decided(&room(), &[ANNS], held.as_ref());
-    let verdict = |recipient, ground, refusal| Verdict { recipient, ground, refusal };
+    let verdict =
+        |recipient, ground, refusal| Verdict { recipient, ground, refusal, may_continue: false };
     let want = [
         verdict(ANNS, Ground::Binding, None),
         verdict(BOBS, Ground::Grant(Extent::Chat), Some(Refusal::NotWelcome)),

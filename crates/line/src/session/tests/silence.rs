@@ -19,8 +19,10 @@ fn an_entry_nobody_acks_has_the_agent_called_once_and_the_line_stays() {
     assert!(tick(&mut session, suspect).contains(&Effect::Suspect));
     assert!(!tick(&mut session, suspect + secs(1)).contains(&Effect::Suspect), "once");
     assert!(!session.is_closed());
-    let acked = session.step(at(suspect + secs(1)), ack_of(1));
-    assert!(acked.contains(&Effect::Suspect), "now it is for the second: {acked:?}");
+    let acked_at = suspect + secs(1);
+    let acked = session.step(at(acked_at), ack_of(1));
+    assert!(!acked.contains(&Effect::Suspect), "the client is at the second now: {acked:?}");
+    assert!(tick(&mut session, acked_at + SUSPECT_ACK).contains(&Effect::Suspect));
 }
 
 #[test]

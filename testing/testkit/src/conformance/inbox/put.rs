@@ -217,6 +217,16 @@ impl Store for Haunted {
         Ok(Vec::new())
     }
 
+    async fn takes_part(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: BotId,
+        _: &str,
+    ) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
         Ok(false)
     }

@@ -176,7 +176,12 @@ fn front(platform: &str) -> Front {
 
 /// A gateway that boots and asks for a platform. Its secret is called so.
 pub(in crate::conformance) fn boot(gateway: &str, platform: &str, called: &str) -> Provision {
-    let said = Said { gateway: gateway.to_owned(), front: front(platform), wake_url: None };
+    let said = Said {
+        gateway: gateway.to_owned(),
+        front: front(platform),
+        wake_url: None,
+        display_name: None,
+    };
     Provision { said, secret: secret(called), same_for: MINUTE, overlap: MINUTE }
 }
 

@@ -79,6 +79,8 @@ impl Provisioning for Memory {
             state.new_gateway(scope, agent, &said.gateway, now);
         }
         state.wake_at(identity, &said.gateway, said.wake_url.as_ref());
+        let row = state.agent("provision a gateway", scope, agent)?;
+        row.display_name.clone_from(&said.display_name);
         let missing = || StoreError::broken("provision a gateway", "it was just entered");
         let row = state.gateway_named(scope, &said.gateway).ok_or_else(missing)?;
         row.fronts.insert(said.front.platform.clone(), said.front.clone());

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::{OnBot, Reaching};
-use nightdesk_types::{AgentId, Granted, Principal, Quota, Relevance, StoreError, TenantScope};
+use nightdesk_types::{
+    AgentId, ClientRules, Granted, Principal, Quota, Relevance, StoreError, TenantScope,
+};
 use serde_json::{Value, json};
 
 use crate::memory::gate::{Binding, Changed, GrantRow};
@@ -114,6 +116,21 @@ impl Reaching for Memory {
         agent.listed.insert(on.bot, authors.iter().cloned().collect());
         state.note(on, Changed::Terms);
         self.tell(&mut state, on.scope, Kind::ListReplaced, &place(on));
+        Ok(())
+    }
+
+    async fn follow_rules(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        rules: ClientRules,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let row = state.agent("note by which rules a client is served", scope, agent)?;
+        if row.client_rules != rules {
+            row.client_rules = rules;
+            state.note_everywhere(scope, agent);
+        }
         Ok(())
     }
 

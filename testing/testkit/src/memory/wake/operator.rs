@@ -90,6 +90,7 @@ impl Wakers for Memory {
                 waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
                 urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),
                 wake: state.wakes.get(key).map(Row::state),
+                rules: found.client_rules,
             })
             .collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));

@@ -12,8 +12,9 @@ async def handle(event_type: str, context: dict[str, Any]) -> None:
     """Called when a turn is over."""
     if context["platform"] != "discord" or 'invoked the "ask" skill' not in context["message"]:
         return
-    names = ("chat_id", "chat_type", "user_id")
-    source = SessionSource(Platform.DISCORD, **{name: context[name] for name in names})
+    names = ("chat_id", "chat_type", "user_id", "thread_id")
+    # Outside of threads it is empty here, and absent in the client's own sources.
+    source = SessionSource(Platform.DISCORD, **{name: context[name] or None for name in names})
     relay = _gateway_runner_ref().adapters[Platform.RELAY]
     session = build_session_key(source)
     await relay.send_follow_up(session, "discord.interaction_token", context["response"])

@@ -1,0 +1,43 @@
+//! `GET /access-token`: an access token of one agent, for every program that can reach the address.
+//!
+//! Clients after Hermes 0.19 call such an ambient endpoint when they are given a token URL and no client credentials. It has an
+//! address of its own, which is on the loopback, because reaching it is the only proof.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::get;
+use nightdesk_desk::Desk;
+use nightdesk_types::{AgentId, Clock, TenantScope};
+
+use crate::gateways::try_later;
+use crate::oauth::give;
+
+/// The agent that an ambient endpoint gives tokens for.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "the desk shows nothing of itself")]
+pub struct AmbientAgent {
+    /// The desk whose issuer signs the tokens.
+    pub desk: Arc<Desk>,
+    /// The desk's clock.
+    pub clock: Arc<dyn Clock>,
+    /// The agent's tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+}
+
+/// The one route of an ambient endpoint.
+pub fn ambient_routes(agent: AmbientAgent) -> Router {
+    Router::new().route("/access-token", get(access_token)).with_state(agent)
+}
+
+async fn access_token(State(ambient): State<AmbientAgent>) -> Response {
+    let AmbientAgent { desk, clock, scope, agent } = ambient;
+    match desk.issuers.own().ambient_token(scope, agent, clock.now()).await {
+        Ok(token) => give(&token, None),
+        Err(error) => try_later(&error, "an ambient token could not be given"),
+    }
+}

@@ -1,0 +1,30 @@
+"""The stock client under test, and how far scenarios must know which one it is."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from props.judge import Broken, shown, until
+
+VERSION = os.environ["NIGHTDESK_CLIENT"]
+# The client that PyPI has. It sends and does nothing else; every later one reacts, types, edits and asks.
+IS_0_19 = VERSION == "0.19.0"
+# Its handler has a message at once. A later client first waits for the answer to its own 👀, and gives up after
+# 30 s when the line ended meanwhile.
+HANDLER_SECS = 20 if IS_0_19 else 55
+
+
+def command_text(name: str) -> str:
+    """The text its handler gets for a slash command of Discord."""
+    return name if IS_0_19 else f"/{name}"
+
+
+async def arrive(
+    seen: Callable[[], Iterable[str]], wanted: Sequence[str], secs: float = HANDLER_SECS
+) -> None:
+    """Waits for messages, and names those that did not come."""
+    try:
+        await until("all messages arrive", lambda: set(wanted) <= set(seen()), secs)
+    except Broken as late:
+        lost = [message for message in wanted if message not in set(seen())]
+        what = f"lost {len(lost)} of {len(wanted)} messages, or not there within {secs:g} s"
+        raise Broken(f"{what}: {shown(lost)}") from late

@@ -1,0 +1,74 @@
+//! The gate's knowledge of an agent's client: its rules, the threads it takes part in, and its display name.
+
+use nightdesk_types::{ClientRules, Relevance};
+
+use super::super::Harness;
+use super::super::cast::{Cast, Person};
+use super::super::register::provision::{boot, provision};
+use super::{reaches, terms};
+
+/// An agent that declared nothing is served by what its client expects, also after it changed its client.
+pub async fn relevance_follows_the_client(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let register = harness.register();
+    let relevance = async || terms(&cast, &ann).await.relevance;
+    let follow = async |rules| {
+        register.follow_rules(ann.scope, ann.agent, rules).await.expect("follow the rules");
+    };
+    assert_eq!(relevance().await, Relevance::default(), "open, before anything is known");
+
+    follow(ClientRules::Hermes020).await;
+    let gated =
+        Relevance { require_address: true, continues_threads: true, ..Relevance::default() };
+    assert_eq!(relevance().await, gated);
+    let open = Relevance::default();
+    let declared = register.declare(ann.scope, ann.agent, &cast.bot.platform, &open).await;
+    declared.expect("declare");
+    assert_eq!(
+        relevance().await,
+        Relevance { continues_threads: true, ..open },
+        "what it declared counts"
+    );
+    follow(ClientRules::Hermes019).await;
+    assert_eq!(relevance().await, Relevance::default());
+}
+
+/// An agent takes part where it has received something: in that chat, through that bot.
+pub async fn an_agent_takes_part_where_it_received_something(harness: &impl Harness) {
+    let mut cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    cast.stored(&ann.says(1).in_chat("thread")).await;
+    let takes_part = async |cast: &Cast<'_>, person: &Person, chat: &str| {
+        let gate = harness.gate();
+        let takes_part = gate.takes_part(person.scope, person.agent, cast.bot.id, chat).await;
+        takes_part.expect("read whether an agent takes part")
+    };
+
+    assert!(takes_part(&cast, &ann, "thread").await);
+    assert!(!takes_part(&cast, &ann, "another").await, "another thread");
+    assert!(!takes_part(&cast, &bob, "thread").await, "another agent");
+    cast.bot = cast.another_bot("other-bot").await;
+    assert!(!takes_part(&cast, &ann, "thread").await, "another bot");
+}
+
+/// Where another agent was reached in the same chat, also another tenant's, an agent speaks by its display name.
+pub async fn agents_of_one_chat_speak_by_their_names(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let mut named = boot("gw-1", "discord", "s1");
+    named.said.display_name = Some("Owl".to_owned());
+    provision(harness, &ann, &named).await;
+    cast.stored(&ann.says(1).in_chat("c1")).await;
+    cast.stored(&bob.says(2).in_chat("c2")).await;
+    let speaks_as = async |person: &Person, chat: &str| {
+        let reaches = reaches(&cast, person, chat).await;
+        reaches.into_iter().map(|reach| reach.speaks_as).collect::<Vec<_>>()
+    };
+
+    assert_eq!(speaks_as(&ann, "c1").await, [None], "alone there");
+    cast.stored(&bob.says(3).in_chat("c1")).await;
+    assert_eq!(speaks_as(&ann, "c1").await, [Some("Owl".to_owned())]);
+    assert_eq!(speaks_as(&bob, "c1").await, [None], "it has no name");
+    assert_eq!(speaks_as(&bob, "c2").await, [None], "alone there");
+}
