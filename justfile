@@ -1,9 +1,12 @@
-# What one does here, each in one word. CI runs these recipes and nothing else (.ci/run).
+# What one does here, each in one word. CI runs these recipes and nothing else (.ci/run, .ci/gate.list).
 
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
 # Where `.ci/tools` puts what the machine lacks.
 tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
+
+# One choice of packages and features for tests and proofs: cargo would build nearly everything anew for another.
+whole := "--locked --workspace --features nightdesk/scripted,nightdesk/planted"
 
 # The simulation is built with flags of its own, and so in a folder of its own.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
@@ -35,9 +38,13 @@ lint: _advisories
     cargo machete
     typos
 
+# Measure the code: size, shape, and what it owes to STYLE.md; `just house --list cycles` names the places behind a figure.
+house *ARGS:
+    cargo xtask house {{ ARGS }}
+
 # Run the tests, or those that ARGS select, on servers of their own.
 test *ARGS:
-    cargo xtask with-servers --redis -- cargo nextest run --locked --workspace {{ ARGS }}
+    cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}
 
 # Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
 hermes *ARGS: _world
@@ -51,6 +58,10 @@ hermes-line *ARGS: _world
 hermes-line-planted: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
         --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
+
+# Run every proof and print one table: `just nightly`, `just nightly --part 2/3`, `just nightly herd noisy`. Budget: hours.
+nightly *ARGS:
+    bash .ci/run --nightly {{ ARGS }}
 
 # Have the stock Hermes client's jobs told by the desk; ARGS as in testing/hermes/README.md. Budget: 3 minutes.
 hermes-cron *ARGS: _world
@@ -69,10 +80,10 @@ skillscript:
     clients/skillscript/test.sh
 
 # Put fires, good and forged, before the SDK's door and before the stock client's verifier. Budget: 1 minute.
-fire-tokens:
-    cargo nextest run --locked --workspace --lib \
+fire-tokens *ARGS: _world
+    cargo nextest run {{ whole }} --lib \
         -E 'package(nightdesk-sdk) & test(/^cron::(token|tests::refusing)::/)'
-    testing/hermes/fire.sh
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/fire.sh {{ ARGS }}
 
 # Hold our fake Telegram to its word with a client of others, and our adapter with a fake of others.
 telegram-others:
@@ -81,7 +92,7 @@ telegram-others:
 
 # Prove every platform: what it says, what it can do, what it does wrong. Budget: 3 minutes.
 platforms:
-    testing/platforms.sh
+    testing/platforms.sh {{ whole }}
 
 # Hold our fake Discord to its word with a client of others.
 discord-others *ARGS:
@@ -164,18 +175,15 @@ noisy *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/noisy" {{ ARGS }}
 
 # Measure what it costs when a hint between two desks is lost and nobody notices.
-lost-hint *ARGS:
-    cargo build --locked -p nightdesk --features scripted -p nightdesk-prove
+lost-hint *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}
 
 # Put out what models of the desk's rules say about herds and hot tenants (docs/scale.md).
-scale-model:
-    cargo build --locked -p nightdesk-prove --bin scale-model
+scale-model: _world
     "$(dirname "$(just _built debug)")/scale-model"
 
 # Put every store to its contract's suite, and every suite to stores with planted faults.
-conformance:
-    cargo build --locked -p nightdesk-prove --bin conformance
+conformance: _world
     "$(dirname "$(just _built debug)")/conformance"
 
 # Run two releases beside each other while the database is migrated. Nothing may be lost.
@@ -210,7 +218,7 @@ gate-rate-planted: _world
 isolation *ARGS: _world
     mkdir -p target && rm -f target/isolation-cases
     NIGHTDESK_CASES="$PWD/target/isolation-cases" \
-        cargo nextest run --locked --no-fail-fast --workspace --test street -E 'test(/^isolation::/)' || true
+        cargo nextest run {{ whole }} --no-fail-fast --test street -E 'test(/^isolation::/)' || true
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
         --cases target/isolation-cases {{ ARGS }}
 
@@ -273,11 +281,9 @@ mutants-of-the-desk *ARGS: _world _simulation
     NIGHTDESK_BIN="$(just _built debug)" NIGHTDESK_SIM_BIN={{ sim_target }}/sim/nightdesk-sim \
         "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
 
-# What proofs of a debug build need. The features are those of the whole workspace, as for `test`: cargo would
-# build nearly everything anew for any other choice of packages.
+# What proofs of a debug build need.
 _world:
-    cargo build --locked --workspace --features nightdesk/scripted,nightdesk/planted --bins \
-        --example fake-discord --example fake-telegram
+    cargo build {{ whole }} --bins --example fake-discord --example fake-telegram --example mint-fire
 
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove

@@ -1,6 +1,7 @@
 //! `cargo xtask`: what the project does to itself.
 //!
 //! - `tidy` keeps the rules of `STYLE.md` that a compiler does not know;
+//! - `house` measures the code;
 //! - `with-servers` runs a command beside a PostgreSQL and a Redis of its own;
 //! - `sqlx` and `schema` write the files that are made from the migrations.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its caller")]
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 mod tidy;
+mod house;
 mod with_servers;
 mod queries;
 mod schema;
@@ -22,7 +24,8 @@ use repo::Repo;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  tidy                                      check edges, sizes, imports, words, dependencies
+  tidy                                      check edges, sizes, imports, words, dependencies, promises
+  house [--list FIGURE]                     measure the code, or name the places behind a figure
   with-servers [--fsync] [--redis] -- CMD…  run CMD beside a PostgreSQL (and a Redis) of its own
   sqlx [--check]                            write, or compare, crates/store-pg/.sqlx
   schema [--check]                          write, or compare, crates/store-pg/schema.sql";
@@ -50,6 +53,7 @@ fn run(args: &[&str]) -> Result<ExitCode> {
     let repo = Repo::here()?;
     match args {
         ["tidy"] => tidy::run(&repo),
+        ["house", rest @ ..] => house::run(&repo, rest),
         ["with-servers", rest @ ..] => with_servers::run(rest),
         ["sqlx", rest @ ..] => queries::run(&repo, mode(rest)?),
         ["schema", rest @ ..] => schema::run(&repo, mode(rest)?),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// The working copy this command was built from.
+/// The working copy this command is run from.
 #[derive(Debug)]
 pub(crate) struct Repo {
     root: PathBuf,
@@ -29,9 +29,11 @@ impl TextFile {
 }
 
 impl Repo {
-    /// The one this command was built from.
+    /// The one this command is run from. Cargo names it at run time; the path at build time may be that of another
+    /// checkout with the same target folder.
     pub(crate) fn here() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let own = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as cargo xtask")?;
+        let root = Path::new(&own).parent();
         Ok(Self { root: root.context("xtask has no parent folder")?.to_owned() })
     }
 

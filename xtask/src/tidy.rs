@@ -18,6 +18,8 @@ mod dependencies;
 mod floors;
 mod migrations;
 mod places;
+mod promises;
+pub(crate) mod sentences;
 mod mask;
 
 use mask::Masked;
@@ -95,6 +97,8 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(floors::check(&repo.read("Cargo.lock")?));
     findings.extend(texts.iter().flat_map(migrations::check));
     findings.extend(texts.iter().flat_map(places::check));
+    findings.extend(promises::check(&texts, &repo.read(promises::LIST)?));
+    findings.extend(texts.iter().flat_map(sentences::check));
     Ok(findings)
 }
 

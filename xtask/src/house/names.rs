@@ -1,0 +1,112 @@
+//! Type names that cannot be searched: bare participles, and one name for several things.
+
+use std::collections::BTreeMap;
+
+/// A type, and where it is defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TypeName {
+    pub(super) name: String,
+    pub(super) place: String,
+}
+
+/// Participles and past forms that do not end in "ed".
+const IRREGULAR: [&str; 38] = [
+    "Begun",
+    "Bound",
+    "Built",
+    "Came",
+    "Chosen",
+    "Done",
+    "Drawn",
+    "Dug",
+    "Found",
+    "Given",
+    "Gone",
+    "Heard",
+    "Held",
+    "Kept",
+    "Known",
+    "Left",
+    "Lent",
+    "Lost",
+    "Made",
+    "Met",
+    "Paid",
+    "Said",
+    "Seen",
+    "Sent",
+    "Shown",
+    "Shut",
+    "Sold",
+    "Spent",
+    "Spoken",
+    "Taken",
+    "Taught",
+    "Thought",
+    "Told",
+    "Torn",
+    "Understood",
+    "Woken",
+    "Won",
+    "Written",
+];
+/// Nouns that end in "ed".
+const NOUNS: [&str; 4] = ["Embed", "Feed", "Seed", "Speed"];
+/// Each crate has one of these by convention, and its crate's name says which.
+const SHARED_BY_CONVENTION: [&str; 5] = ["Config", "Error", "Metrics", "Row", "Store"];
+
+/// Types whose whole name is a participle: "Kept" says that something was kept, not what.
+pub(super) fn participles(types: &[TypeName]) -> Vec<String> {
+    let bare = types.iter().filter(|named| is_participle(&named.name));
+    bare.map(|named| format!("{} {}", named.place, named.name)).collect()
+}
+
+/// Names that several types share.
+pub(super) fn shared(types: &[TypeName]) -> Vec<String> {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for TypeName { name, place } in types {
+        places.entry(name).or_default().push(place);
+    }
+    places.retain(|name, places| places.len() > 1 && !SHARED_BY_CONVENTION.contains(name));
+    places.iter().map(|(name, places)| format!("{name} {}", places.join(" "))).collect()
+}
+
+fn is_participle(name: &str) -> bool {
+    let words = name.chars().filter(|c| c.is_uppercase()).count();
+    let is_regular = name.ends_with("ed") && !NOUNS.contains(&name);
+    words == 1 && (is_regular || IRREGULAR.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_participle_is_found_and_one_with_a_noun_is_not() {
+        let cases = [
+            ("Kept", true),
+            ("Claimed", true),
+            ("ClaimedWake", false),
+            ("Feed", false),
+            ("Lease", false),
+        ];
+        for (name, want) in cases {
+            assert_eq!(is_participle(name), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_two_types_is_shown_with_both_places() {
+        let named =
+            |name: &str, place: &str| TypeName { name: name.to_owned(), place: place.to_owned() };
+        let types = [
+            named("Room", "a:1"),
+            named("Lease", "b:1"),
+            named("Room", "c:1"),
+            named("Store", "d:1"),
+            named("Store", "e:1"),
+        ];
+
+        assert_eq!(shared(&types), ["Room a:1 c:1"]);
+    }
+}
