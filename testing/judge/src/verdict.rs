@@ -1,7 +1,9 @@
 //! The verdict: which promises were not kept, and what shows it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -44,6 +46,17 @@ pub struct Violation {
     pub what: String,
     /// The records that show it, in the order of time.
     pub history: Vec<Record>,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.invariant, self.what)?;
+        for record in &self.history {
+            let secs = Duration::from_nanos(record.at_ns).as_secs_f64();
+            write!(f, "\n    {secs:8.3} {} {:?}", record.proc, record.ev)?;
+        }
+        Ok(())
+    }
 }
 
 impl Verdict {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use futures_util::future::try_join_all;
 use nightdesk_judge::monotonic_ns;
 use serde::{Deserialize, Serialize};
@@ -216,18 +216,16 @@ async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()
     posted.into_iter().collect()
 }
 
-/// Posts to one node, for whom `member` says, for as long as it says anybody. A new connection
-/// each time: the desk rightly closes one that says nothing for a while.
+/// Posts to one node, for the agent that `member` names, until `member` names none.
 async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
-    let mut connection = Connection::open(desk.nodes[node]).await?;
+    let mut connection = Some(Connection::open(desk.nodes[node]).await?);
     let mut body = Vec::new();
     loop {
         let event = desk.next_event(node);
         let Some(agent) = member(event) else { return Ok(()) };
         write_body(&mut body, agent, event)?;
         let began_ns = monotonic_ns();
-        let status = connection.post(&desk.cast.bots[0], &body).await?;
-        ensure!(status == 200, "the desk did not take an event: {status}");
+        paced::post_until_taken((&desk, node), &mut connection, &body).await?;
         desk.told.note_at(began_ns, &[Seen { agent, event }]);
     }
 }

@@ -28,10 +28,6 @@ pub(crate) fn tell(seed: u64, judged: &Judged) {
 fn tell_verdict(seed: u64, verdict: &Verdict) {
     ui::say(&format!("seed {seed}: {}", verdict.summary()));
     for violation in verdict.violations.iter().take(TOLD_MAX) {
-        ui::say(&format!("  {}: {}", violation.invariant, violation.what));
-        for record in &violation.history {
-            let secs = std::time::Duration::from_nanos(record.at_ns).as_secs_f64();
-            ui::say(&format!("    {secs:8.3} {} {:?}", record.proc, record.ev));
-        }
+        ui::say(&violation.to_string());
     }
 }

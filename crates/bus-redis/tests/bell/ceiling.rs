@@ -6,30 +6,51 @@ use nightdesk_bus::Ceiling;
 use nightdesk_types::limits::RING_WAIT;
 use nightdesk_types::pace::Rate;
 
-use crate::node::{Node, channel};
+use crate::node::{Node, PATIENCE, channel};
 use crate::server::Server;
 
 const RATE: Rate = Rate::per(Duration::from_hours(1), 10);
 
-async fn let_through(node: &Node, tries: usize) -> usize {
+/// Tries `tries` times for an author. Answers how many tries passed, or `None` if Redis was too slow for one of them: nobody
+/// knows whether Redis counted that one.
+async fn let_through(node: &Node, author: &str, tries: usize) -> Option<usize> {
     let mut count = 0;
     for _ in 0..tries {
-        let taken = node.bell.take("ann", RATE).await;
-        count += usize::from(taken.expect("Redis answers").is_ok());
+        count += usize::from(node.bell.take(author, RATE).await?.is_ok());
     }
-    count
+    Some(count)
+}
+
+/// Two nodes try for one author, and then one of them for another. Answers how many tries of each node passed and how long
+/// the next one has to wait.
+async fn tries_of_two(a: &Node, b: &Node, turn: usize) -> Option<(usize, usize, Duration)> {
+    let author = format!("ann-{turn}");
+    let counts = (let_through(a, &author, 7).await?, let_through(b, &author, 7).await?);
+    let wait = a.bell.take(&author, RATE).await?.expect_err("none is left");
+    assert_eq!(a.bell.take(&format!("bob-{turn}"), RATE).await?, Ok(()), "another is not held up");
+    Some((counts.0, counts.1, wait))
 }
 
 #[tokio::test]
 async fn nodes_together_let_through_what_one_may() {
     let redis = Server::start();
     let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
+    let began = Instant::now();
+    let mut turn = 0;
+    // On a busy machine Redis may need longer than a node waits for it.
+    let (of_a, of_b, wait) = loop {
+        if let Some(tries) = tries_of_two(&a, &b, turn).await {
+            break tries;
+        }
+        assert!(began.elapsed() < PATIENCE, "Redis answers in time");
+        a.is_whole().await;
+        b.is_whole().await;
+        turn += 1;
+    };
 
-    assert_eq!(let_through(&a, 7).await, 7, "one node may use what others leave");
-    assert_eq!(let_through(&b, 7).await, 3);
-    let wait = a.bell.take("ann", RATE).await.expect("Redis answers").expect_err("none is left");
+    assert_eq!(of_a, 7, "one node may use what others leave");
+    assert_eq!(of_b, 3);
     assert!(wait <= RATE.step(), "{wait:?}");
-    assert_eq!(a.bell.take("bob", RATE).await, Some(Ok(())), "another is not held up");
 }
 
 #[tokio::test]
@@ -54,12 +75,31 @@ async fn a_lie_is_as_good_as_nothing() {
     let cases = [("9000000000000000", None), ("-1", Some(Ok(()))), ("owls", Some(Ok(())))];
     for (lie, want) in cases {
         let mut set = redis::cmd("SET");
-        let () = set.arg(&key).arg(lie).query_async(&mut client).await.expect("Redis takes it");
-        assert_eq!(a.bell.take("ann", RATE).await, want, "{lie}");
+        set.arg(&key).arg(lie);
+        until_answer(want, async || {
+            let () = set.query_async(&mut client).await.expect("Redis takes it");
+            a.bell.take("ann", RATE).await
+        })
+        .await;
     }
     let mut push = redis::pipe();
     push.cmd("DEL").arg(&key).ignore().cmd("LPUSH").arg(&key).arg("x").ignore();
     let () = push.query_async(&mut client).await.expect("Redis takes it");
     assert_eq!(a.bell.take("ann", RATE).await, None, "what is no text at all");
-    assert_eq!(a.bell.take("bob", RATE).await, Some(Ok(())), "and the bell is still clear");
+    until_answer(Some(Ok(())), async || a.bell.take("bob", RATE).await).await;
+}
+
+/// Asks until this is the answer. Redis may be too slow for one question, and then the node does not ask until it has heard
+/// itself again.
+async fn until_answer(want: Option<Result<(), Duration>>, mut ask: impl AsyncFnMut() -> Option<Result<(), Duration>>) {
+    let began = Instant::now();
+    loop {
+        let answer = ask().await;
+        if answer == want {
+            return;
+        }
+        assert_eq!(answer, None, "only an answer that did not come in time may differ");
+        assert!(began.elapsed() < PATIENCE, "Redis answers in time");
+        tokio::time::sleep(RING_WAIT).await;
+    }
 }

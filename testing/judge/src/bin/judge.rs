@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use nightdesk_judge::{Verdict, Violation, judge};
+use nightdesk_judge::{Verdict, judge};
 
 /// Judges a run by what was seen of it.
 ///
@@ -42,17 +42,10 @@ fn tell(verdict: &Verdict, json: bool) -> ExitCode {
     if json {
         put(&serde_json::json!(verdict).to_string());
     } else {
-        verdict.violations.iter().for_each(tell_violation);
+        verdict.violations.iter().for_each(|violation| put(&violation.to_string()));
         put(&verdict.summary());
     }
     if verdict.counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn tell_violation(violation: &Violation) {
-    put(&format!("{} {}", violation.invariant, violation.what));
-    for record in &violation.history {
-        put(&format!("    {}", serde_json::json!(record)));
-    }
 }
 
 #[expect(clippy::print_stdout, reason = "the one place that puts out what was found")]

@@ -1,13 +1,14 @@
 //! I4: nothing is handed over again after its ack.
 //!
 //! In a run without faults nothing is handed over twice at all. With faults an ack may be lost:
-//! then the line that carried it ended, or something on its way was broken, within two seconds.
+//! then the line that carried it ended, or something on its way was broken, before the desk had to have written it.
 
 use super::{Findings, Invariant};
 use crate::history::{History, Mark, Receipt};
 
-/// How soon after an ack something must have broken to excuse that it was lost.
-const ACK_LOST_MS: u64 = 2_000;
+/// How soon after an ack something must have broken to excuse that it was lost. A node holds an ack until it is written: a
+/// statement may take two seconds before it is given up, a second passes, and it is written again, which may take as long.
+const ACK_LOST_MS: u64 = 5_000;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
     for same in history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce)) {
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_is_lost_only_if_its_line_ends_within_two_seconds() {
+    fn an_ack_is_lost_only_if_its_line_ends_before_it_had_to_be_written() {
         // The close itself takes a millisecond.
         for (after_ms, want) in [(0, &[][..]), (ACK_LOST_MS - 1, &[]), (ACK_LOST_MS, &["I4"])] {
             let mut tale = acked_on_a_line_that_ends(after_ms);

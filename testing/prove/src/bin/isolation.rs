@@ -89,7 +89,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     })?;
     let Outcome { folder, verdict, events, shared, .. } = &outcome;
     for violation in &verdict.violations {
-        ui::say(&format!("{}: {}", violation.invariant, violation.what));
+        ui::say(&violation.to_string());
     }
     let Tally { told, said, missing, .. } = platforms;
     ui::put(&format!(

@@ -87,7 +87,7 @@ fn judged(outcome: &Outcome) -> Result<()> {
 
 fn tell(outcome: &Outcome) {
     let shown = outcome.verdict.violations.iter().take(SHOWN_MAX);
-    shown.for_each(|violation| ui::put(&format!("{}: {}", violation.invariant, violation.what)));
+    shown.for_each(|violation| ui::put(&violation.to_string()));
     ui::put(&outcome.verdict.summary());
     let (begun, needed) = outcome.seen.identifies;
     ui::put(&format!(

@@ -171,7 +171,7 @@ fn tell(outcome: &Outcome) {
         ui::put(&format!("{number}: in_flight={hits}"));
     }
     let shown = outcome.verdict.violations.iter().take(SHOWN_MAX);
-    shown.for_each(|violation| ui::put(&format!("{}: {}", violation.invariant, violation.what)));
+    shown.for_each(|violation| ui::put(&violation.to_string()));
     ui::put(&outcome.verdict.summary());
 }
 

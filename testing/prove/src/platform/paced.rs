@@ -76,7 +76,7 @@ async fn post(
     Ok(())
 }
 
-async fn post_until_taken(
+pub(super) async fn post_until_taken(
     (desk, node): (&Desk, usize),
     connection: &mut Option<Connection>,
     body: &[u8],
