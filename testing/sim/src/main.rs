@@ -29,7 +29,7 @@ struct Args {
     /// Where the histories of a single seed go, or of those that fail.
     #[arg(long, default_value = "target/sim-histories")]
     histories: PathBuf,
-    /// Plants a bug of this number, and plays until a seed finds it.
+    /// Plants a bug of this number, and plays until a seed finds it, or plays the one seed with it.
     #[arg(long)]
     plant: Option<String>,
     /// Plants every bug that a simulation can show, each in a process of its own.
@@ -54,12 +54,14 @@ fn run(args: &Args) -> Result<bool> {
     if args.planted {
         return planted::all(args.seeds, args.jobs);
     }
-    if let Some(number) = &args.plant {
-        return planted::one(number, args.from..args.from + args.seeds, args.jobs);
-    }
-    match args.seed {
-        Some(seed) => one_seed(seed, &args.histories),
-        None => Ok(many_seeds(args)),
+    match (args.seed, &args.plant) {
+        (Some(seed), Some(number)) => {
+            planted::plant(number)?;
+            one_seed(seed, &args.histories)
+        }
+        (Some(seed), None) => one_seed(seed, &args.histories),
+        (None, Some(number)) => planted::one(number, args.from..args.from + args.seeds, args.jobs),
+        (None, None) => Ok(many_seeds(args)),
     }
 }
 
@@ -72,7 +74,7 @@ fn one_seed(seed: u64, histories: &Path) -> Result<bool> {
 }
 
 fn many_seeds(args: &Args) -> bool {
-    let failed = seeds::play_all(args.from..args.from + args.seeds, args.jobs);
+    let failed = seeds::play_until(args.from..args.from + args.seeds, args.jobs, None, |_| false);
     for (seed, verdict) in &failed {
         report::tell(*seed, verdict);
     }
@@ -81,7 +83,7 @@ fn many_seeds(args: &Args) -> bool {
 }
 
 fn emptied(histories: &Path, seed: u64) -> Result<PathBuf> {
-    let folder = histories.join(seed.to_string());
+    let folder = seeds::histories(histories, seed);
     if folder.exists() {
         fs::remove_dir_all(&folder).context("could not remove the histories of last time")?;
     }

@@ -37,33 +37,23 @@ pub(crate) fn all(seeds: u64, jobs: usize) -> Result<bool> {
     Ok(caught == SHOWN.len())
 }
 
-/// Plants one bug, and plays until a seed shows that its promise is broken. Answers whether one did
-/// that breaks none without the bug.
+/// Plays seeds with a planted bug until one of them breaks the bug's promise. Returns true if that seed breaks no promise
+/// without the bug.
 pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> {
     let shown = SHOWN.iter().find(|(shown, _)| *shown == number);
     let (_, promise) = shown.with_context(|| format!("no simulation shows bug {number}"))?;
-    ensure!(plant(number), "no bug {number} can be planted in this build");
     let played = seeds.end - seeds.start;
     let is_found = |judged: &Judged| found(judged, promise).is_some();
-    let failed = play_until(seeds, jobs, is_found);
+    let failed = play_until(seeds, jobs, Some(number), is_found);
     let first = failed.iter().find_map(|(seed, judged)| Some((seed, found(judged, promise)?)));
     let Some((seed, what)) = first else {
         ui::say(&format!("{number}: {promise} was not found broken by {played} seeds"));
         return Ok(false);
     };
-    let is_clean = is_clean_without(*seed)?;
+    let is_clean = play_until(*seed..seed + 1, 1, None, |_| true).is_empty();
     let without = if is_clean { "it is clean without" } else { "BUT IT IS NOT CLEAN WITHOUT" };
     ui::say(&format!("{number}: found by seed {seed}: {promise}: {what}; {without}"));
     Ok(is_clean)
-}
-
-/// Plays a seed in a process in which nothing is planted.
-fn is_clean_without(seed: u64) -> Result<bool> {
-    let own = std::env::current_exe().context("could not find this program")?;
-    let folder = tempfile::tempdir().context("could not make a folder for histories")?;
-    let mut child = Command::new(own);
-    child.arg(seed.to_string()).arg("--histories").arg(folder.path());
-    Ok(child.output().context("could not start a child")?.status.success())
 }
 
 /// What shows that a promise is broken, if it is.
@@ -73,12 +63,18 @@ fn found<'a>(judged: &'a Judged, promise: &str) -> Option<&'a str> {
     broken.map(|violation| violation.what.as_str())
 }
 
+/// Plants a bug in this process.
+pub(crate) fn plant(number: &str) -> Result<()> {
+    ensure!(is_planted(number), "no bug {number} can be planted in this build");
+    Ok(())
+}
+
 #[cfg(feature = "planted")]
-fn plant(number: &str) -> bool {
+fn is_planted(number: &str) -> bool {
     nightdesk_types::planted::plant(number)
 }
 
 #[cfg(not(feature = "planted"))]
-const fn plant(_number: &str) -> bool {
+const fn is_planted(_number: &str) -> bool {
     false
 }

@@ -91,7 +91,10 @@ async fn a_lie_is_as_good_as_nothing() {
 
 /// Asks until this is the answer. Redis may be too slow for one question, and then the node does not ask until it has heard
 /// itself again.
-async fn until_answer(want: Option<Result<(), Duration>>, mut ask: impl AsyncFnMut() -> Option<Result<(), Duration>>) {
+async fn until_answer(
+    want: Option<Result<(), Duration>>,
+    mut ask: impl AsyncFnMut() -> Option<Result<(), Duration>>,
+) {
     let began = Instant::now();
     loop {
         let answer = ask().await;
