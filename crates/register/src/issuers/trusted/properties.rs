@@ -87,8 +87,7 @@ fn decoded(part: Option<&str>) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(part?).ok()
 }
 
-/// Returns true if exactly one key of the set has the name in the token, and that key signed the token with its own
-/// algorithm.
+/// Returns true if a usable key of the set with the key name in the token signed it with its own algorithm.
 fn is_signed(token: &str, published: &[u8]) -> Option<bool> {
     let (message, signature) = token.rsplit_once('.')?;
     let header: Value = serde_json::from_slice(&decoded(message.split('.').next())?).ok()?;
