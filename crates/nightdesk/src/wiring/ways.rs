@@ -12,7 +12,7 @@ use crate::command::names;
 use crate::config::{Config, WaySection};
 
 /// Opens all ways. If a way's agent does not exist, the other ways still open: its letters go through its inbox until
-/// the desk restarts, and a warning is logged.
+/// the desk restarts, and an error is logged.
 pub(super) async fn open(
     config: &Config,
     register: &Register,

@@ -38,8 +38,8 @@ pub(super) fn due(
     Some((number, algorithm, known_by))
 }
 
-/// Returns the keys whose tokens are accepted and that are published: keys in use, upcoming keys and recently retired
-/// ones. Oldest first.
+/// Returns the keys whose tokens are accepted and that are published: keys in use, upcoming keys, and keys that a newer
+/// one replaced recently. Oldest first.
 pub(super) fn believed(
     keys: &[StoredKey],
     wanted: KeyAlgorithm,

@@ -28,7 +28,7 @@ impl Letter {
         self
     }
 
-    /// Sets the kind: a notification or a task.
+    /// Sets the kind: information or a task.
     pub const fn kind(mut self, kind: Kind) -> Self {
         self.0.kind = kind;
         self

@@ -79,15 +79,15 @@ impl SkillFilter {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Catalogue {
-    /// Instructions for the agent.
+    /// Skills whose output goes to the agent.
     pub receives: Vec<SkillEntry>,
-    /// Abilities of the agent.
+    /// Skills that the agent can use.
     pub skills: Vec<SkillEntry>,
     /// Skills that run without an agent.
     pub headless: Vec<SkillEntry>,
     /// The version of the whole catalogue, for this filter.
     pub catalog_version: Option<String>,
-    /// True if the catalogue has not changed since the given version. All other fields are empty then.
+    /// True if the catalogue has not changed since the given version. The lists are empty then.
     pub not_modified: bool,
 }
 

@@ -116,7 +116,7 @@ impl Entries {
     }
 
     /// Handles the end of the line. Waiting entries are delivered again on the next line, here or in another process;
-    /// only entries without a name are not.
+    /// an entry without a name is not, so it stays.
     pub(super) fn line_ended(&mut self) {
         self.given.clear();
         self.waiting.retain(|waiting| waiting.name.is_none());
