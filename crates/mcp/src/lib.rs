@@ -1,13 +1,12 @@
-//! The desk as a server of tools, for agents that speak MCP.
+//! The desk as an MCP server of tools for agents.
 //!
 //! # Promise
 //!
-//! Who calls is who was proven to call, whatever a call says of it. A tool that failed is an error of the protocol and
-//! never a result: there are clients that take every result for success. The answer is the last thing that is said to a
-//! call, as an event of a stream: there are clients that read nothing else.
+//! The caller is the authenticated one; no argument of a call changes it. A failed tool is a protocol error and never a
+//! result: there are clients that take every result for success. The response is the last message of a call, as an
+//! event of a stream: there are clients that read nothing else.
 //!
-//! Begin with [`Tool`], what can be called. [`Server`] is one for every node: there are no sessions, so whichever node is
-//! asked can answer.
+//! Begin with [`Tool`], the list of tools. Every node has a [`Server`]: there are no sessions, so any node can answer.
 
 mod server;
 mod tool;

@@ -1,4 +1,4 @@
-//! Server: takes calls, has them done, and answers.
+//! The MCP server: receives calls, runs them, and answers.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,43 +22,43 @@ use serde_json::Value;
 
 use crate::tool::Tool;
 
-/// What a client is told before it calls anything.
+/// The instructions that a client reads before its first call.
 const INSTRUCTIONS: &str = "Reach other agents, also those that sleep, and share skills and data with them. \
     notify hands a message over; an address with @session wakes; exchange waits for the reply. \
     Give dispatch_id when you may call again for the same thing: the same id is the same letter.";
 
-/// What is said to a call.
+/// The response to a request.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// By which id the client knows the answer. A client that asks again for want of one has the same.
+    /// The client's id of the call. A client that retries after a missing response uses the same id.
     pub id: String,
-    /// With what.
+    /// The arguments.
     pub arguments: JsonObject,
 }
 
-/// Why a call was not done.
+/// The reason that a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// Another call would be: the words say which.
+    /// The call is wrong; the text names the required change.
     Refused(String),
-    /// The same call may be, later.
+    /// The same call may succeed later.
     Unavailable(String),
 }
 
-/// Does what is called for.
+/// Runs tools.
 #[async_trait]
 pub trait Tools: Send + Sync + 'static {
-    /// Who calls, as it was proven.
+    /// The authenticated caller.
     type Caller: Clone + Send + Sync + 'static;
 
-    /// Does a call. The same again with the same id changes nothing twice.
+    /// Runs a call. A repeated call with the same id changes nothing twice.
     async fn call(&self, caller: &Self::Caller, tool: Tool, call: Call) -> Result<Value, Failed>;
 }
 
-/// Takes calls over HTTP.
+/// Serves calls over HTTP.
 #[must_use = "a server does nothing until it is asked"]
 pub struct Server<T: Tools>(StreamableHttpService<Handler<T>, NeverSessionManager>);
 
@@ -69,9 +69,9 @@ impl<T: Tools> std::fmt::Debug for Server<T> {
 }
 
 impl<T: Tools> Server<T> {
-    /// A server of these tools.
+    /// Creates a server of these tools.
     pub fn new(tools: Arc<T>) -> Self {
-        // Who calls shows a proof that no page of another site has, so its names do not matter.
+        // The caller presents a credential that no page of another site has, so host names need no check.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_legacy_session_mode(false)
@@ -80,7 +80,7 @@ impl<T: Tools> Server<T> {
         Self(StreamableHttpService::new(handler, Arc::default(), config))
     }
 
-    /// Answers a request of somebody who was proven to be this caller.
+    /// Answers a request of this authenticated caller.
     pub async fn answer<B>(&self, caller: T::Caller, mut request: Request<B>) -> Answer
     where
         B: Body<Data: Send, Error: std::fmt::Display> + Send + 'static,

@@ -1,39 +1,39 @@
-//! Tools: what can be called, and with what.
+//! The tools and their parameters.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// Something that can be called.
+/// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// Who can be written to.
+    /// Lists the agents that can be written to.
     ListAgents,
-    /// Hands a message over.
+    /// Delivers a message.
     Notify,
     /// Wakes an agent.
     Wake,
-    /// Hands a message over and waits for the reply.
+    /// Delivers a message and waits for the reply.
     Exchange,
-    /// Which skills there are.
+    /// Lists the skills.
     SkillList,
-    /// A skill.
+    /// Returns a skill.
     SkillRead,
     /// Writes a skill.
     SkillWrite,
-    /// Moves a skill to another status.
+    /// Changes the status of a skill.
     SkillStatus,
-    /// Looks for data.
+    /// Searches data.
     DataQuery,
-    /// An entry of data.
+    /// Returns an entry of data.
     DataRead,
     /// Writes an entry of data.
     DataWrite,
 }
 
 impl Tool {
-    /// Every one there is.
+    /// All tools.
     pub const ALL: [Self; 11] = [
         Self::ListAgents,
         Self::Notify,
@@ -48,12 +48,12 @@ impl Tool {
         Self::DataWrite,
     ];
 
-    /// The one of this name.
+    /// Returns the tool of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Its name.
+    /// Returns the tool's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ListAgents => "list_agents",
@@ -70,7 +70,7 @@ impl Tool {
         }
     }
 
-    /// What it does, for whoever chooses among tools.
+    /// Returns the tool's description for the agent that selects a tool.
     const fn words(self) -> &'static str {
         match self {
             Self::ListAgents => "Lists the agents you can write to, and whether each is up.",
@@ -100,7 +100,7 @@ impl Tool {
         }
     }
 
-    /// What it must be given.
+    /// Returns the required parameters.
     const fn required(self) -> &'static [&'static str] {
         match self {
             Self::ListAgents | Self::SkillList => &[],
@@ -115,7 +115,7 @@ impl Tool {
         }
     }
 
-    /// What it may be given.
+    /// Returns the schema of all parameters.
     fn properties(self) -> Value {
         let text = || json!({ "type": "string" });
         let texts = || json!({ "type": "array", "items": { "type": "string" } });
@@ -167,7 +167,7 @@ impl Tool {
         }
     }
 
-    /// Whether anything may come of it.
+    /// Returns true if the tool changes nothing.
     const fn is_reading(self) -> bool {
         match self {
             Self::ListAgents
@@ -184,7 +184,7 @@ impl Tool {
         }
     }
 
-    /// As clients are told of it.
+    /// Returns the MCP description of the tool.
     pub(crate) fn described(self) -> rmcp::model::Tool {
         let mut schema = JsonObject::new();
         schema.insert("type".to_owned(), json!("object"));

@@ -11,7 +11,7 @@ use nightdesk_mcp::{Call, Failed, Server, Tool, Tools};
 use nightdesk_types::limits::MCP_BYTES_MAX;
 use serde_json::{Value, json};
 
-/// Answers every call with what it was, and fails those that say so.
+/// Answers every call with its content, and fails calls that request it.
 #[derive(Default)]
 struct Echo(Mutex<Vec<(&'static str, Tool, Call)>>);
 
@@ -31,7 +31,7 @@ impl Tools for Echo {
     }
 }
 
-/// Asks, and answers the status and every event that came.
+/// Sends a request, and returns the status and all events.
 async fn asked(tools: &Arc<Echo>, body: Vec<u8>) -> (StatusCode, Vec<Value>) {
     let request = Request::post("http://desk.example/mcp")
         .header("content-type", "application/json")

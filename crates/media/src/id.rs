@@ -1,19 +1,19 @@
-//! Id: what a file is called here.
+//! Ids of files.
 
 use std::fmt;
 
 use aws_lc_rs::rand;
 use uuid::Uuid;
 
-/// Where files are asked for, on any desk.
+/// The path of files, on any desk.
 const PATH: &str = "/relay/media/";
 
-/// The name of a file: 128 random bits.
+/// The id of a file: 128 random bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MediaId(Uuid);
 
 impl MediaId {
-    /// A name that no file has.
+    /// Creates a new random id.
     #[expect(clippy::expect_used, reason = "without random bits nothing here is safe")]
     pub(crate) fn new() -> Self {
         let mut bits = [0; 16];
@@ -21,29 +21,29 @@ impl MediaId {
         Self(Uuid::from_bytes(bits))
     }
 
-    /// The name that is written so: 32 hexadecimal digits.
+    /// Parses an id: 32 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
         is_plain.then(|| Uuid::try_parse(text).ok().map(Self)).flatten()
     }
 
-    /// The name at the end of a URL of a desk.
+    /// Returns the id at the end of a desk's URL.
     pub fn of_url(url: &str) -> Option<Self> {
         let (_, id) = url.rsplit_once(PATH)?;
         Self::parse(id)
     }
 
-    /// Where it is asked for, on the desk that is reached there.
+    /// Returns the file's URL on the desk at this address.
     pub fn url(self, desk: &str) -> String {
         format!("{}{PATH}{self}", desk.trim_end_matches('/'))
     }
 
-    /// The name of a row.
+    /// Returns the id of a row.
     pub const fn from_uuid(id: Uuid) -> Self {
         Self(id)
     }
 
-    /// The same, as a row has it.
+    /// Returns the id as a row has it.
     pub const fn uuid(self) -> Uuid {
         self.0
     }

@@ -1,10 +1,9 @@
-//! Media: files by reference.
+//! Files by reference.
 //!
 //! # Promise
 //!
-//! Who was told of a file gets it for as long as it is good, and nobody else does, whatever they know
-//! of its name. A file of a platform stays there: the bot's key, which leads to it, never leaves the
-//! desk.
+//! An agent that got a file's reference can fetch the file while it is valid; no other agent can, even if it knows the
+//! id. A platform's file stays on the platform: the bot's key, which gives access to it, never leaves the desk.
 
 mod id;
 mod place;

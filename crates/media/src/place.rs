@@ -1,4 +1,4 @@
-//! Place: where bytes lie.
+//! Opens the store of file contents.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
 
-/// A place is none.
+/// The place cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     #[error("the folder cannot be made")]
     Folder(#[source] std::io::Error),
-    /// It cannot be opened.
+    /// The object store cannot be opened.
     #[error("the place cannot be opened")]
     Objects(#[from] object_store::Error),
 }
 
-/// Opens a place: a folder, or a bucket such as `s3://files/desk`. What a bucket wants to know besides, as
-/// keys, it finds in the environment, under the names that its own tools use.
+/// Opens a place: a folder, or a bucket such as `s3://files/desk`. Further settings of a bucket, such as keys, are read
+/// from the environment, under the names that its own tools use.
 pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>, PlaceError> {
     match Url::parse(place) {
         Ok(url) => {

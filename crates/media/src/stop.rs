@@ -1,4 +1,4 @@
-//! The stop itself: files are taken, told of, and given out.
+//! The media stop: accepts uploads, registers references, and serves files.
 
 use std::error::Error;
 use std::future::ready;
@@ -19,30 +19,30 @@ use tokio::time::timeout;
 
 use crate::{Agent, Kept, Lies, MediaId, Store};
 
-/// The bytes of a file, as they come.
+/// The bytes of a file, as they arrive.
 pub type Stream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
 
-/// Why a file was not taken.
+/// The reason that a file was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// It has no bytes.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// It has too many.
+    /// The file is too large.
     #[error("the file is larger than {} MiB", MEDIA_BYTES_MAX / (1024 * 1024))]
     TooLarge,
     /// The tenant's files are too large together.
     #[error("the tenant's files are too large together; they go after an hour")]
     Full,
-    /// It broke off.
+    /// The upload broke off.
     #[error("the file broke off")]
     BrokeOff(#[source] Box<dyn Error + Send + Sync>),
-    /// It could not be put away.
+    /// The file could not be stored.
     #[error("the file could not be put away")]
     Store(#[from] StoreError),
 }
 
-/// Takes files, tells of them and gives them out.
+/// Accepts, registers and serves files.
 pub struct Media {
     store: Arc<dyn Store>,
     objects: Arc<dyn ObjectStore>,
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Media {
 }
 
 impl Media {
-    /// Files whose bytes lie there, and which are asked for at this desk.
+    /// Creates the stop over this store and these objects, for a desk at this URL.
     pub fn over(
         store: Arc<dyn Store>,
         objects: Arc<dyn ObjectStore>,
@@ -69,13 +69,13 @@ impl Media {
         Self { store, objects, desk_url: desk_url.into(), clock, at_once }
     }
 
-    /// A turn to give us a file: each is in memory while it comes. `None`: it did not come in time.
+    /// Waits for a permit to upload: each file is in memory while it arrives. `None`: no permit was free in time.
     pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         let turn = Arc::clone(&self.at_once).acquire_owned();
         timeout(MEDIA_TURN_WAIT, turn).await.ok()?.ok()
     }
 
-    /// Takes a file that an agent will send. It is that agent's alone. Answers its name and its size.
+    /// Stores a file that an agent will send. Only that agent can read it. Returns its id and its size.
     pub async fn take<E: Into<Box<dyn Error + Send + Sync>>>(
         &self,
         agent: Agent,
@@ -96,8 +96,8 @@ impl Media {
         Ok((id, size))
     }
 
-    /// Tells agents of files that a platform has. Answers the URLs, in their order: the same for all
-    /// of the agents.
+    /// Registers a platform's files for agents. Returns the URLs in the same order; they are the same for all of the
+    /// agents.
     pub async fn refer(
         &self,
         agents: &[Agent],
@@ -111,12 +111,12 @@ impl Media {
         Ok(files.iter().map(|(id, _)| id.url(&self.desk_url)).collect())
     }
 
-    /// A file, if this agent may have it.
+    /// Returns a file's record, if this agent may read it.
     pub async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError> {
         self.store.find(agent, id).await
     }
 
-    /// The bytes of a file that lies here.
+    /// Returns the bytes of a file in the desk's store.
     pub async fn read(&self, agent: Agent, id: MediaId) -> Result<Option<Stream>, StoreError> {
         match self.objects.get(&place(agent.0, id)).await {
             Ok(found) => Ok(Some(found.into_stream().map_err(Into::into).boxed())),
@@ -125,7 +125,7 @@ impl Media {
         }
     }
 
-    /// Removes bytes whose time is over, so many at most. Any node may.
+    /// Removes expired files, up to a maximum. Any node may do it.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let kept_secs = i64::try_from(MEDIA_KEPT.as_secs()).unwrap_or(i64::MAX);
         let before = self.clock.now().as_second() - kept_secs;
@@ -142,7 +142,7 @@ impl Media {
         Ok(old.len())
     }
 
-    /// How much lies here for a tenant.
+    /// Returns the total size of a tenant's files.
     async fn held(&self, scope: TenantScope) -> Result<u64, StoreError> {
         let folder = Path::from(scope.tenant().to_string());
         let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
@@ -150,7 +150,7 @@ impl Media {
     }
 }
 
-/// Where the bytes of a file lie. Neither part is anybody's to choose.
+/// Returns the path of a file. No caller can choose either part.
 fn place(scope: TenantScope, id: MediaId) -> Path {
     Path::from_iter([scope.tenant().to_string(), id.to_string()])
 }
@@ -159,7 +159,7 @@ fn unstored(what: &'static str) -> impl Fn(object_store::Error) -> StoreError {
     move |error| StoreError::unavailable(what, error)
 }
 
-/// All of a file, if it is not too large.
+/// Reads a whole file, if it is not too large.
 pub async fn whole<E: Into<Box<dyn Error + Send + Sync>>>(
     bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
 ) -> Result<Bytes, TakeError> {

@@ -1,4 +1,4 @@
-//! What is written down of a file: who may have it, and where it lies.
+//! The record of a file: the agents that may read it, and its location.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
 use crate::MediaId;
 
-/// An agent, and whose it is.
+/// An agent with its tenant.
 pub type Agent = (TenantScope, AgentId);
 
-/// A file, without its bytes.
+/// A file's record, without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// What it is, as far as anybody said.
+    /// The media type, if known.
     pub mime: Option<String>,
-    /// What it is called.
+    /// The file's name.
     pub filename: Option<String>,
-    /// How large it is.
+    /// The file's size.
     pub size: Option<u64>,
-    /// Where its bytes are.
+    /// The location of its bytes.
     pub lies: Lies,
 }
 
-/// Where the bytes of a file are.
+/// The location of a file's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lies {
-    /// With the desk.
+    /// In the desk's store.
     Here,
-    /// With a platform.
+    /// On a platform.
     There {
-        /// The bot whose key leads to it.
+        /// The bot whose key gives access to it.
         bot: BotId,
-        /// What the platform calls it.
+        /// The platform's reference to it.
         reference: String,
     },
 }
 
-/// Remembers who may have which file.
+/// Stores the agents' permissions for files.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Lets an agent have files, for so long.
+    /// Permits an agent to read files, for the given time.
     async fn keep(
         &self,
         agent: Agent,
@@ -48,6 +48,6 @@ pub trait Store: Send + Sync {
         good_for: Duration,
     ) -> Result<(), StoreError>;
 
-    /// A file, if this very agent may have it and its time is not over.
+    /// Returns a file's record, if exactly this agent may read it and it has not expired.
     async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The stop over a store in memory.
+//! The media stop over a memory store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::fs::File;
@@ -95,7 +95,7 @@ async fn a_file_is_whole_and_within_its_bounds() {
     assert!(matches!(refused, Err(TakeError::BrokeOff(_))), "{refused:?}");
 }
 
-/// Files in a folder, so that a test can make them large and old.
+/// Returns a stop with files in a folder, so that a test can make them large and old.
 fn in_folder() -> (Media, TempDir) {
     let folder = tempfile::tempdir().expect("make a folder");
     let objects = LocalFileSystem::new_with_prefix(folder.path()).expect("open the folder");

@@ -1,7 +1,7 @@
-//! Anchor: the heads of the audit log, written down every hour where the database cannot reach.
+//! Appends the heads of the audit log to a file outside the database every hour.
 //!
-//! One node at a time does it. A round that failed is made up by the next, and a node that begins
-//! writes down every head there is.
+//! One node at a time does it. The next round makes up for a failed one, and a node writes every head in its first
+//! round.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use nightdesk_types::limits::AUDIT_ANCHORED_EVERY;
 use nightdesk_types::{Clock, SystemClock};
 use tokio_util::sync::CancellationToken;
 
-/// What a node needs for it.
+/// The state that anchoring needs.
 pub(crate) struct Anchoring {
     pub(crate) store: Arc<dyn Auditing>,
     pub(crate) owners: Owners,
@@ -22,7 +22,7 @@ pub(crate) struct Anchoring {
 }
 
 impl Anchoring {
-    /// Writes heads down until the node stops.
+    /// Writes heads until the node stops.
     pub(crate) async fn keep(self, stop: CancellationToken) {
         let (mut every, mut lately) = (tokio::time::interval(AUDIT_ANCHORED_EVERY), false);
         while stop.run_until_cancelled(every.tick()).await.is_some() {
@@ -37,7 +37,7 @@ impl Anchoring {
         }
     }
 
-    /// Answers whether it was this node's to write.
+    /// Writes the heads if this node owns the task. Returns true if it does.
     async fn round(&self, lately: bool) -> anyhow::Result<bool> {
         if !matches!(self.owners.of(Resource::AuditAnchor).await?, Owned::Here(_)) {
             return Ok(false);
@@ -57,7 +57,7 @@ impl Anchoring {
     }
 }
 
-/// On a thread of its own: a disk may be slow.
+/// Appends on a blocking thread, because a disk may be slow.
 async fn append(file: &Path, lines: String) -> anyhow::Result<()> {
     let file = file.to_owned();
     let appended = tokio::task::spawn_blocking(move || {

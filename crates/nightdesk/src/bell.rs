@@ -1,4 +1,4 @@
-//! The bell of this node: its own ears, or Redis between several nodes.
+//! The bell of this node: in-process, or over Redis between several nodes.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, Redis, password};
 
-/// What is rung, and what keeps it ringing.
+/// The bell and the tasks that serve it.
 #[derive(Clone)]
 pub(crate) struct Ringing {
-    /// Where lines listen.
+    /// The waiting lines of this node.
     pub(crate) ears: Arc<Ears>,
     /// The bell between nodes, if there are several.
     pub(crate) between: Option<Arc<RedisBell>>,
@@ -23,7 +23,7 @@ pub(crate) struct Ringing {
 }
 
 impl Ringing {
-    /// Begins to ring. Nobody waits for Redis: without it the desk is slower, and no less.
+    /// Starts the bell. No caller waits for Redis: without it the desk is slower but complete.
     pub(crate) fn start(config: &Config, secret: &[u8; 32]) -> anyhow::Result<Self> {
         let ears = Arc::new(Ears::of_node(&config.node.name));
         let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -36,7 +36,7 @@ impl Ringing {
         Ok(Self { ears, between: Some(bell), runs, stop })
     }
 
-    /// What is rung.
+    /// Returns the bell to ring.
     pub(crate) fn bell(&self) -> Arc<dyn Bell> {
         match &self.between {
             Some(bell) => Arc::<RedisBell>::clone(bell),
@@ -44,7 +44,7 @@ impl Ringing {
         }
     }
 
-    /// Ends it. The other nodes are told, so that they do not take our silence for a break.
+    /// Stops the bell. The other nodes are notified, so that they do not take the silence for a break.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         self.runs.close();
@@ -52,7 +52,7 @@ impl Ringing {
     }
 }
 
-/// The bell between nodes, not yet running.
+/// Returns the bell between nodes, not yet running.
 pub(crate) fn between(
     config: &Config,
     redis: &Redis,

@@ -1,4 +1,4 @@
-//! Commands: `nightdesk <noun> <verb>`.
+//! The command line: `nightdesk <noun> <verb>`.
 
 mod audit;
 mod bots;
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, default_value = "desk.toml", value_name = "FILE")]
     pub(crate) config: PathBuf,
 
-    /// Put the answer out as JSON.
+    /// Print the answer as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
@@ -68,86 +68,86 @@ pub(crate) enum Command {
     /// Run a node of the desk.
     #[command(after_help = "Example:\n  nightdesk serve --config desk.toml")]
     Serve,
-    /// Run a whole desk to try: its own PostgreSQL, a web chat, an agent that echoes.
+    /// Run a complete desk for a trial: its own PostgreSQL, a web chat, an agent that echoes.
     #[command(after_help = "Example:\n  nightdesk dev --listen 127.0.0.1:8800")]
     Dev {
-        /// Where it listens.
+        /// The address that it listens on.
         #[arg(long, default_value = "127.0.0.1:8800", value_name = "ADDRESS")]
         listen: std::net::SocketAddr,
     },
-    /// Bring the database up to date.
+    /// Migrate the database to this version.
     #[command(after_help = "Example:\n  nightdesk migrate --config desk.toml")]
     Migrate,
-    /// The configuration file.
+    /// Check the configuration file.
     #[command(subcommand)]
     Config(Configuration),
-    /// Keys of the vault.
+    /// Manage the keys of the vault.
     #[command(subcommand)]
     Key(Key),
-    /// Customers of the desk.
+    /// Manage tenants: the customers of the desk.
     #[command(subcommand)]
     Tenant(Tenant),
-    /// Programs that take messages.
+    /// Manage agents: the programs that receive messages.
     #[command(subcommand)]
     Agent(Agent),
-    /// Accounts of ours on platforms.
+    /// Manage bots: the desk's accounts on platforms.
     #[command(subcommand)]
     Bot(Bot),
-    /// Codes by which people say which agent is theirs.
+    /// Create codes that link people to agents.
     #[command(subcommand)]
     Link(Link),
-    /// Who on a platform is whose.
+    /// Bind people on platforms to agents.
     #[command(subcommand)]
     Binding(Binding),
-    /// Chats given to an agent.
+    /// Grant chats to agents.
     #[command(subcommand)]
     Grant(Grant),
-    /// What agents dial in with.
+    /// Manage gateways: the clients with which agents dial in.
     #[command(subcommand)]
     Gateway(Gateway),
-    /// Who vouches for machines.
+    /// Manage the desk's tokens and the sessions of agents.
     #[command(subcommand)]
     Issuer(Issuer),
-    /// What waits for an agent, and what was set aside.
+    /// Show waiting and parked entries of an agent.
     #[command(subcommand)]
     Inbox(Inbox),
-    /// Agents that sleep, and how they are called.
+    /// Show and wake sleeping agents.
     #[command(subcommand)]
     Wake(Wake),
-    /// Jobs of agents: when they are due, and how it went.
+    /// Show and change the jobs of agents.
     #[command(subcommand)]
     Schedule(Schedule),
-    /// Skills that agents share: what they say, whose they are, and whether they may be run.
+    /// Manage the skills that agents share.
     #[command(subcommand)]
     Skill(Skill),
-    /// Data that agents share.
+    /// Manage the data that agents share.
     #[command(subcommand)]
     Data(Data),
-    /// Letters: what agents send to each other.
+    /// Manage letters between agents.
     #[command(subcommand)]
     Letter(Letter),
-    /// What a tenant was told.
+    /// Show the notices to a tenant.
     #[command(subcommand)]
     Notice(Notice),
-    /// What was done, by whom and about what.
+    /// Show and verify the audit log.
     #[command(subcommand)]
     Audit(Audit),
-    /// Say what became of an event and why, or what would.
+    /// Explain the outcome of an event, or predict it.
     #[command(
         after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
     )]
     Explain(Explain),
-    /// Prove that something works, step by step, or say what to mend.
+    /// Prove step by step that a function works, or say what to fix.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
     Verify(Verify),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Notice {
-    /// List what a tenant was told lately about its agents, newest first.
+    /// List the recent notices to a tenant about its agents, newest first.
     #[command(after_help = "Example:\n  nightdesk notice list --tenant acme")]
     List {
-        /// Who was told, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
     },
@@ -155,101 +155,101 @@ pub(crate) enum Notice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Configuration {
-    /// Look whether a node could run with it, and say what to mend.
+    /// Check that a node could run with the configuration, and say what to fix.
     #[command(after_help = "Example:\n  nightdesk config check --config desk.toml")]
     Check,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
-    /// Put out a new key for the vault's key file.
+    /// Print a new key for the vault's key file.
     #[command(after_help = "Example:\n  nightdesk key new > vault.key && chmod 400 vault.key")]
     New,
-    /// Wrap everything with the vault's newest key, so that the older ones are not needed any more.
+    /// Wrap all data keys with the vault's newest key, so that the older keys are not needed any more.
     #[command(after_help = "Example:\n  nightdesk key rotate --config desk.toml")]
     Rotate,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tenant {
-    /// Enter a tenant.
+    /// Create a tenant.
     #[command(after_help = "Example:\n  nightdesk tenant create acme")]
     Create {
-        /// What it is called.
+        /// The tenant's name.
         name: String,
     },
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
     List(Page),
-    /// Say how much a tenant may have, or show it. It counts at once.
+    /// Set or show the quotas of a tenant. A change applies at once.
     #[command(after_help = "Example:\n  nightdesk tenant quota --tenant acme agents=100")]
     Quota {
-        /// Whose it is, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
-        /// What, and how much of it: `agents`, `grants`, `pending-entries`, `pending-bytes`.
+        /// The quota and its value: `agents`, `grants`, `pending-entries`, `pending-bytes`.
         #[arg(value_name = "QUOTA=NUMBER", value_parser = quota::parse)]
         quotas: Vec<(Quota, i64)>,
     },
-    /// Give a tenant another data key, and seal its secrets with it.
+    /// Give a tenant a new data key, and seal its secrets with it.
     #[command(name = "rotate-key", after_help = "Example:\n  nightdesk tenant rotate-key acme")]
     RotateKey {
-        /// Which one, by name or id.
+        /// The tenant, by name or id.
         name: String,
     },
-    /// Erase a tenant for good: its keys, its bots, its gateways, and what was written.
+    /// Erase a tenant permanently: its keys, its bots, its gateways, and all messages.
     #[command(after_help = "Example:\n  nightdesk tenant erase acme --yes")]
     Erase {
-        /// Which one, by name or id.
+        /// The tenant, by name or id.
         name: String,
-        /// Do it. It cannot be undone.
+        /// Confirm. It cannot be undone.
         #[arg(long)]
         yes: bool,
     },
-    /// Let the secrets of a tenant's gateways widen whom their agents can be reached by, or take that back.
+    /// Let the secrets of a tenant's gateways widen the reach of their agents, or forbid it again.
     #[command(
         name = "trust-gateways",
         after_help = "Example:\n  nightdesk tenant trust-gateways --tenant acme"
     )]
     TrustGateways {
-        /// Whose gateways, by name or id.
+        /// The tenant of the gateways, by name or id.
         #[arg(long)]
         tenant: String,
-        /// Take it back: they may narrow it alone, as they may at first.
+        /// Forbid it: the secrets may only narrow the reach, which is the default.
         #[arg(long)]
         stop: bool,
     },
 }
 
-/// Which page of a list.
+/// A page of a list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Page {
-    /// Begin after this name: the last one of the page before.
+    /// Begin after this name: the last one of the previous page.
     #[arg(long, default_value = "", value_name = "NAME", hide_default_value = true)]
     pub(crate) after: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
-    /// Enter an agent of a tenant.
+    /// Create an agent of a tenant.
     #[command(after_help = "Example:\n  nightdesk agent create --tenant acme helper")]
     Create {
-        /// Whose it is, by name or id.
+        /// The agent's tenant, by name or id.
         #[arg(long)]
         tenant: String,
-        /// What it is called.
+        /// The agent's name.
         name: String,
     },
     /// List the agents of a tenant.
     #[command(after_help = "Example:\n  nightdesk agent list --tenant acme")]
     List {
-        /// Whose they are, by name or id.
+        /// The agents' tenant, by name or id.
         #[arg(long)]
         tenant: String,
         #[command(flatten)]
         page: Page,
     },
-    /// Say where an agent is called when something waits for it, or show where that is.
+    /// Set or show the URLs that are called when an entry waits for an agent.
     #[command(
         name = "wake-url",
         after_help = "Example:\n  nightdesk agent wake-url --tenant acme --agent helper https://agents.example/helper/wake"
@@ -257,25 +257,25 @@ pub(crate) enum Agent {
     WakeUrl {
         #[command(flatten)]
         whose: Whose,
-        /// The URLs, in the order they are tried. Without any, they are shown.
+        /// The URLs, in the order in which they are tried. Without any, the current ones are shown.
         #[arg(value_name = "URL")]
         urls: Vec<String>,
-        /// Call it nowhere any more.
+        /// Remove all URLs.
         #[arg(long, conflicts_with = "urls")]
         clear: bool,
     },
-    /// Show whom an agent can be reached by, or say to whom it is open where it was granted something.
+    /// Show the reach of an agent, or set to whom it is open where it has grants.
     #[command(
         after_help = "Example:\n  nightdesk agent reach --tenant acme --agent helper\n  nightdesk agent reach --tenant acme --agent helper --open-to allow-list"
     )]
     Reach {
         #[command(flatten)]
         whose: Whose,
-        /// `owner-only`, `allow-list` or `any`. Without it, its reach is shown.
+        /// `owner-only`, `allow-list` or `any`. Without it, the reach is shown.
         #[arg(long, value_name = "PRINCIPAL", value_parser = reach::principal)]
         open_to: Option<nightdesk_types::Principal>,
     },
-    /// Take everything from an agent by which it can be reached or dial in.
+    /// Remove everything by which an agent can be reached or dial in.
     #[command(after_help = "Example:\n  nightdesk agent deprovision --tenant acme --agent helper")]
     Deprovision {
         #[command(flatten)]
@@ -285,52 +285,52 @@ pub(crate) enum Agent {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bot {
-    /// Enter a bot.
+    /// Create a bot.
     #[command(
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
     Create(NewBot),
-    /// Enter a bot after its platform was asked about it, and tell the platform where to.
+    /// Create a bot from its platform's data, and tell the platform where to deliver its updates.
     #[command(
         after_help = "Example:\n  nightdesk bot connect telegram --tenant acme --key-file bot.key"
     )]
     Connect(connect::Connect),
-    /// Give a bot another key. What is signed with the one it had is believed for a while.
+    /// Give a bot a new key. Signatures with the previous key stay valid for a while.
     #[command(
         name = "rotate-key",
         after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
     )]
     RotateKey(keys::Rotated),
-    /// List the bots on which agents of a tenant may be linked, its own and those that others share, and how well
-    /// its own hear.
+    /// List the bots on which agents of a tenant may be linked: its own, with their reception state, and those that
+    /// other tenants share.
     #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]
     List {
-        /// Whose agents, by name or id.
+        /// The agents' tenant, by name or id.
         #[arg(long)]
         tenant: String,
     },
-    /// Ask a bot's platform how it stands with it, and say what is wrong and what to do. Fails if anything is.
+    /// Query a bot's platform for the bot's state, and say what is wrong and how to fix it. Fails if anything is wrong.
     #[command(after_help = "Example:\n  nightdesk bot check --tenant acme --bot 0193…")]
     Check(bots::Which),
-    /// Remove a bot, with its key and with whatever people and agents have on it.
+    /// Remove a bot, with its key and all data of people and agents on it.
     #[command(after_help = "Example:\n  nightdesk bot remove --tenant acme --bot 0193… --yes")]
     Remove {
         #[command(flatten)]
         which: bots::Which,
-        /// Do it. It cannot be undone.
+        /// Confirm. It cannot be undone.
         #[arg(long)]
         yes: bool,
     },
-    /// Let agents of other tenants be linked on a bot, or take that back. Who is linked stays so.
+    /// Let agents of other tenants be linked on a bot, or forbid it again. Existing links stay.
     #[command(after_help = "Example:\n  nightdesk bot share --tenant acme --bot 0193…")]
     Share {
-        /// Who runs it, by name or id.
+        /// The tenant that runs the bot, by name or id.
         #[arg(long)]
         tenant: String,
-        /// Which one.
+        /// The bot's id.
         #[arg(long)]
         bot: String,
-        /// Take it back.
+        /// Forbid it again.
         #[arg(long)]
         stop: bool,
     },
@@ -338,22 +338,22 @@ pub(crate) enum Bot {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewBot {
-    /// Who runs it.
+    /// The tenant that runs the bot.
     #[arg(long)]
     pub(crate) tenant: String,
-    /// The platform's name, as agents are told it.
+    /// The platform's name, as agents see it.
     #[arg(long)]
     pub(crate) platform: String,
-    /// Which adapter speaks for it, if not the one of that name.
+    /// The adapter that serves the bot, if not the one of that name.
     #[arg(long)]
     pub(crate) adapter: Option<String>,
-    /// What the platform calls it.
+    /// The bot's handle on the platform.
     #[arg(long)]
     pub(crate) handle: String,
-    /// The file with the key to its account. A `webchat` bot without one gets a random key.
+    /// The file with the key to the bot's account. A `webchat` bot without a file gets a random key.
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// What its adapter wants to know besides, as JSON.
+    /// Further settings of the adapter, as JSON.
     #[arg(long, default_value = "{}", value_name = "JSON")]
     pub(crate) settings: String,
 }

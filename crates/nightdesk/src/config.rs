@@ -1,4 +1,4 @@
-//! Configuration: one TOML file, and `NIGHTDESK__SECTION__KEY` over it. Read once, here.
+//! Configuration: one TOML file, overridden by `NIGHTDESK__SECTION__KEY`. It is read once, here.
 
 mod issuers;
 mod ways;
@@ -31,73 +31,73 @@ pub(crate) use issuers::{Issuer, Issuing, trusted};
 pub(crate) use keys::read_again;
 pub(crate) use ways::WaySection;
 
-/// Everything an operator can set.
+/// All settings of the operator.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Where the desk listens.
+    /// The public address.
     #[serde(default)]
     pub(crate) listen: Listen,
-    /// Where the truth is kept.
+    /// The PostgreSQL database.
     pub(crate) database: Database,
-    /// Where nodes ring for each other. A desk of one node needs none.
+    /// The Redis between nodes. A desk of one node needs none.
     pub(crate) redis: Option<Redis>,
-    /// Where keys are kept.
+    /// The source of the vault's keys.
     pub(crate) vault: VaultSection,
-    /// Which node this is.
+    /// The identity of this node.
     #[serde(default)]
     pub(crate) node: Node,
-    /// How it logs.
+    /// The log settings.
     #[serde(default)]
     pub(crate) log: Log,
-    /// Where its numbers are read.
+    /// The metrics endpoint.
     #[serde(default)]
     pub(crate) metrics: Metrics,
-    /// Where its traces go.
+    /// The destination of traces.
     #[serde(default)]
     pub(crate) traces: Traces,
-    /// How agents are woken.
+    /// The wake settings.
     #[serde(default)]
     pub(crate) wake: Waking,
-    /// Who else says that jobs are due.
+    /// The secrets of external schedulers.
     #[serde(default)]
     pub(crate) schedule: Scheduling,
-    /// How often what may be done.
+    /// The rate limits.
     #[serde(default)]
     pub(crate) limits: Raised,
-    /// How what was done is kept.
+    /// The audit log settings.
     #[serde(default)]
     pub(crate) audit: Audit,
-    /// What tenants may name for us to call.
+    /// The rules for URLs that tenants set.
     #[serde(default)]
     pub(crate) outside: Rules,
-    /// Where files lie.
+    /// The store of uploaded files.
     #[serde(default)]
     pub(crate) media: MediaSection,
-    /// Where Discord is.
+    /// The addresses of Discord.
     #[serde(default)]
     pub(crate) discord: DiscordSection,
-    /// Where Telegram is.
+    /// The address of Telegram.
     #[serde(default)]
     pub(crate) telegram: TelegramSection,
-    /// How the desk signs its own tokens.
+    /// The signing of the desk's own tokens.
     #[serde(default)]
     pub(crate) issuer: Issuing,
-    /// Who is trusted to vouch for machines besides the desk itself.
+    /// The trusted issuers besides the desk itself.
     #[serde(default)]
     pub(crate) issuers: Vec<Issuer>,
-    /// By which ways letters go to agents that take none through their inboxes.
+    /// The delivery ways for letters to agents that take none through their inboxes.
     #[serde(default)]
     pub(crate) ways: Vec<WaySection>,
 }
 
-/// Where the desk listens. Since 0.1.
+/// The public address. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listen {
-    /// The address for webhooks and gateways. Put TLS in front of any that is not loopback.
+    /// The address for webhooks and gateways. Put TLS in front of an address that is not loopback.
     pub(crate) address: SocketAddr,
-    /// Where people and agents find it: `https://desk.example.org`. Without it, the address.
+    /// The URL at which people and agents reach the desk: `https://desk.example.org`. Without it, the address.
     pub(crate) public_url: Option<String>,
 }
 
@@ -107,54 +107,51 @@ impl Default for Listen {
     }
 }
 
-/// Where the truth is kept. Since 0.1.
+/// The PostgreSQL database. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Database {
-    /// Where PostgreSQL is, and as whom the desk logs in: `postgres://nightdesk_app@host/db`.
-    /// It holds no password.
+    /// The URL of PostgreSQL with the desk's role: `postgres://nightdesk_app@host/db`. It contains no password.
     pub(crate) url: String,
-    /// The file that holds the password.
+    /// The file with the password.
     pub(crate) password_file: Option<PathBuf>,
-    /// As whom `migrate` logs in: somebody who may create roles, at least the first time.
+    /// The URL with the role for `migrate`, which may create roles, at least the first time.
     pub(crate) migrate_url: Option<String>,
-    /// The file that holds that one's password.
+    /// The file with that role's password.
     pub(crate) migrate_password_file: Option<PathBuf>,
 }
 
-/// Where nodes ring for each other. Since 0.1.
+/// The Redis between nodes. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Redis {
-    /// Where Redis is: `redis://host:6379`, or `rediss://host:6379` over TLS. It holds no
-    /// password.
+    /// The URL of Redis: `redis://host:6379`, or `rediss://host:6379` over TLS. It contains no password.
     pub(crate) url: String,
-    /// The file that holds the password.
+    /// The file with the password.
     pub(crate) password_file: Option<PathBuf>,
 }
 
-/// Where keys are kept. Since 0.1.
+/// The source of the vault's keys. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VaultSection {
-    /// The file with the key that wraps every tenant's data key. Make it with
-    /// `nightdesk key new`, keep it out of the database and its backups, and do not lose it. It may
-    /// hold several keys, one a line: the first seals, all of them open.
+    /// The file with the key that wraps every tenant's data key. Create it with `nightdesk key new`, store it outside
+    /// the database and its backups, and do not lose it. It may contain several keys, one per line: the first seals,
+    /// all of them open.
     pub(crate) key_file: Option<PathBuf>,
-    /// Files with keys that only open what they sealed, until `nightdesk key rotate` has run.
+    /// Files with keys that only open values that they sealed, until `nightdesk key rotate` has run.
     #[serde(default)]
     pub(crate) old_key_files: Vec<PathBuf>,
-    /// In place of a file: a program that puts the keys out, with its arguments. It gets no shell,
-    /// and ten seconds.
+    /// In place of a file: a program that prints the keys, with its arguments. It gets no shell, and ten seconds.
     #[serde(default)]
     pub(crate) key_command: Vec<String>,
 }
 
-/// Which node this is. Since 0.1.
+/// The identity of this node. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Node {
-    /// Its name: the same over restarts, another on each node.
+    /// The node's name: constant over restarts, unique per node.
     pub(crate) name: String,
 }
 
@@ -164,13 +161,13 @@ impl Default for Node {
     }
 }
 
-/// How it logs. Since 0.1.
+/// The log settings. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Log {
     /// `pretty` for a person, `json` for a program.
     pub(crate) format: LogFormat,
-    /// What is logged: `info`, or finer for a part, as in `nightdesk_line=debug,info`.
+    /// The log filter: `info`, or finer for a part, as in `nightdesk_line=debug,info`.
     pub(crate) filter: String,
 }
 
@@ -187,34 +184,33 @@ impl Default for Log {
     }
 }
 
-/// Where its numbers are read. Since 0.1.
+/// The metrics endpoint. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Metrics {
-    /// The address of `/metrics`, for Prometheus. Keep it off the street. Without it, nowhere.
+    /// The address of `/metrics`, for Prometheus. Do not expose it publicly. Without it, there is no endpoint.
     pub(crate) address: Option<SocketAddr>,
 }
 
-/// Where its traces go. Since 0.1.
+/// The destination of traces. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Traces {
-    /// An OTLP collector's address for traces, as `http://127.0.0.1:4318/v1/traces`. Without
-    /// it, nowhere.
+    /// An OTLP collector's address for traces, as `http://127.0.0.1:4318/v1/traces`. Without it, no trace is sent.
     pub(crate) otlp_url: Option<String>,
 }
 
-/// Who else says that jobs are due. Since 0.1.
+/// The secrets of external schedulers. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scheduling {
-    /// The file with the secrets that other schedulers sign with, one a line: all of them are good, so that
-    /// one can be replaced. Without it, the desk's own scheduler is the only one.
+    /// The file with the secrets that external schedulers sign with, one per line: all of them are valid, so that one
+    /// can be replaced. Without it, the desk's own scheduler is the only one.
     pub(crate) relay_secrets_file: Option<PathBuf>,
 }
 
 impl Scheduling {
-    /// What other schedulers prove themselves by, to a desk that is found there.
+    /// Returns the verifier of external schedulers, for a desk at that public URL.
     pub(crate) fn relays(&self, public_url: &str) -> anyhow::Result<Relays> {
         let Some(file) = &self.relay_secrets_file else { return Ok(Relays::default()) };
         let read = std::fs::read_to_string(file).map(Zeroizing::new);
@@ -229,16 +225,15 @@ impl Scheduling {
     }
 }
 
-/// How agents are woken. Since 0.1.
+/// The wake settings. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Waking {
-    /// How often one agent is woken in an hour. More wait until the hour is over, and their owner is
-    /// told.
+    /// Maximum wakes of one agent per hour. Further wakes wait until the hour is over, and the agent's owner is
+    /// notified.
     pub(crate) per_hour: NonZeroU32,
-    /// A program of yours that wakes agents, with its arguments: it is run when an agent's URLs were
-    /// of no use, or it has none. It gets `{agent}` and `{tenant}`, no shell, and ten seconds.
-    /// Without it, only URLs are called.
+    /// A program of the operator that wakes agents, with its arguments: it runs if an agent's URLs failed or it has
+    /// none. It gets `{agent}` and `{tenant}`, no shell, and ten seconds. Without it, only URLs are called.
     pub(crate) command: Vec<String>,
 }
 
@@ -250,7 +245,7 @@ impl Default for Waking {
 }
 
 impl Waking {
-    /// The program, if there is one.
+    /// Returns the program, if there is one.
     pub(crate) fn by_command(&self) -> anyhow::Result<Option<ByCommand>> {
         if self.command.is_empty() {
             return Ok(None);
@@ -259,12 +254,12 @@ impl Waking {
     }
 }
 
-/// Where files lie that agents give the desk to send, for an hour. Since 0.2.
+/// The store of files that agents upload to send, for an hour. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MediaSection {
-    /// A folder that every node sees, or a bucket: `s3://files/desk`, `gs://…`, `az://…`. A bucket's keys
-    /// are taken from the environment, as its own tools do.
+    /// A folder that every node sees, or a bucket: `s3://files/desk`, `gs://…`, `az://…`. A bucket's keys are taken
+    /// from the environment, as its own tools do.
     pub(crate) place: String,
 }
 
@@ -274,16 +269,16 @@ impl Default for MediaSection {
     }
 }
 
-/// Where Discord is. Since 0.2.
+/// The addresses of Discord. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "in the file they stand alone")]
 pub(crate) struct DiscordSection {
-    /// What is asked of it.
+    /// The REST API.
     pub(crate) api_url: String,
-    /// What it tells.
+    /// The gateway.
     pub(crate) gateway_url: String,
-    /// What people attach there.
+    /// The CDN of attachments.
     pub(crate) cdn_url: String,
 }
 
@@ -296,7 +291,7 @@ impl Default for DiscordSection {
 }
 
 impl DiscordSection {
-    /// Its adapter, which begins no more sessions than the budget has.
+    /// Returns the adapter, which begins no more sessions than the budget allows.
     pub(crate) fn adapter(&self, budget: Arc<dyn Budget>) -> anyhow::Result<Discord> {
         let Self { api_url: api, gateway_url: gateway, cdn_url: cdn } = self;
         let at = Addresses { api, gateway, cdn };
@@ -307,11 +302,11 @@ impl DiscordSection {
     }
 }
 
-/// Where Telegram is. Since 0.2.
+/// The address of Telegram. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TelegramSection {
-    /// The Bot API: Telegram's own, or a server of yours.
+    /// The Bot API: Telegram's own, or a server of the operator.
     pub(crate) api_url: String,
 }
 
@@ -322,25 +317,25 @@ impl Default for TelegramSection {
 }
 
 impl TelegramSection {
-    /// Its adapter.
+    /// Returns the adapter.
     pub(crate) fn adapter(&self) -> anyhow::Result<Telegram> {
         let telegram = Telegram::open(&self.api_url, Arc::new(SystemClock::started()));
         telegram.with_context(|| format!("telegram.api_url is {}", self.api_url))
     }
 }
 
-/// How what was done is kept. Since 0.1.
+/// The audit log settings. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Audit {
-    /// The file to which the heads of the audit log are appended every hour, and with which
-    /// `nightdesk audit verify` compares. Keep it where who can write to the database cannot.
-    /// Without it, nowhere.
+    /// The file to which the heads of the audit log are appended every hour, and with which `nightdesk audit verify`
+    /// compares. Store it where an attacker with write access to the database cannot write. Without it, there are no
+    /// anchors.
     pub(crate) anchor_file: Option<PathBuf>,
 }
 
 impl Config {
-    /// A desk to try, on a server that trusts everybody who can reach it. It has no key file.
+    /// Returns the configuration of a trial desk, on a server that trusts every local client. It has no key file.
     pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
         let url = format!("postgres://nightdesk_app@127.0.0.1:{server_port}/{database}");
         Self {
@@ -371,7 +366,7 @@ impl Config {
         }
     }
 
-    /// Reads the file, and what the environment says over it.
+    /// Reads the file and the overrides from the environment.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let sources = config::Config::builder()
             .add_source(config::File::from(file).format(config::FileFormat::Toml))
@@ -415,7 +410,7 @@ impl Config {
         Ok(())
     }
 
-    /// Where people and agents find the desk, without a slash at its end.
+    /// Returns the URL at which people and agents reach the desk, without a trailing slash.
     pub(crate) fn public_url(&self) -> String {
         let Listen { address, public_url } = &self.listen;
         let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
@@ -428,7 +423,7 @@ impl Config {
     }
 }
 
-/// The password a file holds, without the newline at its end.
+/// Returns the password in a file, without the trailing newline.
 pub(crate) fn password(file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(file) = file else { return Ok(None) };
     let text = std::fs::read_to_string(file)

@@ -1,6 +1,6 @@
-//! Failures: that somebody showed what nobody signed is told in the audit log, in numbers.
+//! Records failed authentications in the audit log, as counts.
 //!
-//! One row a minute at most, whatever comes. It is the desk's own: who fails is nobody's.
+//! At most one row per minute is written, in the desk's own chain: a failed caller belongs to no tenant.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use nightdesk_types::{StoreError, TenantScope};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-/// Tells of failures until the node stops, and then of the last ones.
+/// Records failures until the node stops, and then the last ones.
 pub(crate) async fn tell(room: Arc<Room>, store: Arc<dyn Auditing>, stop: CancellationToken) {
     let round = || lately(&room, &*store);
     sweep::every(AUTH_FAILURES_TOLD_EVERY, "tell of failures", &stop, round).await;
-    // There is no next round that could say it failed.
+    // The node stops, so no later round could report the error.
     drop(round().await);
 }
 

@@ -1,4 +1,4 @@
-//! Whose tokens this desk believes, and how their keys are got.
+//! Builds the trusted issuers and fetches their keys.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, trusted};
 
-/// The desk's own issuer and those that the configuration names.
+/// Returns the desk's own issuer and the configured ones.
 pub(crate) fn issuers(
     config: &Config,
     (pg, vault): (&Arc<Pg>, Vault),
@@ -28,13 +28,13 @@ pub(crate) fn issuers(
     Ok(Issuers::own_alone(own(config, pg, vault)).trusting(others, &fetch, tasks))
 }
 
-/// The desk's own issuer.
+/// Returns the desk's own issuer.
 pub(crate) fn own(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuer {
     let issuer = Issuer::over(Arc::<Pg>::clone(pg), vault, config.public_url());
     issuer.signing_with(config.issuer.algorithm.into())
 }
 
-/// Through the one guarded client, or from a file.
+/// Fetches keys through the guarded client, or from a file.
 struct Fetch(Outside);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Lifecycle: what runs is owned, and stops in order.
+//! Owns the tasks of a node and stops them in order.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long a node may take to stop: a call to a platform that was begun is waited for. After
-/// that it is ended as if it had died.
+/// Maximum time for a stop: a call to a platform that was begun is completed. After that the process ends as in a
+/// crash.
 const STOP_WAIT: Duration = Duration::from_mins(1);
 
 const _: () = assert!(
@@ -18,7 +18,7 @@ const _: () = assert!(
     "a call that was begun by the last line is brought to its end"
 );
 
-/// Everything that runs, by the order in which it stops.
+/// All tasks, in the order in which they stop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lifecycle {
     /// Cancelled when the node stops.
@@ -27,20 +27,20 @@ pub(crate) struct Lifecycle {
     pub(crate) street: TaskTracker,
     /// Cancelled when the lines are gone.
     pub(crate) leave: CancellationToken,
-    /// What is done for other nodes as long as anything is owned here.
+    /// Work for other nodes, as long as this node owns anything.
     pub(crate) rooms: TaskTracker,
-    /// Work that nobody waits for: requests and sends that were begun. It comes to its end.
+    /// Detached work: requests and sends that were begun. It is completed.
     pub(crate) work: TaskTracker,
-    /// Cancelled when nothing is under way any more.
+    /// Cancelled when no work is in progress any more.
     pub(crate) hang_up: CancellationToken,
-    /// Whoever listens for bots: nobody else does before this node gives them back.
+    /// Listeners of bots: no other node listens before this node gives the bots back.
     pub(crate) ears: TaskTracker,
-    /// The inbox's writers. They stop when nobody can ask them any more.
+    /// The inbox's writers. They stop when no task can send to them any more.
     pub(crate) writers: TaskTracker,
 }
 
 impl Lifecycle {
-    /// Stops what runs, the street side first.
+    /// Stops the tasks, the public side first.
     pub(crate) async fn stop(&self) {
         self.drain.cancel();
         let stopped = async {
@@ -54,7 +54,7 @@ impl Lifecycle {
             self.hang_up.cancel();
             self.ears.close();
             self.ears.wait().await;
-            // What was heard last may have begun some.
+            // The last received events may have begun new work.
             self.work.wait().await;
         };
         if tokio::time::timeout(STOP_WAIT, stopped).await.is_err() {

@@ -1,7 +1,6 @@
 //! Nightdesk: the desk that stays awake while your agents sleep.
 //!
-//! `serve` runs a node; the other commands are an operator's. Begin with [`wiring`] for how
-//! the stops are put together.
+//! `serve` runs a node; the other commands are for operators. Begin with [`wiring`], which connects the stops.
 
 mod anchor;
 mod bell;
@@ -22,7 +21,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior,
 
 use crate::command::Arguments;
 
-// Ten thousand idle lines are ten thousand small allocations; this one keeps them small.
+// Ten thousand idle lines are ten thousand small allocations; this allocator stores them compactly.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -46,8 +45,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         .block_on(command::run(arguments))
 }
 
-/// Opened keys lie in memory: it goes into no core file, and nobody without the rights of the system's
-/// own administrator may look at it.
+/// Protects opened keys in memory: no core file is written, and only the system's administrator can read the memory.
 fn keep_memory_in() -> anyhow::Result<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).context("could not rule core files out")?;

@@ -1,4 +1,4 @@
-//! Telemetry: what a node says about itself: logs, traces, numbers.
+//! A node's logs, traces and metrics.
 
 mod logs;
 mod traces;
@@ -17,7 +17,7 @@ use crate::config::Config;
 
 pub(crate) use traces::Traces;
 
-/// Lets the process speak from now on. Traces are sent until the answer is closed.
+/// Starts logs and traces. Traces are sent until the returned value is closed.
 pub(crate) fn start(config: &Config) -> anyhow::Result<Option<Traces>> {
     let traces = Traces::to(&config.traces, &config.node.name)?;
     let trail = traces.as_ref().map(Traces::layer);
@@ -25,7 +25,7 @@ pub(crate) fn start(config: &Config) -> anyhow::Result<Option<Traces>> {
     Ok(traces)
 }
 
-/// Every number this node counts.
+/// Returns all metrics of this node.
 pub(crate) fn metrics(desk: &Desk, room: &Room, bell: Option<&BellMetrics>) -> Registry {
     let mut registry = Registry::with_prefix("nightdesk");
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();

@@ -1,16 +1,16 @@
-//! What people see: data goes to stdout, everything else to stderr.
+//! Command output: data goes to stdout, everything else to stderr.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// Says something to the person.
+/// Prints a text for the person.
 #[expect(clippy::print_stderr, reason = "the one place that speaks to people")]
 pub(crate) fn say(text: &str) {
     eprintln!("{text}");
 }
 
-/// Says what went wrong, and each cause of it on a line of its own.
+/// Prints an error, and each cause of it on a separate line.
 pub(crate) fn say_error(error: &anyhow::Error) {
     say(&format!("nightdesk: {error}"));
     for cause in error.chain().skip(1) {
@@ -18,37 +18,37 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     }
 }
 
-/// Puts text out.
+/// Prints a text to stdout.
 #[expect(clippy::print_stdout, reason = "the one place that puts data out")]
 pub(crate) fn put(text: &str) {
     println!("{text}");
 }
 
-/// What a command answers.
+/// The answer of a command.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// One thing: a `name: value` per line for a person.
+    /// One object: a `name: value` per line for a person.
     One(Value),
-    /// What was found about one thing, of which so much is wrong.
+    /// The result of a check of one object.
     Checked {
-        /// What was found.
+        /// The findings.
         data: Value,
-        /// How much of it is wrong.
+        /// The number of faults.
         wrong: usize,
     },
-    /// A list: a line each for a person.
+    /// A list: one line per row for a person.
     Many(Vec<Value>),
-    /// Something that is told in sentences.
+    /// A text in sentences.
     Told {
         /// The same for programs.
         data: Value,
-        /// What a person reads.
+        /// The text for a person.
         text: String,
     },
 }
 
 impl Answer {
-    /// How much is wrong with what was checked.
+    /// Returns the number of faults that a check found.
     pub(crate) const fn wrong(&self) -> usize {
         match self {
             Self::Checked { wrong, .. } => *wrong,
@@ -57,7 +57,7 @@ impl Answer {
     }
 }
 
-/// Puts an answer out, as JSON or for a person.
+/// Prints an answer, as JSON or for a person.
 pub(crate) fn put_answer(json: bool, answer: Answer) {
     match answer {
         Answer::One(data) | Answer::Told { data, .. } | Answer::Checked { data, .. } if json => {
@@ -74,7 +74,7 @@ pub(crate) fn put_answer(json: bool, answer: Answer) {
     }
 }
 
-/// A member on a line of its own; a list under its name, a line each.
+/// Prints a member on one line; a list is printed under its name, one line per row.
 fn put_member(name: &str, value: &Value) {
     match value.as_array() {
         Some(rows) if rows.iter().any(Value::is_object) => {
@@ -87,7 +87,7 @@ fn put_member(name: &str, value: &Value) {
     }
 }
 
-/// A row of a list: what it has, each by its name.
+/// Formats a row of a list: each non-null member with its name.
 fn line(row: &Value) -> String {
     let members = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let words: Vec<String> =
@@ -99,7 +99,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Reads a span of time a person wrote: `30s`, `15m`, `24h`.
+/// Parses a span of time: `30s`, `15m`, `24h`.
 pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let help = || format!("`{text}` is not a span of time; write it like 30s, 15m or 24h");
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(help)?;

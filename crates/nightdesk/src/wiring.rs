@@ -1,4 +1,4 @@
-//! Wiring: the stops, put together.
+//! Connects the stops to a node.
 
 pub(crate) mod ways;
 
@@ -49,14 +49,14 @@ use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
-/// Runs a node until it is told to stop.
+/// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let vault = config.vault().await?;
     let running = Running::start(config, vault.clone()).await?;
     tokio::select! {
         signalled = lifecycle::signalled() => signalled?,
         told = rekeyed(config, &vault) => told?,
-        // Others act for it already, and what it would write is refused: it is gone at once.
+        // Other nodes already act for this node, and its writes are refused, so it exits at once.
         () = running.lease.is_over() => bail!(
             "another node took node {0} for dead, or a second one of that name was started; \
              start it again, and give every node a node.name of its own",
@@ -67,7 +67,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the vault's keys again whenever it is told to. What cannot be read changes nothing.
+/// Reads the vault's keys again on each signal. If the read fails, the current keys stay.
 async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
     let mut hangups = lifecycle::hangups()?;
     while hangups.recv().await.is_some() {
@@ -87,7 +87,7 @@ fn tell_bad_keys(error: &anyhow::Error) {
     tracing::error!("vault keys stay as they are: {error:#}");
 }
 
-/// A node that takes messages.
+/// A running node.
 pub(crate) struct Running {
     pg: Arc<Pg>,
     desk: Arc<Desk>,
@@ -98,7 +98,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a node. When it answers, the node can be reached.
+    /// Starts a node. When the function returns, the node can be reached.
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         let locksmith = locksmith(&pg, vault.clone());
@@ -152,12 +152,12 @@ impl Running {
         Ok(Self { pg, desk, life, lease, keeper, ringing })
     }
 
-    /// Who is who there.
+    /// Returns the node's register.
     pub(crate) fn register(&self) -> &Register {
         &self.desk.register
     }
 
-    /// Brings what was begun to its end.
+    /// Completes the work in progress and stops.
     pub(crate) async fn stop(self) {
         self.desk.readiness.stop();
         self.life.stop().await;
@@ -182,8 +182,8 @@ impl Beginning {
     }
 }
 
-/// Repeats a step of the start while the database cannot be reached or is too busy, as it is when the machine starts both
-/// at once.
+/// Repeats a step of the start while the database cannot be reached or is too busy, as it is when the machine starts
+/// both at once.
 async fn while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
     step: impl Fn() -> F,
 ) -> anyhow::Result<T> {
@@ -204,7 +204,7 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
     stores.any(|store| store.retryable)
 }
 
-/// Opens the street side, and the numbers where they are asked for.
+/// Opens the public listener, and the metrics listener if it is configured.
 async fn open(
     config: &Config,
     street: Street,
@@ -224,7 +224,7 @@ async fn open(
     Ok(())
 }
 
-/// Opens the ambient token endpoints that the operator named.
+/// Opens the configured ambient token endpoints.
 async fn open_ambient(config: &Config, street: &Street, life: &Lifecycle) -> anyhow::Result<()> {
     for ambient in &config.issuer.ambient {
         let whose = Whose { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
@@ -274,7 +274,7 @@ fn room(
     }
 }
 
-/// What tells agents: calls, fires, and letters.
+/// The stops that call agents: wakes, fires, and letters.
 type Stops = (Arc<Wake>, Arc<Schedule>, Ways);
 
 fn desk(
@@ -327,7 +327,7 @@ async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
     Ok(Lease::begun(Node { name, epoch }, Box::new(clock), asked_at))
 }
 
-/// Keeps it, over a connection of its own.
+/// Renews the lease over a separate connection.
 fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
     let (url, password) = (config.database.url.clone(), database_password(config)?);
     let open = move || {
@@ -337,18 +337,18 @@ fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
     Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
 }
 
-/// The one client for URLs that others name.
+/// Returns the single client for URLs that tenants set.
 pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
     Ok(Outside::new(config.outside.clone())?)
 }
 
-/// Whoever calls agents that sleep.
+/// Returns the stop that calls sleeping agents.
 pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Wake> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
     Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }
 
-/// Whoever tells agents that their jobs are due.
+/// Returns the stop that fires due jobs.
 fn schedule(
     pg: &Arc<Pg>,
     outside: Outside,
@@ -364,24 +364,24 @@ fn schedule(
     Schedule::new(Arc::<Pg>::clone(pg), callbacks, clocks, lease.node().clone())
 }
 
-/// What our own pages keep is not kept for ever.
+/// Deletes old chats of web chat pages periodically.
 async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
     let round = || async { chats.forget().await.map(drop) };
     sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
 }
 
-/// What was lent ends soon, and what was replaced does too.
+/// Deletes expired capabilities and replaced secrets periodically.
 async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
     let round = || async { keys.forget_ended().await.map(drop) };
     sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
 }
 
-/// Who replaces keys.
+/// Returns the locksmith, which replaces keys.
 pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
     Locksmith::over(Arc::<Pg>::clone(pg), vault)
 }
 
-/// What the nodes sign their hints with. It stays the same when the vault's keys are replaced.
+/// Returns the secret that signs hints between nodes. It stays the same when the vault's keys are replaced.
 pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizing<[u8; 32]>> {
     let secret = locksmith.shared_secret("bus").await.context("could not share a secret")?;
     let mut bytes = Zeroizing::new([0; 32]);
@@ -389,7 +389,7 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
     Ok(bytes)
 }
 
-/// Writes down elsewhere how far the audit log goes, if it is said where.
+/// Starts the anchoring of the audit log, if an anchor file is configured.
 fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
     let Some(file) = config.audit.anchor_file.clone() else { return };
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
@@ -405,7 +405,7 @@ fn limits(config: &Config, ringing: &Ringing) -> Limits {
     }
 }
 
-/// Rates are shared by all nodes that live.
+/// Updates the number of live nodes, which share the rate limits.
 async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
     let round = || async {
         desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
@@ -414,13 +414,13 @@ async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
     sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
 }
 
-/// Our own pages.
+/// Returns the web chat platform.
 fn webchat(config: &Config, pg: &Arc<Pg>, ringing: &Ringing) -> Webchat {
     let clock = Arc::new(SystemClock::started());
     Webchat::new(Arc::<Pg>::clone(pg), ringing.bell(), clock, config.public_url())
 }
 
-/// The platforms this build can speak to.
+/// Opens the store of files.
 fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
     let place = &config.media.place;
     let objects = nightdesk_media::open(place).with_context(|| {
@@ -443,14 +443,14 @@ fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Re
     Ok(adapters)
 }
 
-/// Gets ready to reach the database.
+/// Prepares the database connections.
 pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
     Pg::connect(&config.database.url, database_password(config)?.as_deref())
         .context("database.url is not a PostgreSQL URL")
 }
 
-/// A node does not serve over a database that lacks something it needs. One that has more than
-/// it knows is fine: nodes of a newer release may be here already.
+/// Refuses to serve over a database that lacks something the node needs. Additional objects are accepted: nodes of a
+/// newer release may have migrated it.
 pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
     let lacking = pg
         .lacks()

@@ -1,15 +1,15 @@
-//! Address: which ones are public, and which have a purpose of their own.
+//! Classifies addresses as public or special-purpose.
 //!
-//! The tables are those of IANA's registries of special-purpose addresses, whole: also of what
-//! the registry calls reachable, nothing is somebody's server. In IPv6 only `2000::/3` is given out at
-//! all, so everything else is refused whether or not it has a name.
+//! The tables contain IANA's registries of special-purpose addresses completely: even ranges that the registry calls
+//! reachable contain no tenant's server. In IPv6 only `2000::/3` is allocated at all, so every other address is
+//! refused.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// A range of addresses that is not public, and what it is for.
+/// A range of addresses that is not public, and its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Special {
     range: IpNet,
@@ -22,7 +22,7 @@ impl fmt::Display for Special {
     }
 }
 
-/// The range an address belongs to if it is not public.
+/// Returns the range of an address that is not public.
 pub(crate) fn special(address: IpAddr) -> Option<Special> {
     match address {
         IpAddr::V4(v4) => special_v4(v4),
@@ -30,7 +30,7 @@ pub(crate) fn special(address: IpAddr) -> Option<Special> {
     }
 }
 
-/// The address itself, and those inside it: where a packet to it may really go.
+/// Returns the address itself and the addresses embedded in it: the possible destinations of a packet.
 pub(crate) fn reached(address: IpAddr) -> Vec<IpAddr> {
     let inside = match address {
         IpAddr::V6(v6) => embedded(v6),
@@ -39,7 +39,7 @@ pub(crate) fn reached(address: IpAddr) -> Vec<IpAddr> {
     std::iter::once(address).chain(inside.into_iter().map(IpAddr::V4)).collect()
 }
 
-/// The IPv4 addresses inside an IPv6 one.
+/// Returns the IPv4 addresses embedded in an IPv6 one.
 fn embedded(v6: Ipv6Addr) -> Vec<Ipv4Addr> {
     let bits = v6.to_bits();
     let at = |shift: u32| Ipv4Addr::from_bits(low_32(bits >> shift));
@@ -51,7 +51,7 @@ fn embedded(v6: Ipv6Addr) -> Vec<Ipv4Addr> {
         return vec![at(80)];
     }
     if is_in(LOCAL_NAT64) {
-        // By RFC 6052 the address stands around the eight bits 64 to 71; many put it at the end.
+        // By RFC 6052 the address surrounds the eight bits 64 to 71; many implementations put it at the end.
         let around = (low_32(bits >> 64) << 16) | (low_32(bits >> 40) & 0xffff);
         return vec![Ipv4Addr::from_bits(around), at(0)];
     }
@@ -72,7 +72,7 @@ fn special_v6(v6: Ipv6Addr) -> Option<Special> {
     Some(Special { range: IpNet::V6(range), purpose })
 }
 
-/// Whether its second half was made of an IPv4 address by ISATAP, under whatever first half.
+/// Returns true if its second half embeds an IPv4 address by ISATAP, for any first half.
 fn is_isatap(v6: Ipv6Addr) -> bool {
     let segments = v6.segments();
     segments[4] & !0x0200 == 0 && segments[5] == 0x5efe
@@ -88,7 +88,7 @@ const fn v4(octets: [u8; 4], length: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), length)
 }
 
-/// A range by the first four groups of its address; the others are zero.
+/// Returns a range by the first four groups of its address; the others are zero.
 const fn v6(groups: [u16; 4], length: u8) -> Ipv6Net {
     let [a, b, c, d] = groups;
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0), length)
@@ -117,7 +117,7 @@ const SPECIAL_V4: [(Ipv4Net, &str); 20] = [
     (v4([240, 0, 0, 0], 4), "reserved"),
 ];
 
-/// All that is given out to anybody.
+/// The only allocated IPv6 range.
 const GIVEN_OUT: Ipv6Net = v6([0x2000, 0, 0, 0], 3);
 const ALL_V6: Ipv6Net = v6([0, 0, 0, 0], 0);
 const COMPATIBLE: Ipv6Net = v6([0, 0, 0, 0], 96);
@@ -128,7 +128,7 @@ const LOCAL_NAT64: Ipv6Net = v6([0x64, 0xff9b, 1, 0], 48);
 const TEREDO: Ipv6Net = v6([0x2001, 0, 0, 0], 32);
 const SIX_TO_FOUR: Ipv6Net = v6([0x2002, 0, 0, 0], 16);
 
-/// The first that fits gives its name.
+/// The first match gives the purpose.
 const SPECIAL_V6: [(Ipv6Net, &str); 21] = [
     (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), "no address"),
     (Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128), "loopback"),

@@ -1,4 +1,4 @@
-//! Call: what is asked of somebody outside, and what came of it.
+//! A call to a tenant's URL, and its result.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,68 +10,68 @@ use secrecy::SecretString;
 use crate::refused::Refused;
 use crate::tenant_url::TenantUrl;
 
-/// One request to a URL that a tenant named.
+/// One request to a URL that a tenant set.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Where to.
+    /// The URL.
     pub url: &'a TenantUrl,
-    /// How.
+    /// The method.
     pub method: Method,
-    /// What it shows for itself, as `Authorization: Bearer`.
+    /// The credential, sent as `Authorization: Bearer`.
     pub bearer: Option<&'a SecretString>,
-    /// What proves its body, as `X-Signature`.
+    /// The signature of the body, sent as `X-Signature`.
     pub signature: Option<&'a str>,
-    /// What it says, as JSON.
+    /// The body, as JSON.
     pub body: Option<Bytes>,
 }
 
-/// The methods that are used.
+/// The supported methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Asks for something.
+    /// `GET`.
     Get,
-    /// Says something.
+    /// `POST`.
     Post,
 }
 
-/// What was answered.
+/// The response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The status; never one that points elsewhere (3xx).
+    /// The status; never a redirect (3xx).
     pub status: u16,
-    /// The whole body as it came: nothing of it was unpacked.
+    /// The whole body as received, not decompressed.
     pub body: Bytes,
-    /// After how long it wants to be called again, if it said so in seconds.
+    /// The value of `Retry-After`, if it is in seconds.
     pub retry_after: Option<Duration>,
-    /// How long it took, from looking up the name to the last byte.
+    /// The duration, from the name lookup to the last byte.
     pub took: Duration,
 }
 
-/// Why there is no answer.
+/// The reason that there is no response.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The URL or its address is not allowed. Somebody must mend it; the same call is refused again.
+    /// The URL or its address is not allowed. The tenant or the operator must fix it; the same call is refused again.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// This host, address or tenant is called often enough. Nothing was sent.
+    /// The rate limit of this host, address or tenant is reached. Nothing was sent.
     #[error("called often enough for now; try again in {} s", retry_after.as_secs_f32().ceil())]
     Busy {
-        /// When a next call may find room.
+        /// The time after which a next call may be accepted.
         retry_after: Duration,
     },
-    /// There is nobody there: no address for the name, no connection, or one that broke off.
+    /// The server is unreachable: no address for the name, no connection, or one that broke off.
     #[error("the host cannot be reached; see that its name and its server are up")]
     Unreachable(#[source] Box<dyn Error + Send + Sync>),
-    /// It took too long.
+    /// The call timed out.
     #[error("no answer within {} s; answer first, then do the work", OUTSIDE_CALL_WAIT.as_secs())]
     TimedOut,
-    /// It could not show that it is who the URL names.
+    /// The server's certificate does not match the URL or is not trusted.
     #[error("no trust in the host's certificate; it must be valid for the URL's host")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
-    /// The answer is longer than is read.
+    /// The response exceeds the maximum size.
     #[error("the answer is longer than {0} bytes; answer with less")]
     TooLong(usize),
-    /// It points elsewhere, and nobody goes there.
+    /// The response is a redirect, which is not followed.
     #[error("the host redirects (status {0}); name the URL it redirects to instead")]
     Redirected(u16),
 }

@@ -1,4 +1,4 @@
-//! Client: the way of a call on one page, from its URL to its reply.
+//! The client: a call on one page, from its URL to its reply.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::rules::Rules;
 use crate::tenant_url::TenantUrl;
 use crate::tls;
 
-/// Calls URLs that tenants named. Clones share everything.
+/// Calls URLs that tenants set. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct Outside(Arc<Inner>);
 
@@ -32,16 +32,16 @@ struct Inner {
     connector: Connector,
 }
 
-/// Why no client can be made of the operator's rules.
+/// The reason that the operator's rules are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
-    /// A host in the rules would never be met in a URL.
+    /// A host in the rules has a spelling that no parsed URL has.
     #[error("outside: no URL has the host {0:?}; write it in lower case, without port or path")]
     Host(String),
     /// The file with the operator's roots cannot be used.
     #[error("outside.root_certificate_file: could not read certificates (PEM) from {}", .0.display())]
     Roots(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Nobody says which name server to ask.
+    /// No name server is configured.
     #[error("could not read /etc/resolv.conf; mend it, or set outside.nameserver")]
     NameServers(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -64,20 +64,20 @@ impl Outside {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// What the operator allows.
+    /// Returns the operator's rules.
     pub fn rules(&self) -> &Rules {
         &self.0.rules
     }
 
-    /// Makes one call for a tenant, if it may be made now.
+    /// Makes one call for a tenant, if the limits allow it now.
     ///
-    /// It is made at most once: whoever wants another try calls again. Dropping the future ends it.
+    /// It is made at most once: a caller that wants a retry calls again. Dropping the future ends it.
     pub async fn call(&self, tenant: TenantId, request: Call<'_>) -> Result<Reply, CallError> {
         self.read(tenant, &request, OUTSIDE_BODY_BYTES_MAX).await
     }
 
-    /// Gets the keys of an issuer that the operator trusts. They may be longer than what a tenant's
-    /// URL answers; in all else the call is like any other, as if one more tenant made it.
+    /// Gets the keys of an issuer that the operator trusts. They may be longer than a tenant's response; otherwise the
+    /// call has the same limits, under a tenant of its own.
     pub async fn keys(&self, url: &TenantUrl) -> Result<Reply, CallError> {
         const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
         let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
@@ -116,7 +116,7 @@ impl Outside {
     }
 }
 
-/// Prints nothing of what is inside.
+/// Its `Debug` prints none of its content.
 struct Connector(TlsConnector);
 
 impl std::fmt::Debug for Connector {

@@ -1,4 +1,4 @@
-//! Dial: from a URL to a connection with the very address that was looked at.
+//! Connects to exactly the address that was checked.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -13,7 +13,7 @@ use crate::refused::Refused;
 use crate::rules::Rules;
 use crate::tenant_url::{Host, TenantUrl};
 
-/// What dialling needs to know.
+/// The state that dialling needs.
 #[derive(Debug)]
 pub(crate) struct Dialler<'a> {
     pub(crate) rules: &'a Rules,
@@ -22,7 +22,7 @@ pub(crate) struct Dialler<'a> {
 }
 
 impl Dialler<'_> {
-    /// Every address the host stands for, all of which may be called.
+    /// Returns all addresses of the host, after each was checked.
     pub(crate) async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, CallError> {
         let addresses = match host {
             Host::Literal(address) => vec![*address],
@@ -32,7 +32,7 @@ impl Dialler<'_> {
         Ok(addresses)
     }
 
-    /// Connects to one of these: the first that answers, of the first few.
+    /// Connects to one of these addresses: the first that answers, of the first few.
     pub(crate) async fn connect(
         &self,
         url: &TenantUrl,
@@ -68,7 +68,7 @@ impl Dialler<'_> {
         Ok(Ok(stream))
     }
 
-    /// Looks at who is really at the other end, before anything is said.
+    /// Checks the real peer address before anything is sent.
     fn check_peer(
         &self,
         host: &Host,
@@ -80,15 +80,15 @@ impl Dialler<'_> {
         if peer == dialled { Ok(()) } else { Err(unreachable("the connection leads elsewhere")) }
     }
 
-    /// Refuses this machine's own addresses, unless the operator named them.
+    /// Refuses this machine's own addresses, unless the operator's rules name them.
     fn check_not_ours(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
         let allowed = self.rules.names(host, address) || !host.is_guarded();
         if !allowed && is_ours(address) { Err(Refused::Ourselves) } else { Ok(()) }
     }
 }
 
-/// Whether an address is one of this machine's: then it is also the one that the system would
-/// call it from. Nothing is sent to find out.
+/// Returns true if an address belongs to this machine: then it is also the source address that the system would use for
+/// it. Nothing is sent.
 fn is_ours(address: IpAddr) -> bool {
     let any = match address {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -99,7 +99,7 @@ fn is_ours(address: IpAddr) -> bool {
         socket.connect((address, 443))?;
         socket.local_addr()
     };
-    // Without a way there, there is nothing to be called either.
+    // Without a route there is no server to call either.
     called_from().is_ok_and(|local: SocketAddr| local.ip() == address)
 }
 

@@ -1,4 +1,4 @@
-//! Exchange: one request and its answer over a connection that stands.
+//! One request and its response over an open connection.
 
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-signature");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// What is read of an answer.
+/// The parts of a response that are read.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
 }
 
-/// Says what the call says and reads the answer, its body as it came, up to so many bytes.
+/// Sends the call and reads the response with its raw body, up to the maximum size.
 pub(crate) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     call: &Call<'_>,
@@ -46,7 +46,7 @@ pub(crate) async fn exchange(
     let mut ask = std::pin::pin!(ask(sender, request, bytes_max));
     tokio::select! {
         answer = &mut ask => answer,
-        // However the connection ended, what was read of it is still to be judged.
+        // The connection may end in any way; the received bytes are still evaluated.
         _ = &mut connection => ask.await,
     }
 }
@@ -65,10 +65,10 @@ async fn ask(
     Ok(Answer { status, retry_after, body: read(answer.into_body(), bytes_max).await? })
 }
 
-/// The form in seconds alone: a date would be judged by two clocks.
+/// Reads only the form in seconds: a date would depend on two clocks.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    // A number with a sign is none of HTTP's.
+    // HTTP does not allow a sign.
     let plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| seconds.parse().ok().map(Duration::from_secs))?
 }

@@ -1,16 +1,16 @@
-//! Outside: the one guarded way to addresses that tenants name.
+//! The single guarded client for addresses that tenants set.
 //!
-//! Whoever gives us a URL chooses where we connect to. So wake calls, callbacks and whatever else
-//! goes to such a URL go through [`Outside::call`], and nothing else in the desk dials for a tenant.
+//! A tenant's URL decides where the desk connects to. So wake calls, callbacks and all other calls to such a URL go
+//! through [`Outside::call`], and no other part of the desk dials for a tenant.
 //!
 //! # Promise
 //!
-//! No connection is made to an address that is not public, unless the operator's [`Rules`] name it:
-//! however it is spelled, whatever the name service answers, and wherever a reply points. A call ends
-//! within five seconds, reads at most 4 KiB, and is one of few: by host, by address and by tenant.
+//! No connection is made to an address that is not public, unless the operator's [`Rules`] name it: in any spelling,
+//! for any DNS answer, and for any redirect. A call ends within five seconds, reads at most 4 KiB, and is limited by
+//! host, by address and by tenant.
 //!
-//! Begin with `client.rs`, which is the way of a call on one page. What may be called is
-//! decided in `address.rs` (what is public) and `rules.rs` (what the operator allows besides).
+//! Begin with `client.rs`, which is a call on one page. `address.rs` decides which addresses are public and `rules.rs`
+//! which others the operator allows.
 
 mod call;
 mod client;

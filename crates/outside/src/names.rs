@@ -1,4 +1,4 @@
-//! Names: which addresses a name stands for.
+//! Resolves names to addresses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,12 +11,12 @@ use nightdesk_types::limits::{
     OUTSIDE_LOOK_UP_WAIT, OUTSIDE_NAME_KEPT_FOR, OUTSIDE_NAMES_KEPT_MAX,
 };
 
-/// Asks name servers.
+/// Queries name servers.
 #[derive(Debug)]
 pub(crate) struct Names(TokioResolver);
 
 impl Names {
-    /// With this name server, or with those of the machine.
+    /// Uses this name server, or those of the machine.
     pub(crate) fn new(nameserver: Option<SocketAddr>) -> Result<Self, NetError> {
         match nameserver {
             Some(address) => Self::with(asking(address, Vec::new())),
@@ -34,9 +34,9 @@ impl Names {
         builder.build().map(Self)
     }
 
-    /// Every address of a name, both kinds. At least one.
+    /// Returns all addresses of a name, of both families. At least one.
     pub(crate) async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, NetError> {
-        // With a dot at its end: a name is what it says, and not one of the machine's own domain.
+        // The trailing dot makes the name absolute, so the machine's search domains do not apply.
         let found = self.0.lookup_ip(format!("{name}.")).await?;
         let addresses: Vec<IpAddr> = found.iter().collect();
         if addresses.is_empty() {
@@ -46,7 +46,7 @@ impl Names {
     }
 }
 
-/// Asks this name server; names without a dot at their end may be of these domains.
+/// Queries this name server; names without a trailing dot may be in these domains.
 fn asking(address: SocketAddr, domains: Vec<Name>) -> ResolverConfig {
     let mut server = NameServerConfig::udp_and_tcp(address.ip());
     for connection in &mut server.connections {
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Says of every name that it is not there, and notes which were asked for.
+    /// Answers that no name exists, and records the queried names.
     async fn deny(socket: UdpSocket, asked: &mut Vec<String>) {
         let mut datagram = [0; 512];
         while let Ok((length, from)) = socket.recv_from(&mut datagram).await {

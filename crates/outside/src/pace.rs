@@ -1,6 +1,6 @@
-//! Pace: how often a host, an address and a tenant's URLs are called, and how many at a time.
+//! Limits the rate and the concurrency of calls per host, address and tenant.
 //!
-//! Without it a tenant could turn the desk against anybody whose name it knows.
+//! Without it a tenant could use the desk to attack any server whose name it knows.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ const HOST: Rate = Rate::per(SECOND, OUTSIDE_HOST_PER_SECOND);
 const ADDRESS: Rate = Rate::per(SECOND, OUTSIDE_ADDRESS_PER_SECOND);
 const TENANT: Rate = Rate::per(SECOND, OUTSIDE_TENANT_PER_SECOND);
 
-/// Every rate of this node.
+/// All rates of this node.
 #[derive(Debug)]
 pub(crate) struct Pace {
     hosts: Paces<String>,
@@ -51,7 +51,7 @@ impl Pace {
         Moment::after_start(self.began.elapsed())
     }
 
-    /// Takes a place for one call, or says how long to wait. The place is free again when dropped.
+    /// Takes a place for one call, or returns the time to wait. Dropping the place frees it.
     pub(crate) fn enter(&self, tenant: TenantId, host: &str) -> Result<Place, Duration> {
         if let Some(raised) = self.raised.get(host) {
             let place = self.places.take((tenant, Some(host.to_owned())), raised.at_once.get());
@@ -61,13 +61,13 @@ impl Pace {
         }
         let place = self.places.take((tenant, None), OUTSIDE_TENANT_AT_ONCE_MAX);
         let place = place.ok_or(OUTSIDE_NO_ROOM_WAIT)?;
-        // The host first: agents that wait for a busy one use up nothing of their tenant's.
+        // The host is checked first: calls that wait for a busy host use up nothing of their tenant's rate.
         self.hosts.take(host.to_owned(), HOST, self.now())?;
         self.tenants.take(tenant, TENANT, self.now())?;
         Ok(place)
     }
 
-    /// Counts a dial, or says how long to wait.
+    /// Counts a dial, or returns the time to wait.
     pub(crate) fn dial(&self, host: &str, address: IpAddr) -> Result<(), Duration> {
         if self.raised.contains_key(host) {
             return Ok(());

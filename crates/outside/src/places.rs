@@ -1,4 +1,4 @@
-//! Places: how many calls are under way, of a tenant and in all.
+//! Counts the calls in progress, per tenant and in total.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nightdesk_types::TenantId;
 use nightdesk_types::limits::OUTSIDE_AT_ONCE_MAX;
 
-/// Whose calls are counted together: a tenant's, but for hosts that the operator gave a rate.
+/// The group of calls that is counted together: a tenant's, except for hosts with a rate of the operator.
 pub(crate) type Whose = (TenantId, Option<String>);
 
-/// Calls under way. Who has none is not kept.
+/// Calls in progress. Groups without a call have no entry.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     taken: Mutex<HashMap<Whose, u32>>,
 }
 
-/// The right to have one call under way; given back when dropped.
+/// The permit for one call in progress; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    /// Takes a place, if fewer than `max` of these and not too many in all are taken.
+    /// Takes a place, if fewer than `max` of this group and not too many in total are taken.
     pub(crate) fn take(self: &Arc<Self>, whose: Whose, max: u32) -> Option<Place> {
         let mut taken = self.lock();
         let all: u32 = taken.values().sum();
@@ -36,7 +36,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Whose, u32>> {
-        // Nothing can panic between taking and giving back.
+        // No code can panic between take and release.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,24 +1,24 @@
-//! Refused: a URL or an address that is not called, and what to mend.
+//! The reasons that a URL or an address is not called.
 
 use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
 
 use crate::address::Special;
 
-/// Why a URL is not called. Its words are for whoever named the URL.
+/// The reason that a URL is not called. Its text is for the tenant that set the URL.
 ///
-/// It holds no address: what a name stands for inside our network is not for tenants to learn.
+/// It contains no address: tenants must not learn the addresses of names in the operator's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It cannot be read as a URL, or only by guessing.
+    /// It cannot be parsed as a URL, or only by guessing.
     #[error("this is not a URL; write it like https://host.example/path")]
     Unreadable,
-    /// It is longer than we keep.
+    /// It is longer than the maximum.
     #[error("the URL is longer than {OUTSIDE_URL_BYTES_MAX} bytes; shorten it")]
     TooLong,
     /// It is not https.
     #[error("only https is called; write https:// before the host")]
     NotHttps,
-    /// It has a name or a password in it.
+    /// It contains a user name or a password.
     #[error("take the name and password out of the URL, and give the secret separately")]
     UserInfo,
     /// It has a port that is not allowed.
@@ -27,10 +27,10 @@ pub enum Refused {
     /// Its host is not a full name.
     #[error("write the host as a full name, with a dot inside and none at its end")]
     NotAFullName,
-    /// Its host is, or stands for, an address that is not public.
+    /// Its host is, or resolves to, an address that is not public.
     #[error("the host is at an address of {0}; use a public one, or ask the operator to allow it")]
     NotPublic(Special),
-    /// Its host is, or stands for, an address of ours.
+    /// Its host is, or resolves to, an address of this machine.
     #[error("the host is at an address of this desk itself; use that of the agent")]
     Ourselves,
     /// Its bearer token does not fit into a header.

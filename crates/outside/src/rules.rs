@@ -1,4 +1,4 @@
-//! Rules: what the operator's configuration, and nothing else, allows besides public https.
+//! The operator's rules: the only way to allow more than public https.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -14,46 +14,46 @@ use crate::client::SetUpError;
 use crate::refused::Refused;
 use crate::tenant_url::Host;
 
-/// What tenants may name besides public https on port 443. Since 0.1.
+/// URLs that tenants may set besides public https on port 443. Since 0.1.
 ///
-/// Whatever is allowed here is allowed to every tenant.
+/// A permission applies to every tenant.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// Hosts that may be at any address, by their exact names: `["agents.lan", "192.168.1.20"]`.
-    /// Whoever answers for such a name in your name service decides where the desk connects to.
+    /// Hosts that may be at any address, by their exact names: `["agents.lan", "192.168.1.20"]`. The name service that
+    /// answers for such a name decides where the desk connects to.
     pub hosts: Vec<String>,
     /// Addresses that may be called though they are not public: `["192.168.1.0/24"]`.
     pub ranges: Vec<IpNet>,
-    /// Whether `http://` may be called too. Bearer tokens then travel in the clear.
+    /// True if `http://` may be called too. Bearer tokens are then sent unencrypted.
     pub http: bool,
-    /// Ports besides 443, and 80 if http may be called: `[8443]`.
+    /// Ports besides 443, and besides 80 if http is allowed: `[8443]`.
     pub ports: Vec<u16>,
-    /// Addresses of your own that are never called, also if one of `ranges` has them: a public
-    /// address that leads back to this network, say. Those of this machine are known without.
+    /// Own addresses that are never called, even if one of `ranges` contains them, such as a public address that leads
+    /// back to this network. This machine's addresses are known without it.
     pub own: Vec<IpAddr>,
     /// Higher rates, by host: `[outside.rates."agents.example"]`.
     pub rates: BTreeMap<String, HostRate>,
     /// A file with certificates (PEM) that are trusted besides the usual roots.
     pub root_certificate_file: Option<PathBuf>,
-    /// The name server to ask. Without it, those of the machine.
+    /// The name server. Without it, those of the machine.
     pub nameserver: Option<SocketAddr>,
 }
 
-/// How often one host may be called. It stands in place of every other rate for that host, so that
-/// thousands of agents can live behind it. Since 0.1.
+/// The rate of one host. It replaces every other rate for that host, so that thousands of agents can share it. Since
+/// 0.1.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostRate {
-    /// Calls in a second, of all tenants together.
+    /// Calls per second, of all tenants together.
     pub per_second: NonZeroU32,
-    /// Calls of one tenant to it at a time.
+    /// Concurrent calls of one tenant to it.
     #[serde(default = "HostRate::usual_at_once")]
     pub at_once: NonZeroU32,
 }
 
 impl Rules {
-    /// Finds hosts that are not written as they stand in a URL, and so would never be met.
+    /// Finds hosts that are not in the spelling of a parsed URL, and so would never match.
     pub(crate) fn check_names(&self) -> Result<(), SetUpError> {
         let mut hosts = self.hosts.iter().chain(self.rates.keys());
         let strange =
@@ -66,7 +66,7 @@ impl Rules {
         if usual || self.ports.contains(&port) { Ok(()) } else { Err(Refused::Port(port)) }
     }
 
-    /// Looks at all of a host that can be judged without a look-up.
+    /// Checks everything about a host that needs no lookup.
     pub(crate) fn check_host(&self, host: &Host) -> Result<(), Refused> {
         match host {
             Host::Literal(address) => self.check_address(host, *address),
@@ -78,13 +78,13 @@ impl Rules {
         }
     }
 
-    /// Looks at all addresses to which the host led. One that may not be called spoils them all:
-    /// whoever answers for the name chose to give it.
+    /// Checks all addresses of the host. One forbidden address rejects them all, because the name's owner chose to
+    /// return it.
     pub(crate) fn check_addresses(&self, host: &Host, all: &[IpAddr]) -> Result<(), Refused> {
         all.iter().try_for_each(|address| self.check_address(host, *address))
     }
 
-    /// Looks at one address to which the host led, or which it is.
+    /// Checks one address of the host, or the host if it is an address.
     pub(crate) fn check_address(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
         if !host.is_guarded() {
             return Ok(());
@@ -99,7 +99,7 @@ impl Rules {
         reached.into_iter().try_for_each(|address| self.check_public(address))
     }
 
-    /// Whether the operator named this host, or the range its address is in.
+    /// Returns true if the rules name this host, or the range of its address.
     pub(crate) fn names(&self, host: &Host, address: IpAddr) -> bool {
         self.vouches_for(host) || self.has_range(address)
     }

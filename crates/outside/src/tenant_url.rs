@@ -1,4 +1,4 @@
-//! Tenant URL: what a tenant named, read once and for all in one way.
+//! A tenant's URL, parsed once and in one way.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,9 +11,9 @@ use url::{Position, Url};
 use crate::refused::Refused;
 use crate::rules::Rules;
 
-/// A URL that may be called, as far as its text can tell.
+/// A URL that may be called, as far as its text shows.
 ///
-/// Neither `Display` nor `Debug` shows its query: people put secrets there.
+/// Neither `Display` nor `Debug` shows its query, because people put secrets there.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TenantUrl {
     url: Url,
@@ -21,24 +21,24 @@ pub struct TenantUrl {
     target: PathAndQuery,
 }
 
-/// Who is called.
+/// The host of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// An address, however it was spelled.
+    /// An address, from any spelling.
     Literal(IpAddr),
     /// A name, in lower case and ASCII.
     Name(String),
 }
 
 impl TenantUrl {
-    /// Reads what a tenant named, and refuses what would be refused when called.
+    /// Parses a tenant's URL, and refuses one that would be refused when called.
     ///
-    /// Where a name leads to is looked at with each call; nothing is looked up here.
+    /// The addresses of a name are checked with each call; no lookup is made here.
     pub fn parse(text: &str, rules: &Rules) -> Result<Self, Refused> {
         if text.len() > OUTSIDE_URL_BYTES_MAX {
             return Err(Refused::TooLong);
         }
-        // A reader would guess what these stand for, and two readers might guess differently.
+        // The meaning of these characters is ambiguous, and two parsers might differ.
         if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err(Refused::Unreadable);
         }
@@ -53,12 +53,12 @@ impl TenantUrl {
         Ok(url)
     }
 
-    /// The whole URL, with its query, in the one form it is kept and called in.
+    /// Returns the whole URL with its query, in the form that is stored and called.
     pub fn as_str(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Looks at all that can be judged without a look-up.
+    /// Checks everything that needs no lookup.
     pub(crate) fn check(&self, rules: &Rules) -> Result<(), Refused> {
         if !self.is_https() && !rules.http {
             return Err(Refused::NotHttps);
@@ -82,7 +82,7 @@ impl TenantUrl {
         &self.host
     }
 
-    /// Host and port as they stand in the URL, for the request's `Host`.
+    /// Returns host and port as written in the URL, for the request's `Host`.
     pub(crate) fn authority(&self) -> &str {
         &self.url[Position::BeforeHost..Position::AfterPort]
     }
@@ -105,13 +105,13 @@ impl fmt::Debug for TenantUrl {
 }
 
 impl Host {
-    /// Reads a host as rules name it.
+    /// Parses a host as rules name it.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let literal = text.parse().ok().map(Self::Literal);
         literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
     }
 
-    /// Whether its addresses are looked at: always, but for a planted bug.
+    /// Returns true if its addresses are checked: always, except with a planted bug.
     pub(crate) fn is_guarded(&self) -> bool {
         !(matches!(self, Self::Literal(_)) && is_planted(Bug::ResolverOnly))
     }
@@ -131,7 +131,7 @@ impl From<url::Host> for Host {
     }
 }
 
-/// The host as rules name it: an IPv6 address without brackets.
+/// Formats the host as rules name it: an IPv6 address without brackets.
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -143,7 +143,7 @@ impl fmt::Display for Host {
 
 fn read(text: &str) -> Option<Url> {
     let mut url = Url::parse(text).ok()?;
-    // It is never sent.
+    // A fragment is never sent.
     url.set_fragment(None);
     Some(url)
 }

@@ -1,4 +1,4 @@
-//! TLS: whom a call trusts.
+//! TLS: the trusted roots of a call.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::dial::unreachable;
 use crate::refused::Refused;
 use crate::tenant_url::Host;
 
-/// The roots that browsers trust, and those of the operator's file.
+/// Returns the roots that browsers trust, and those of the operator's file.
 pub(crate) fn roots(file: Option<&Path>) -> Result<RootCertStore, pem::Error> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let Some(file) = file else {
@@ -29,7 +29,7 @@ pub(crate) fn roots(file: Option<&Path>) -> Result<RootCertStore, pem::Error> {
     if added == 0 { Err(pem::Error::NoItemsFound) } else { Ok(roots) }
 }
 
-/// With one crypto library, whatever else the program is built with.
+/// Returns a connector with a fixed crypto library, independent of the rest of the program.
 #[expect(clippy::expect_used, reason = "the provider and the versions are chosen here")]
 pub(crate) fn connector(roots: RootCertStore) -> TlsConnector {
     let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -38,12 +38,12 @@ pub(crate) fn connector(roots: RootCertStore) -> TlsConnector {
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    // Calls of two tenants to one host have nothing to do with each other.
+    // Calls of two tenants to one host must not share a session.
     config.resumption = Resumption::disabled();
     TlsConnector::from(Arc::new(config))
 }
 
-/// Shakes hands with whom the URL names, whatever address it is at.
+/// Performs the handshake with the host in the URL, at any address.
 pub(crate) async fn shake_hands(
     connector: &TlsConnector,
     host: &Host,

@@ -1,4 +1,4 @@
-//! Calls over real sockets: a name server, hosts with certificates, and what they may do to us.
+//! Calls over real sockets: a name server, hosts with certificates, and hostile behaviour.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "calls/name_server.rs"]

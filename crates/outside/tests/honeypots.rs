@@ -1,4 +1,4 @@
-//! A world in which every address answers: whoever is called there by mistake is seen.
+//! A network in which every address answers, so that a forbidden call is detected.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "calls/name_server.rs"]
@@ -18,25 +18,25 @@ use uuid::Uuid;
 use crate::name_server::{Answer, NameServer};
 use crate::world::World;
 
-/// A public address. Here it is ours, as any other.
+/// A public address. In this network it belongs to the test, as any other.
 const PUBLIC: &str = "93.184.216.34";
 
 const NOBODY: [IpAddr; 0] = [];
 
-/// Each call is somebody else's, so that no rate stands before the guard.
+/// Makes a call under its own tenant, so that no rate limit applies before the guard.
 async fn call(outside: &Outside, url: &TenantUrl, number: usize) -> Result<Reply, CallError> {
     let tenant = TenantId::from_uuid(Uuid::from_u128(number as u128));
     let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
     outside.call(tenant, call).await
 }
 
-/// Rules under which every URL can be read, so that the call itself has to refuse.
+/// Returns rules under which every URL can be parsed, so that the call itself has to refuse.
 fn anything() -> Rules {
     let everywhere = ["0.0.0.0/0", "::/0"].map(|range| range.parse().expect("a range"));
     Rules { ranges: everywhere.into(), http: true, ports: world::PORTS.into(), ..Rules::default() }
 }
 
-/// All that is not about addresses is allowed.
+/// Returns rules that allow everything except addresses.
 fn lax(names: &NameServer) -> Rules {
     let ports = world::PORTS.into();
     Rules { http: true, ports, nameserver: Some(names.address), ..Rules::default() }
@@ -80,7 +80,7 @@ fn no_name_reaches_a_honeypot() {
     });
 }
 
-/// Without this, a world that never answers would prove everything.
+/// Guards against a network that never answers, which would pass every other test.
 #[test]
 fn a_public_address_is_reached_and_pinned() {
     world::enter("a_public_address_is_reached_and_pinned", async |world: World| {
@@ -94,7 +94,7 @@ fn a_public_address_is_reached_and_pinned() {
         let outside = Outside::new(rules).expect("good rules");
         let parse = |text: &str| TenantUrl::parse(text, outside.rules()).expect("may be called");
 
-        // Honeypots hang up at once, so none of these gets an answer.
+        // Honeypots hang up at once, so none of these calls gets a response.
         let by_address = call(&outside, &parse("https://93.184.216.34/"), 1).await;
         assert!(matches!(by_address, Err(CallError::Unreachable(_))), "{by_address:?}");
         let by_name = call(&outside, &parse("https://flips.example/"), 2).await;
@@ -138,12 +138,11 @@ fn an_address_of_this_machine_is_refused_though_it_is_public() {
     );
 }
 
-/// The spellings with which a well-known client was seen to get past its resolver.
+/// The spellings with which a well-known client bypassed its resolver guard.
 const SEEN: [&str; 6] =
     ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "0177.0.0.1", "127.1"];
 
-/// With the mistake planted that a resolver is all of the guard, honeypots are visited: so they
-/// can be.
+/// With the planted bug that only the resolver is guarded, honeypots are visited. This proves that they can be.
 #[test]
 fn addresses_that_skip_the_guard_are_seen() {
     world::enter("addresses_that_skip_the_guard_are_seen", async |world: World| {

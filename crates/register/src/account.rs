@@ -1,57 +1,57 @@
-//! Accounts of ours on platforms, as the store keeps them.
+//! Bots as the store has them: the desk's accounts on platforms.
 
 use nightdesk_types::{BotId, DataKeyId, TenantId};
 use nightdesk_vault::WrappedKey;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A bot to be entered.
+/// A new bot to create.
 #[derive(Clone, Debug)]
 pub struct NewBot {
-    /// The id it gets: its key is sealed for it before the row exists.
+    /// The bot's id. It is chosen before the row exists, because the key is sealed for it.
     pub id: Uuid,
-    /// The platform's name, as clients are told it.
+    /// The platform's name, as clients see it.
     pub platform: String,
-    /// Which of our adapters speaks for it.
+    /// The adapter that serves the bot.
     pub adapter: String,
-    /// What the platform calls it.
+    /// The bot's handle on the platform.
     pub handle: String,
-    /// The unguessable part of its webhook's path.
+    /// The unguessable part of the bot's webhook path.
     pub path: String,
-    /// What its adapter wants to know besides.
+    /// Further settings of the adapter.
     pub settings: Value,
-    /// Its sealed key, and which of the operator's data keys sealed it.
+    /// The sealed key and the id of the operator's data key that sealed it.
     pub sealed: Option<(Vec<u8>, DataKeyId)>,
 }
 
-/// A bot as the store has it, its key still sealed.
+/// A stored bot with its keys still sealed.
 #[derive(Clone, Debug)]
 pub struct StoredBot {
-    /// Who runs it.
+    /// The tenant that runs the bot.
     pub operator: TenantId,
-    /// Its id.
+    /// The bot's id.
     pub id: BotId,
     /// The platform's name.
     pub platform: String,
-    /// Which of our adapters speaks for it.
+    /// The adapter that serves the bot.
     pub adapter: String,
-    /// What the platform calls it.
+    /// The bot's handle on the platform.
     pub handle: String,
-    /// What its adapter wants to know besides.
+    /// Further settings of the adapter.
     pub settings: Value,
-    /// Its live keys, newest first.
+    /// The bot's valid keys, newest first.
     pub keys: Vec<StoredBotKey>,
 }
 
 /// A bot's key as the store has it, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredBotKey {
-    /// The row it was sealed for. A bot's first key lies under the bot's own id.
+    /// The row that the key was sealed for. A bot's first key is sealed for the bot's own id.
     pub row: Uuid,
     /// The sealed key.
     pub sealed: Vec<u8>,
-    /// Which of the operator's data keys sealed it, ...
+    /// The id of the operator's data key that sealed it.
     pub key: DataKeyId,
-    /// ... and that key.
+    /// That data key, wrapped.
     pub wrapped: WrappedKey,
 }

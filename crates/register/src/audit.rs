@@ -1,11 +1,10 @@
-//! Audit: what was done, by whom and about what.
+//! The audit log: one row per action, with its actor and its subject.
 //!
 //! # Promise
 //!
-//! Each act has one row, written by the transaction that does it. The rows of a tenant are a
-//! chain: each one's hash is made of the hash before and of the row, so that nothing can be
-//! changed, taken out or cut off without being found by a [`Verifier`]. A row holds ids and
-//! numbers, never what people wrote and never a secret.
+//! Each action has one row, written by the transaction that performs it. The rows of a tenant form a chain: each row's
+//! hash covers the previous hash and the row, so a [`Verifier`] detects any row that was changed, removed or cut off. A
+//! row contains ids and numbers, never a message text and never a secret.
 
 mod anchor;
 mod chain;
@@ -21,17 +20,17 @@ pub use verifier::{Fault, Verifier};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal;)+) => {
-        /// What was done. The list is closed: the store refuses any other.
+        /// The kind of an action. The list is closed: the store refuses any other kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kind {
             $($(#[$doc])* $name,)+
         }
 
         impl Kind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// As a row has it.
+            /// Returns the kind's name in a row.
             pub const fn slug(self) -> &'static str {
                 match self {
                     $(Self::$name => $slug,)+
@@ -42,147 +41,147 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A tenant was entered.
+    /// A tenant was created.
     TenantCreated = "tenant-created";
     /// A tenant was erased.
     TenantErased = "tenant-erased";
-    /// A tenant got another data key.
+    /// A tenant got a new data key.
     KeysRotated = "keys-rotated";
     /// A tenant's quota was set.
     QuotaSet = "quota-set";
-    /// It was said whether a tenant's gateways may widen the reach of their agents.
+    /// A tenant allowed its gateways to widen the reach of their agents, or forbade it.
     GatewaysTrusted = "gateways-trusted";
-    /// An agent was entered.
+    /// An agent was created.
     AgentCreated = "agent-created";
-    /// Everything was taken from an agent by which it could be reached or dial in.
+    /// An agent lost everything by which it could be reached or dial in.
     AgentDeprovisioned = "agent-deprovisioned";
-    /// A token was put out with which its bearer speaks for an agent.
+    /// A token was issued whose bearer speaks for an agent.
     AgentTokenMade = "agent-token-made";
-    /// A bot was entered.
+    /// A bot was created.
     BotCreated = "bot-created";
-    /// It was said whether agents of others may be linked on a bot.
+    /// A bot was opened to agents of other tenants, or closed to them.
     BotShared = "bot-shared";
-    /// A bot got another key.
+    /// A bot got a new key.
     BotKeyRotated = "bot-key-rotated";
-    /// A bot was removed, with all that people and agents had on it.
+    /// A bot was removed, with all data of people and agents on it.
     BotRemoved = "bot-removed";
-    /// A gateway was entered by hand.
+    /// An operator created a gateway.
     GatewayCreated = "gateway-created";
-    /// A machine identity and a one-time token were made.
+    /// A machine identity and a one-time token were created.
     GatewayInvited = "gateway-invited";
-    /// A gateway got its secret for a token.
+    /// A gateway got its secret for a one-time token.
     GatewayEnrolled = "gateway-enrolled";
     /// A gateway got its secret at boot.
     GatewayProvisioned = "gateway-provisioned";
-    /// A gateway got another secret.
+    /// A gateway got a new secret.
     GatewayRotated = "gateway-rotated";
     /// A gateway was revoked.
     GatewayRevoked = "gateway-revoked";
     /// A machine identity was revoked.
     ClientRevoked = "client-revoked";
-    /// A session of an agent was begun.
+    /// A session of an agent began.
     SessionBegun = "session-begun";
     /// A session of an agent was ended.
     SessionEnded = "session-ended";
     /// A person was bound to an agent.
     Bound = "bound";
-    /// A binding was taken back.
+    /// A binding was removed.
     Unbound = "unbound";
-    /// An agent was made a person's.
+    /// An agent became a person's preferred agent.
     Preferred = "preferred";
-    /// A code was made by which a person is linked.
+    /// A link code was created.
     LinkMade = "link-made";
-    /// A person linked themselves with a code.
+    /// A person used a link code.
     Linked = "linked";
-    /// A chat, a scope or a bot was given to an agent.
+    /// A chat, a scope or a bot was granted to an agent.
     Granted = "granted";
-    /// A grant was taken back.
+    /// A grant was released.
     Released = "released";
-    /// It was said who may reach an agent.
+    /// The set of people who may reach an agent was changed.
     PrincipalOpened = "principal-opened";
     /// An agent's list was replaced.
     ListReplaced = "list-replaced";
-    /// It was declared what concerns an agent.
+    /// An agent declared its relevance rules.
     RelevanceDeclared = "relevance-declared";
-    /// It was said where an agent is called.
+    /// An agent's wake URL was set.
     WakeUrlSet = "wake-url-set";
-    /// Somebody asked for a call.
+    /// A caller requested a wake.
     WakeAsked = "wake-asked";
-    /// A job was armed by hand.
+    /// An operator armed a job.
     JobArmed = "job-armed";
-    /// A job was cancelled by hand.
+    /// An operator cancelled a job.
     JobCancelled = "job-cancelled";
     /// A skill was written.
     SkillWritten = "skill-written";
     /// A skill's status was changed.
     SkillStatusSet = "skill-status-set";
-    /// A skill was removed, with all that it was.
+    /// A skill was removed, with all its versions.
     SkillDeleted = "skill-deleted";
-    /// It was said who approves a tenant's skills.
+    /// The approval mode of a tenant's shelf was set.
     ShelfSecured = "shelf-secured";
-    /// One side allowed agents of two tenants to write to each other.
+    /// One of two tenants allowed letters between their agents.
     LettersGranted = "letters-granted";
-    /// One side took that back.
+    /// One of two tenants withdrew that permission.
     LettersReleased = "letters-released";
-    /// A webhook for letters was made.
+    /// A webhook for letters was created.
     LetterHookMade = "letter-hook-made";
     /// A webhook for letters was removed.
     LetterHookRemoved = "letter-hook-removed";
     /// A test entry was put into an inbox.
     EntryPut = "entry-put";
-    /// An entry was set aside by hand.
+    /// An operator parked an entry.
     EntrySetAside = "entry-set-aside";
     /// A parked entry was put into its inbox again.
     EntryResubmitted = "entry-resubmitted";
     /// A parked entry was removed.
     EntryRemoved = "entry-removed";
-    /// Entries were set aside by the desk.
+    /// The desk parked entries.
     EntriesParked = "entries-parked";
     /// A capability was used.
     CapabilityUsed = "capability-used";
-    /// The desk got another key to sign with.
+    /// The desk got a new signing key.
     SigningKeyMade = "signing-key-made";
-    /// One of them was taken out of use.
+    /// A signing key was retired.
     SigningKeyRetired = "signing-key-retired";
-    /// Everything was wrapped with another key of the vault.
+    /// All data keys were wrapped with a new key of the vault.
     VaultRotated = "vault-rotated";
-    /// Somebody showed what nobody this desk trusts had signed.
+    /// A caller presented a token that no trusted issuer signed.
     AuthFailed = "auth-failed";
 }
 
-/// One act, as its row tells of it. Nothing in it is trusted before it is verified.
+/// One action as its row records it. No field is trusted before the row is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
-    /// Its number in the tenant's chain; the first is one.
+    /// The row's number in the tenant's chain; the first is one.
     pub seq: i64,
-    /// When.
+    /// The time of the action.
     pub at: Timestamp,
-    /// By whom.
+    /// The actor.
     pub actor: String,
-    /// What: the slug of a [`Kind`].
+    /// The slug of a [`Kind`].
     pub kind: String,
-    /// About what: the text of a JSON object.
+    /// The subject of the action: the text of a JSON object.
     pub about: String,
-    /// Of the row before and this one.
+    /// The hash over the previous row's hash and this row.
     pub hash: Vec<u8>,
 }
 
-/// Where what is kept of a chain begins and ends.
+/// The two ends of the stored part of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The last row that was let go; [`Link::start`] if none was.
+    /// The last row that was removed by retention; [`Link::start`] if none was.
     pub begins: Link,
     /// The last row.
     pub head: Link,
 }
 
-/// Reads the audit log. Whatever changes a row is told by itself.
+/// Reads the audit log. Changes to rows are recorded by triggers, not through this trait.
 #[async_trait]
 pub trait Auditing: Send + Sync {
-    /// Tells of an act that changes no row of a tenant's, or is many.
+    /// Records an action that changes no row of a tenant, or that changes many.
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError>;
 
-    /// What was done for a tenant after this number, at most so much.
+    /// Returns a tenant's actions after this number, up to a maximum.
     async fn deeds(
         &self,
         scope: TenantScope,
@@ -190,11 +189,11 @@ pub trait Auditing: Send + Sync {
         rows_max: i64,
     ) -> Result<Vec<Deed>, StoreError>;
 
-    /// A tenant's chain.
+    /// Returns the ends of a tenant's chain.
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError>;
 
-    /// Where the chains of all tenants end, a page after this one. Of those alone that grew
-    /// lately, or of all.
+    /// Returns a page of the heads of all tenants' chains, after this tenant. Returns only chains that grew recently,
+    /// or all.
     async fn heads(
         &self,
         after: Option<TenantId>,

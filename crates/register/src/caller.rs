@@ -1,8 +1,7 @@
-//! Caller: who speaks to the desk, by one of two proofs that are never taken for each other.
+//! Authenticates a caller of the desk by one of two proofs that are never accepted for each other.
 //!
-//! A token of a trusted issuer for `agent:{id}`, or an upgrade token that a gateway's secret
-//! signed. Its shape says which of the two it is judged as. Tenant and agent are those of the
-//! stored record; what a body says about either is not asked.
+//! The proof is a token of a trusted issuer for `agent:{id}`, or an upgrade token that a gateway's secret signed. The
+//! format selects the check. Tenant and agent come from the stored record; the request body is not consulted.
 
 use nightdesk_protocol::Bearer;
 use nightdesk_types::{Actor, AgentId, TenantScope, Timestamp};
@@ -11,38 +10,38 @@ use crate::gateway::{Gateway, Proof};
 use crate::issuers::Issuers;
 use crate::register::{Register, RegisterError};
 
-/// Who calls.
+/// An authenticated caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose agent it speaks for.
+    /// The tenant of the agent.
     pub scope: TenantScope,
-    /// The agent.
+    /// The agent that the caller speaks for.
     pub agent: AgentId,
-    /// What proved it.
+    /// The proof that the caller presented.
     pub by: By,
 }
 
-/// What proved who calls. A gateway's secret lies on the agent's machine, so it may not do all
-/// that a token may.
+/// The proof that a caller presented. A gateway's secret is stored on the agent's machine, so it permits less than a
+/// token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// A token of a trusted issuer, for this very agent.
+    /// A token of a trusted issuer, for exactly this agent.
     Token,
     /// The secret of this gateway.
     Gateway(Gateway),
 }
 
-/// What came of what was shown.
+/// The result of checking a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Called {
-    /// It is this caller.
+    /// The credential is valid for this caller.
     Known(Caller),
-    /// It was this gateway, and is not any more.
+    /// The credential belongs to this gateway, which was revoked.
     Revoked(Gateway),
 }
 
 impl Register {
-    /// Who shows this. `None`: nobody the desk knows.
+    /// Returns the caller that presents this credential. `None`: the desk knows no such caller.
     pub async fn caller(
         &self,
         issuers: &Issuers,
@@ -62,8 +61,8 @@ impl Register {
         }
     }
 
-    /// Which gateway dials. A token has no gateway of its own, so it dials as the one that its
-    /// agent has for that.
+    /// Returns the gateway that dials. A token has no gateway, so it dials as the gateway that its agent has for
+    /// tokens.
     pub async fn dials(
         &self,
         issuers: &Issuers,
@@ -82,7 +81,7 @@ impl Register {
         }
     }
 
-    /// Whether the tenant has this agent.
+    /// Returns true if the tenant has this agent.
     async fn has(&self, scope: TenantScope, agent: AgentId) -> Result<bool, RegisterError> {
         let called = self.store().agents_called(scope, &agent.to_string()).await?;
         Ok(called.iter().any(|named| named.id == agent))

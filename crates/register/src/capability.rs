@@ -1,7 +1,7 @@
-//! Capabilities: what a platform lent us for one session of one agent.
+//! Capabilities: credentials that a platform issued for one session of one agent.
 //!
-//! Sealed for the tenant, agent, session, kind, bot and chat it was lent for, so that a row moved
-//! anywhere else does not open. Only the agent it was bound for can have it used, and it never sees it.
+//! A capability is sealed for its tenant, agent, session, kind, bot and chat, so a row that is moved elsewhere does not
+//! open. Only the agent it was bound for can have it used, and the agent never sees it.
 
 use std::time::Duration;
 
@@ -16,94 +16,94 @@ use uuid::Uuid;
 
 use crate::register::{Register, RegisterError};
 
-/// A session's name, in a fixed number of bytes.
+/// The digest of a session's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionDigest([u8; 32]);
 
 impl SessionDigest {
-    /// The digest of a session's name.
+    /// Returns the digest of a session's name.
     pub fn of(session_key: &str) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, session_key.as_bytes()).as_ref());
         Self(bytes)
     }
 
-    /// The bytes, as the store keeps them.
+    /// Returns the bytes to store.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// Whose session a capability is bound for.
+/// The session that a capability is bound to.
 #[derive(Clone, Copy, Debug)]
 pub struct Lessee<'a> {
-    /// For whom.
+    /// The tenant.
     pub scope: TenantScope,
-    /// Which agent.
+    /// The agent.
     pub agent: AgentId,
-    /// Which session, by name.
+    /// The digest of the session's name.
     pub session: SessionDigest,
-    /// Which capability.
+    /// The kind of the capability.
     pub kind: &'a str,
 }
 
-/// Where a capability acts.
+/// The place where a capability applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Where<'a> {
-    /// As which bot.
+    /// The bot that makes the call.
     pub bot: BotId,
-    /// In which chat.
+    /// The chat.
     pub chat: &'a str,
 }
 
 /// A capability sealed for one session, ready to be written.
 #[derive(Clone, Debug)]
 pub struct SealedCapability {
-    /// For which agent.
+    /// The tenant and the agent.
     pub agent: (TenantScope, AgentId),
-    /// For which of its sessions.
+    /// The session of that agent.
     pub session: SessionDigest,
-    /// Which one.
+    /// The kind of the capability.
     pub kind: String,
     /// The sealed capability.
     pub sealed: Vec<u8>,
-    /// Which of the tenant's data keys sealed it.
+    /// The id of the tenant's data key that sealed it.
     pub key: DataKeyId,
-    /// For how long it is good.
+    /// The time that the capability is valid.
     pub good_for: Duration,
 }
 
-/// A live capability as the store has it, sealed.
+/// A valid capability as the store has it, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredCapability {
     /// The agent it was bound for.
     pub agent: AgentId,
-    /// As which bot it acts, ...
+    /// The bot that makes the call.
     pub bot: BotId,
-    /// ... and in which chat.
+    /// The chat where it applies.
     pub chat: String,
     /// The sealed capability.
     pub sealed: Vec<u8>,
-    /// Which data key sealed it, ...
+    /// The id of the data key that sealed it.
     pub key: DataKeyId,
-    /// ... and that key.
+    /// That data key, wrapped.
     pub wrapped: WrappedKey,
 }
 
 /// Finds capabilities. The inbox's accept writes them.
 #[async_trait]
 pub trait Lending: Send + Sync {
-    /// The capability that is bound for this very session and has not ended.
+    /// Returns the capability that is bound to exactly this session and has not expired.
     async fn capability(&self, lessee: &Lessee<'_>)
     -> Result<Option<StoredCapability>, StoreError>;
 
-    /// Where the capability acts that is bound for this very session, or acted until it ended, for
-    /// [`CAPABILITY_PLACE_KEPT_FOR`](nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR).
+    /// Returns the place where the capability of exactly this session applies. An expired capability's place is
+    /// returned for [`CAPABILITY_PLACE_KEPT_FOR`](nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR).
     async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError>;
 }
 
 impl Register {
-    /// Seals a capability for an agent, under every name its session may have.
+    /// Seals a capability for an agent, under every name that its session may have.
     pub async fn bind(
         &self,
         (scope, agent): (TenantScope, AgentId),
@@ -123,7 +123,7 @@ impl Register {
         Ok(sessions.iter().map(seal).collect())
     }
 
-    /// Where the capability acts that is bound for a session, or acted until lately, if there is one.
+    /// Returns the place where a session's capability applies, also for a while after it expired.
     pub async fn bound(
         &self,
         lessee: &Lessee<'_>,
@@ -131,7 +131,7 @@ impl Register {
         Ok(self.store().place(lessee).await?)
     }
 
-    /// The capability that is bound for a session and acts there, if there is one.
+    /// Returns the capability that is bound to a session and applies at that place.
     pub async fn lent(
         &self,
         lessee: &Lessee<'_>,
@@ -146,13 +146,13 @@ impl Register {
     }
 }
 
-/// All that a capability is bound to, the tenant apart.
+/// Returns the digest of everything that a capability is bound to, except the tenant.
 fn place(lessee: &Lessee<'_>, agent: AgentId, at: Where<'_>) -> Place {
     let mut bound = Context::new(&SHA256);
     bound.update(agent.uuid().as_bytes());
     bound.update(at.bot.uuid().as_bytes());
     bound.update(lessee.session.bytes());
-    // Both are texts: how long the first is, is part of it.
+    // Two texts follow each other, so the length of the first is hashed too.
     bound.update(&lessee.kind.len().to_be_bytes());
     bound.update(lessee.kind.as_bytes());
     bound.update(at.chat.as_bytes());

@@ -1,4 +1,4 @@
-//! Commands: which agent made which known, and where.
+//! Records which agent registered which command in which scope.
 
 use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
@@ -6,44 +6,44 @@ use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
 use crate::OnBot;
 
-/// What a platform was told of a command, in a fixed number of bytes.
+/// The digest of a command as registered with a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandDigest([u8; 32]);
 
 impl CommandDigest {
-    /// The digest of a command as it is written.
+    /// Returns the digest of a command as it is written.
     pub fn of(written: &[u8]) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, written).as_ref());
         Self(bytes)
     }
 
-    /// The bytes, as the store keeps them.
+    /// Returns the bytes to store.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// One that the store kept.
+    /// Reads a stored digest.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 }
 
-/// A command an agent has a name for.
+/// A command name that an agent holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCommand {
-    /// In which scope of the bot's platform.
+    /// The scope of the bot's platform.
     pub scope_id: String,
-    /// Its name there.
+    /// The command's name in that scope.
     pub name: String,
-    /// What the platform was told, and what it calls that. `None`: nothing yet.
+    /// The registered command and the platform's id for it. `None`: it is not registered yet.
     pub told: Option<(CommandDigest, String)>,
 }
 
-/// Keeps who has which name where.
+/// Stores which agent holds which name in which scope.
 #[async_trait]
 pub trait Commanding: Send + Sync {
-    /// The names an agent has on a bot.
+    /// Returns the names that an agent holds on a bot.
     async fn commands_of(
         &self,
         scope: TenantScope,
@@ -51,8 +51,8 @@ pub trait Commanding: Send + Sync {
         bot: BotId,
     ) -> Result<Vec<HeldCommand>, StoreError>;
 
-    /// Gives an agent a name in a scope that was granted to it as a whole. False: it was not, or another agent has
-    /// the name.
+    /// Gives an agent a name in a scope that was granted to it as a whole. Returns false if the scope was not granted
+    /// or another agent holds the name.
     async fn claim_command(
         &self,
         on: OnBot,
@@ -60,9 +60,9 @@ pub trait Commanding: Send + Sync {
         name: &str,
     ) -> Result<bool, StoreError>;
 
-    /// Notes what the platform was told of a command that the agent has.
+    /// Records what was registered with the platform for a command that the agent holds.
     async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError>;
 
-    /// Gives a name back.
+    /// Releases a name.
     async fn drop_command(&self, on: OnBot, scope_id: &str, name: &str) -> Result<(), StoreError>;
 }

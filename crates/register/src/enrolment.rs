@@ -1,7 +1,7 @@
-//! Enrolment: how a gateway comes to its secret without an operator at hand.
+//! Gives a gateway its secret without an operator present.
 //!
-//! An operator makes an [`Invitation`]: a machine identity of the tenant, and a one-time token.
-//! Who shows both gets a gateway of that agent. Of token and secret only digests are kept.
+//! An operator creates an [`Invitation`]: a machine identity of the tenant and a one-time token. A machine that
+//! presents both gets a gateway of that agent. Only digests of token and secret are stored.
 
 mod decide;
 mod store;
@@ -18,41 +18,41 @@ pub use store::{Digest, Enrol, Enrolled, Enrolling, NewInvitation, StoredClient}
 
 use crate::register::{Register, RegisterError, new_secret, random_id, sealed};
 
-/// For whom a machine speaks, as its access token and the store proved it.
+/// The agent that a machine speaks for, as proven by its access token and the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Whose agent it is.
+    /// The tenant of the agent.
     pub scope: TenantScope,
-    /// The agent whose gateways it may enrol and provision.
+    /// The agent whose gateways the machine may enrol and provision.
     pub agent: AgentId,
 }
 
 impl Identity {
-    /// An agent that speaks for itself.
+    /// Returns the identity of an agent that speaks for itself.
     pub(crate) const fn of_agent(scope: TenantScope, agent: AgentId) -> Self {
         Self { scope: scope.by(Actor::Agent(agent)), agent }
     }
 }
 
-/// A machine identity, as its row proved it.
+/// A machine identity, as proven by its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// Whose it is.
+    /// The tenant that it belongs to.
     pub scope: TenantScope,
-    /// Which one.
+    /// Its id.
     pub id: ClientId,
     /// The agent whose gateways it may enrol.
     pub agent: AgentId,
 }
 
 impl Client {
-    /// For whom it speaks.
+    /// Returns the agent that it speaks for.
     pub const fn identity(&self) -> Identity {
         Identity { scope: self.scope, agent: self.agent }
     }
 }
 
-/// What an operator gives to who runs the agent. It is shown once.
+/// The credentials that an operator gives to the person who runs the agent. They are shown once.
 #[derive(Debug)]
 pub struct Invitation {
     /// The machine identity.
@@ -63,18 +63,18 @@ pub struct Invitation {
     pub token: Key,
 }
 
-/// What an enrolled gateway gets.
+/// The keys that an enrolled gateway gets.
 #[derive(Debug)]
 pub struct Enrolment {
-    /// The secret it signs upgrade tokens with.
+    /// The secret that signs its upgrade tokens.
     pub secret: Key,
     /// The key for deliveries over HTTP, which no client serves today.
     pub delivery_key: Key,
 }
 
 impl Register {
-    /// Makes a machine identity and a one-time token for an agent. Both end after `good_for`:
-    /// an enrolled gateway needs neither any more.
+    /// Creates a machine identity and a one-time token for an agent. Both expire after `good_for`: an enrolled gateway
+    /// needs neither.
     pub async fn invite(
         &self,
         scope: TenantScope,
@@ -95,7 +95,7 @@ impl Register {
         Ok(Invitation { client, client_secret, token })
     }
 
-    /// Trades a one-time token for a gateway's secret.
+    /// Exchanges a one-time token for a gateway's secret.
     pub async fn enrol(
         &self,
         identity: &Identity,
@@ -120,8 +120,7 @@ impl Register {
     }
 }
 
-/// Made of the secret, so that it need not be kept and can be made again the day a client
-/// wants it.
+/// Derives the delivery key from the secret. It is not stored and can be derived again when a client needs it.
 pub(crate) fn delivery_key(secret: &Key) -> Key {
     let key = secret.with(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
     Key::new(hex::encode(hmac::sign(&key, b"nightdesk delivery key").as_ref()))

@@ -1,53 +1,52 @@
-//! Gateway: which one a dial is, decided by whose secret signed its token.
+//! Identifies a dialling gateway by the secret that signed its token.
 
 use nightdesk_protocol::upgrade_token::AtTheDoor;
 use nightdesk_types::{AgentId, GatewayId, TenantScope};
 use nightdesk_vault::Key;
 
-/// A gateway as its secret proved it.
+/// A gateway as proven by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gateway {
-    /// Whose it is.
+    /// The tenant that it belongs to.
     pub scope: TenantScope,
-    /// Which one.
+    /// Its id.
     pub id: GatewayId,
-    /// The agent it speaks for.
+    /// The agent that it speaks for.
     pub agent: AgentId,
-    /// False for a client that never acks at all. An operator said so; it is never guessed.
+    /// False for a client that never acks. An operator sets it; it is never guessed.
     pub acks: bool,
 }
 
-/// One secret of one gateway of the name a dial gave.
+/// One secret of one gateway that has the name in a dial.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The gateway.
     pub gateway: Gateway,
     /// The secret.
     pub secret: Key,
-    /// Whether the gateway was revoked.
+    /// True if the gateway was revoked.
     pub revoked: bool,
-    /// Whether this secret's time is over.
+    /// True if this secret expired.
     pub expired: bool,
 }
 
-/// What a token proved.
+/// The result of a valid signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// It is this gateway.
+    /// The token belongs to this gateway.
     Valid(Gateway),
-    /// It was this gateway, and is not any more.
+    /// The token belongs to this gateway, which was revoked.
     Revoked(Gateway),
 }
 
-/// Why a dial is nobody's.
+/// No candidate signed the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gateway's secret signed the token")]
 pub struct Unknown;
 
-/// Which of the candidates signed the token.
+/// Returns the candidate that signed the token.
 ///
-/// Revoked is only ever said on proof: a secret of a revoked gateway signed it, and no live
-/// one did.
+/// `Revoked` requires proof: a secret of a revoked gateway signed the token, and no valid secret did.
 pub fn decide(token: &AtTheDoor, candidates: &[Candidate]) -> Result<Proof, Unknown> {
     let signed = |candidate: &&Candidate| {
         candidate.secret.with(|secret| token.signed_by(&[secret]).is_some())

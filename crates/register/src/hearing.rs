@@ -1,48 +1,48 @@
-//! Hearing: whether what people say to a bot comes through, as whoever listens for it found.
+//! Records if a bot's messages arrive from its platform, as its listener observed.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_types::{BotId, StoreError, TenantScope, Timestamp};
 
-/// How it stands with what a bot hears.
+/// The state of a bot's reception.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hearing {
-    /// Which bot.
+    /// The bot.
     pub bot: BotId,
-    /// When its platform last answered, and nothing was wrong.
+    /// The time at which its platform last answered without a fault.
     pub heard_at: Option<Timestamp>,
-    /// When somebody last said something to it.
+    /// The time of the last message to the bot.
     pub said_at: Option<Timestamp>,
-    /// That nothing is heard.
+    /// The current outage, if there is one.
     pub silence: Option<Silence>,
 }
 
-/// Nothing is heard.
+/// An outage: the bot receives nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// Since when.
+    /// Its beginning.
     pub since: Timestamp,
-    /// Why, in words.
+    /// The reason, as a text.
     pub why: String,
-    /// Whether it is so for long enough that the operator was told.
+    /// True if the outage lasted long enough that the operator was notified.
     pub is_told: bool,
 }
 
-/// What may be missing of what was said to a bot.
+/// Messages to a bot that may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Since when. Nothing was heard before, if it is not known.
+    /// The beginning of the gap. `None`: the bot never received anything before.
     pub since: Option<Timestamp>,
-    /// In which chats: those first from which something came last.
+    /// The affected chats, the most recently active first.
     pub chats: Vec<String>,
 }
 
-/// Keeps how well bots hear, and tells their operators.
+/// Stores the reception state of bots and notifies their operators.
 #[async_trait]
 pub trait Hearings: Send + Sync {
-    /// Notes that a bot's platform answered, and nothing is wrong. If that was last so longer ago than
-    /// the platform keeps what it cannot tell, the operator is told in these words what may be lost.
+    /// Records that a bot's platform answered without a fault. If the previous such answer is older than the platform
+    /// keeps undelivered messages, the operator is notified with this text about the possible loss.
     async fn heard(
         &self,
         scope: TenantScope,
@@ -51,8 +51,8 @@ pub trait Hearings: Send + Sync {
         lost: &str,
     ) -> Result<(), StoreError>;
 
-    /// Notes that nothing could be heard, and why. Answers whether that is so for long enough that the
-    /// operator was told now: once, until something is heard.
+    /// Records that reception failed, and the reason. Returns true if the outage has now lasted long enough that the
+    /// operator was notified: once per outage.
     async fn unheard(
         &self,
         scope: TenantScope,
@@ -61,16 +61,16 @@ pub trait Hearings: Send + Sync {
         deaf_after: Duration,
     ) -> Result<bool, StoreError>;
 
-    /// Notes that somebody said something to a bot.
+    /// Records that a message to a bot arrived.
     async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError>;
 
-    /// Notes that something may be missing of what was said to a bot, and tells its operator in these
-    /// words. Answers since when, and where to look for it.
+    /// Records that messages to a bot may be missing, and notifies its operator with this text. Returns the beginning
+    /// of the gap and the chats to check.
     async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError>;
 
-    /// Takes one of the sessions that a bot may begin in a day. Answers whether any was left.
+    /// Takes one of the sessions that a bot may begin in a day. Returns false if none was left.
     async fn begin(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError>;
 
-    /// How it stands with a tenant's bots, as far as anybody listened for them.
+    /// Returns the reception state of a tenant's bots that have a record.
     async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError>;
 }

@@ -1,11 +1,10 @@
-//! Issuer: who gives out access tokens to machine identities, so that a self-hoster needs no
-//! other.
+//! The built-in issuer of access tokens for machine identities. A self-hoster needs no other issuer.
 //!
 //! # Promise
 //!
-//! A token is believed only if a key of this desk signed it, for this desk, just now, and only
-//! while the identity it names is live: whose it is, its row says and not the token. A key is made
-//! known before it signs, so that whoever fetched the keys lately knows every one.
+//! A token is accepted only if a key of this desk signed it, for this desk, within its validity, and only while the
+//! identity that it names is valid. The identity's row determines the tenant, not the token. A key is published before
+//! it signs, so a client that fetched the keys recently knows every signing key.
 
 mod fire;
 mod key;
@@ -34,10 +33,10 @@ use crate::store::Store;
 use keys::Keys;
 use token::{AUDIENCE, Claims, Subject, audience_of};
 
-/// Gives out access tokens and knows them again.
+/// Issues access tokens and verifies them.
 pub struct Issuer {
     store: Arc<dyn Store>,
-    /// Its name in every token: where the desk is found.
+    /// The issuer name in every token: the desk's URL.
     url: String,
     keys: Keys,
 }
@@ -49,20 +48,20 @@ impl fmt::Debug for Issuer {
 }
 
 impl Issuer {
-    /// The issuer of the desk that is found at this URL.
+    /// Creates the issuer of the desk at this URL.
     pub fn over(store: Arc<dyn Store>, vault: Vault, url: impl Into<String>) -> Self {
         let keys = Keys::new(Arc::clone(&store), vault);
         Self { store, url: url.into(), keys }
     }
 
-    /// Signs with this algorithm, as soon as a key of it is known long enough.
+    /// Signs with this algorithm as soon as a key of it has been published long enough.
     #[must_use]
     pub fn signing_with(mut self, algorithm: KeyAlgorithm) -> Self {
         self.keys.wanted = algorithm;
         self
     }
 
-    /// Where the desk is found, without a slash at its end.
+    /// Returns the desk's URL without a trailing slash.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -71,8 +70,8 @@ impl Issuer {
         &*self.store
     }
 
-    /// An access token for who shows an identity's secret. `None`: nobody has that id and that
-    /// secret; which of the two is wrong is not told.
+    /// Returns an access token for a client that presents an identity's secret. `None`: no identity has that id and
+    /// that secret; the caller does not learn which of the two is wrong.
     pub async fn token(
         &self,
         client_id: &str,
@@ -83,7 +82,7 @@ impl Issuer {
             Ok(id) => self.store.client(id).await?,
             Err(_) => None,
         };
-        // Compared also when there is nothing to compare with, so that it takes as long.
+        // The comparison also runs for an unknown id, so that the response takes the same time.
         let digest = stored.map_or(Digest::from_bytes([0; 32]), |stored| stored.secret);
         let shown = digest.is_of(secret);
         let Some(stored) = stored.filter(|stored| shown && stored.live) else { return Ok(None) };
@@ -91,8 +90,8 @@ impl Issuer {
         self.sign(stored.client.scope, AUDIENCE, &subject, now).await.map(Some)
     }
 
-    /// A token for one agent alone: with it, who it is given to speaks for the agent until it
-    /// ends. An operator asks for it; nobody outside can.
+    /// Returns a token for one agent only: its bearer speaks for the agent until the token expires. Only an operator
+    /// can request it.
     pub async fn agent_token(
         &self,
         scope: TenantScope,
@@ -126,7 +125,8 @@ impl Issuer {
         token::sign(&claims, &keys, self.keys.wanted, now).ok_or(RegisterError::NoSigningKey)
     }
 
-    /// For whom a machine speaks that shows this token. `None`: it is nobody's, or not any more.
+    /// Returns the identity of a machine that presents this token. `None`: the token is invalid, or its identity is not
+    /// valid any more.
     pub async fn identify(
         &self,
         bearer: &str,
@@ -146,8 +146,8 @@ impl Issuer {
         Ok(client.map(|client| client.identity()))
     }
 
-    /// The agent that a token is for, in the tenant that it names. `None`: it is for nobody's
-    /// agent, or not any more.
+    /// Returns the agent that a token is for, in the tenant that it names. `None`: the token is for no agent, or not
+    /// valid any more.
     pub async fn agent_of(
         &self,
         bearer: &str,
@@ -175,7 +175,7 @@ impl Issuer {
         }))
     }
 
-    /// The public halves of the keys, as others fetch them.
+    /// Returns the public keys, as clients fetch them.
     pub async fn jwks(&self, now: Timestamp) -> Result<serde_json::Value, RegisterError> {
         self.keys.published(now).await
     }

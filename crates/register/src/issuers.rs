@@ -1,10 +1,10 @@
-//! Issuers: whose tokens are believed.
+//! Verifies tokens of all trusted issuers.
 //!
 //! # Promise
 //!
-//! A token is believed only if a key of the issuer it names signed it, with that key's one
-//! algorithm, for this desk or for one agent, and while it is good. What it was made for is never
-//! stretched: one with a `purpose` is for nobody here. Which tenant and agent that is, rows say.
+//! A token is accepted only if a key of the issuer that it names signed it, with that key's single algorithm, for this
+//! desk or for one agent, and within its validity. A token with a `purpose` is refused. Rows determine the tenant and
+//! the agent.
 
 mod claims;
 mod jwks;
@@ -29,7 +29,7 @@ use crate::store::Store;
 use claims::Judged;
 use trusted::Trusted;
 
-/// The desk's own issuer, and those an operator trusts besides.
+/// The desk's own issuer and the other issuers that the operator trusts.
 #[derive(Debug)]
 pub struct Issuers {
     own: Issuer,
@@ -37,12 +37,12 @@ pub struct Issuers {
 }
 
 impl Issuers {
-    /// Believes the desk's own issuer and nobody else.
+    /// Trusts only the desk's own issuer.
     pub const fn own_alone(own: Issuer) -> Self {
         Self { own, others: Vec::new() }
     }
 
-    /// Believes these too. Their keys are got by `fetch`, in tasks of `tasks`: who asked may hang up.
+    /// Also trusts these issuers. `fetch` gets their keys, in tasks of `tasks`, because a caller may hang up.
     #[must_use]
     pub fn trusting(
         mut self,
@@ -55,13 +55,13 @@ impl Issuers {
         self
     }
 
-    /// The desk's own.
+    /// Returns the desk's own issuer.
     pub const fn own(&self) -> &Issuer {
         &self.own
     }
 
-    /// The agent that a token is for, as `aud` names it, in the tenant that the token names.
-    /// Whether that tenant has it, its row says. `None`: the token is not believed.
+    /// Returns the agent that a token names in `aud`, in the tenant that the token names. The caller checks that the
+    /// tenant has that agent. `None`: the token is not accepted.
     pub async fn agent_of(
         &self,
         token: &str,
@@ -75,8 +75,8 @@ impl Issuers {
         Ok(self.tenant(&judged).await?.map(|scope| (scope, agent)))
     }
 
-    /// For whom a machine speaks that shows this token. `None`: the token is not believed, or
-    /// nobody's.
+    /// Returns the identity of a machine that presents this token. `None`: the token is not accepted, or no agent has
+    /// it.
     pub async fn identify(
         &self,
         token: &str,
@@ -94,7 +94,7 @@ impl Issuers {
         Ok(agent.map(|agent| Identity::of_agent(scope, agent)))
     }
 
-    /// The issuer that a token says it is of, if that is not the desk itself. Nothing is proven.
+    /// Returns the issuer that a token names, if it is not the desk itself. Nothing is verified.
     fn other_issuer(&self, token: &str) -> Option<&Trusted> {
         #[derive(Deserialize)]
         struct Named {
@@ -107,7 +107,7 @@ impl Issuers {
         self.others.iter().find(|other| other.url() == named.iss)
     }
 
-    /// The tenant that a token names, by name or id. One that could be either of two is neither.
+    /// Returns the tenant that a token names, by name or id. An ambiguous name matches no tenant.
     async fn tenant(&self, judged: &Judged) -> Result<Option<TenantScope>, RegisterError> {
         let called = self.store().tenants_called(&judged.tenant).await?;
         match called.as_slice() {
@@ -116,7 +116,7 @@ impl Issuers {
         }
     }
 
-    /// The agent of the tenant whose client or session the token is of.
+    /// Returns the tenant's agent that the token's client or session belongs to.
     async fn agent(
         &self,
         scope: TenantScope,

@@ -1,12 +1,12 @@
-//! Register: who is who.
+//! Identities: tenants, agents, gateways, bots, and the proofs for each.
 //!
 //! # Promise
 //!
-//! Identity comes from the store, never from what a caller says: a gateway is the one whose
-//! secret signed its token, and its tenant and agent are the stored record's.
+//! Identity comes from the store, never from a caller's claim: a gateway is the one whose secret signed its token, and
+//! its tenant and agent are the stored record's.
 //!
-//! Begin with [`Register`]; [`Caller`] is who speaks to the desk, [`enrolment`] how a gateway comes
-//! to its secret, [`issuers`] who vouches for machines, [`audit`] what was done.
+//! Begin with [`Register`]; [`Caller`] is an authenticated caller, [`enrolment`] gives a gateway its secret,
+//! [`issuers`] verify machines' tokens, [`audit`] records actions.
 
 mod account;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Linking: how a person shows which agent is theirs.
+//! Links a person to an agent by a code.
 //!
-//! Whoever looks after an agent gets a code for it; whoever sends the code to a bot in a direct message is
-//! bound to the agent, by the id that the platform vouches for. A code is good once and for a short while, and
-//! only its digest is kept.
+//! A person who manages an agent gets a code for it. The person who sends the code to a bot in a direct message is
+//! bound to the agent, by the id that the platform vouches for. A code is valid once and for a short time, and only its
+//! digest is stored.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
@@ -11,40 +11,40 @@ use nightdesk_vault::Key;
 use crate::enrolment::Digest;
 use crate::register::{Register, RegisterError, random_bytes};
 
-/// Letters and digits that nobody takes for each other, thirty-two of them.
+/// Thirty-two letters and digits that are not mistaken for each other.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// How many a code has: fifty bits.
+/// Letters of a code: fifty bits.
 const CODE_LETTERS: usize = 10;
 
-/// What came of a code that a person sent.
+/// The result of a code that a person sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Redeemed {
     /// The person is bound to this agent.
     Linked {
-        /// Whose it is.
+        /// The agent's tenant.
         scope: TenantScope,
         /// The agent.
         agent: AgentId,
-        /// What it is called.
+        /// The agent's name.
         name: String,
     },
-    /// There is no such code.
+    /// The code does not exist.
     Unknown,
-    /// Its time is over.
+    /// The code expired.
     Expired,
-    /// Somebody used it before.
+    /// Another person used the code before.
     Used,
-    /// The bot is another tenant's, and not shared.
+    /// The bot belongs to another tenant and is not shared.
     NotHere,
-    /// The person tried too often; whether the code is good was not looked at.
+    /// The person tried too often; the code was not checked.
     TooMany,
 }
 
-/// Keeps link codes.
+/// Stores link codes.
 #[async_trait]
 pub trait Linking: Send + Sync {
-    /// Enters a code for an agent. Answers whether it had not too many within the hour.
+    /// Stores a code for an agent. Returns false if the agent had too many within the hour.
     async fn enter_code(
         &self,
         scope: TenantScope,
@@ -52,18 +52,17 @@ pub trait Linking: Send + Sync {
         code: &Digest,
     ) -> Result<bool, StoreError>;
 
-    /// Binds whoever sent a code to a bot. The same person may send it again.
+    /// Binds the author who sent a code to a bot. The same author may send it again.
     async fn redeem(&self, bot: BotId, author: &str, code: &Digest)
     -> Result<Redeemed, StoreError>;
 
-    /// Says whether agents of other tenants may be linked on a bot of the tenant's. Answers whether
-    /// it has that bot.
+    /// Sets if agents of other tenants may be linked on a bot of the tenant. Returns true if the tenant has that bot.
     async fn share(&self, scope: TenantScope, bot: BotId, shared: bool)
     -> Result<bool, StoreError>;
 }
 
 impl Register {
-    /// A code that links whoever sends it to the agent. `None`: it got too many within the hour.
+    /// Returns a code that links its sender to the agent. `None`: the agent had too many within the hour.
     pub async fn link_code(
         &self,
         scope: TenantScope,
@@ -74,7 +73,7 @@ impl Register {
         Ok(entered.then(|| Key::new(spaced(&code))))
     }
 
-    /// Binds whoever sent a code to a bot.
+    /// Binds the author who sent a code to a bot.
     pub async fn redeem(
         &self,
         bot: BotId,
@@ -90,14 +89,13 @@ fn new_code() -> String {
     random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect()
 }
 
-/// As people read it best.
+/// Formats a code for people.
 fn spaced(code: &str) -> String {
     let (first, second) = code.split_at(CODE_LETTERS / 2);
     format!("{first}-{second}")
 }
 
-/// What a person meant: in either case, with or without its dash, and with letters for the digits that they
-/// look like.
+/// Normalises a typed code: either case, with or without the dash, and letters for the digits that they resemble.
 fn read(text: &str) -> String {
     let letters = text.chars().filter(char::is_ascii_alphanumeric);
     letters

@@ -1,87 +1,86 @@
-//! Listing: who there is, for an operator to look at. Pages by name, never by offset.
+//! Lists tenants, agents and gateways for an operator. Pages by name, never by offset.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
-/// A tenant or an agent, as a list shows it.
+/// A tenant or an agent in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named<Id> {
-    /// Which one.
+    /// Its id.
     pub id: Id,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Since when it is there.
+    /// The time at which it was created.
     pub created_at: Timestamp,
 }
 
-/// A gateway, as a list shows it. Its secrets are only counted.
+/// A gateway in a list. Its secrets are not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedGateway {
-    /// What it calls itself.
+    /// The gateway's name.
     pub name: String,
-    /// The name of the agent it speaks for.
+    /// The name of the agent that it speaks for.
     pub agent: String,
-    /// Since when it is there.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// Since when it is not welcome any more.
+    /// The time at which it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// How its newest line is.
+    /// The state of its newest line.
     pub line: LastLine,
-    /// Its secrets that are still good, oldest first.
+    /// Its valid secrets, oldest first.
     pub secrets: Vec<LiveSecret>,
 }
 
-/// How a gateway's newest line is. An agent's row remembers its newest line alone.
+/// The state of a gateway's newest line. An agent's row records only its newest line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastLine {
-    /// None is remembered.
+    /// No line is recorded.
     None,
-    /// It is open.
+    /// The line is open.
     Open {
-        /// Since when.
+        /// The time at which it opened.
         since: Timestamp,
     },
-    /// It ended, or its node did.
+    /// The line ended, or its node did.
     Closed {
-        /// When, if its node lived to say so.
+        /// The time of the end, if the node recorded it.
         at: Option<Timestamp>,
     },
 }
 
-/// A secret that is still good.
+/// A valid secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveSecret {
-    /// Since when.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// Until when. None: until it is replaced.
+    /// The time at which it expires. `None`: when it is replaced.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Lists who is who.
+/// Lists identities.
 #[async_trait]
 pub trait Listing: Send + Sync {
-    /// The tenants an operator may mean: by name, or by id. Two only if one is called like
-    /// another's id.
+    /// Returns the tenants that match a name or an id. There are two only if one tenant's name is another's id.
     async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError>;
 
-    /// A page of tenants, by name, after this one.
+    /// Returns a page of tenants, by name, after this one.
     async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError>;
 
-    /// The agents of a tenant an operator may mean, likewise.
+    /// Returns the tenant's agents that match a name or an id.
     async fn agents_called(
         &self,
         scope: TenantScope,
         called: &str,
     ) -> Result<Vec<Named<AgentId>>, StoreError>;
 
-    /// A page of a tenant's agents, by name, after this one.
+    /// Returns a page of a tenant's agents, by name, after this one.
     async fn agents(
         &self,
         scope: TenantScope,
         after: &str,
     ) -> Result<Vec<Named<AgentId>>, StoreError>;
 
-    /// A page of a tenant's gateways, by name, after this one.
+    /// Returns a page of a tenant's gateways, by name, after this one.
     async fn gateways(
         &self,
         scope: TenantScope,

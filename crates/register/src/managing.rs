@@ -1,7 +1,7 @@
-//! Managing: what may be asked about an agent's reach, and by which proof.
+//! Decides which changes to an agent's reach a caller may make, by the caller's proof.
 //!
-//! A gateway's secret lies on the agent's machine. Whoever steals it may narrow whom the agent can be reached by,
-//! but not widen it: for that a token is needed, or a tenant that says otherwise.
+//! A gateway's secret is stored on the agent's machine. A thief of it may narrow the agent's reach but not widen it:
+//! widening needs a token, or a tenant that allows it.
 
 use async_trait::async_trait;
 use nightdesk_types::{
@@ -10,23 +10,23 @@ use nightdesk_types::{
 
 use crate::caller::{By, Caller};
 
-/// Whom an agent can be reached by, as it is written down.
+/// An agent's reach, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachOf {
-    /// By whom where it is granted something from now on.
+    /// The principal of future grants.
     pub principal: Principal,
-    /// People bound to it.
+    /// People bound to the agent.
     pub people: Vec<(BotId, String)>,
-    /// What was granted to it, and to whom it is open there.
+    /// The agent's grants, and the principal of each.
     pub grants: Vec<(BotId, Granted, Principal)>,
-    /// Who else is on its list.
+    /// Further people on the agent's list.
     pub listed: Vec<(BotId, String)>,
-    /// What concerns it, by platform.
+    /// The agent's relevance rules, by platform.
     pub relevance: Vec<(String, Relevance)>,
 }
 
 impl ReachOf {
-    /// That of an agent that nobody reaches.
+    /// The reach of an agent that no person reaches.
     const NARROWEST: Self = Self {
         principal: Principal::OwnerOnly,
         people: Vec::new(),
@@ -39,41 +39,41 @@ impl ReachOf {
 /// A bot on which agents of a tenant may be linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenBot {
-    /// Which one.
+    /// Its id.
     pub id: BotId,
     /// Its platform's name.
     pub platform: String,
-    /// What the platform calls it.
+    /// Its handle on the platform.
     pub handle: String,
-    /// Whether the tenant runs it.
+    /// True if the tenant runs it.
     pub is_own: bool,
 }
 
-/// What is asked about an agent's reach.
+/// A requested change to an agent's reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish<'a> {
-    /// A code by which a person is linked.
+    /// Create a code that links a person.
     Link,
-    /// That a person is not linked any more.
+    /// Unlink a person.
     Unlink,
-    /// To be a person's own where nothing else says which.
+    /// Become a person's preferred agent.
     Prefer,
-    /// A chat or a scope.
+    /// Claim a chat or a scope.
     Claim,
-    /// To give one back.
+    /// Release a chat or a scope.
     Release,
-    /// To be open to these.
+    /// Be open to this principal.
     Open(Principal),
-    /// To have these on its list on a bot, and nobody else there.
+    /// Replace the agent's list on a bot by these people.
     List(BotId, &'a [String]),
-    /// To say what concerns it, of what it may see.
+    /// Declare the agent's relevance rules.
     Declare,
-    /// To be reached by nobody any more.
+    /// Deprovision the agent.
     Deprovision,
 }
 
 impl Wish<'_> {
-    /// Whether somebody could reach the agent afterwards who cannot now.
+    /// Returns true if the change lets a person reach the agent who cannot reach it now.
     pub fn widens(&self, now: &ReachOf) -> bool {
         match self {
             Self::Link | Self::Prefer | Self::Claim => true,
@@ -90,38 +90,37 @@ impl Wish<'_> {
     }
 }
 
-/// Keeps what managing needs besides.
+/// Stores the further data that managing needs.
 #[async_trait]
 pub trait Managing: Send + Sync {
-    /// Whom an agent can be reached by.
+    /// Returns an agent's reach.
     async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError>;
 
-    /// The bots on which agents of a tenant may be linked.
+    /// Returns the bots on which agents of a tenant may be linked.
     async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError>;
 
-    /// Takes everything from an agent by which it can be reached or dial in. Answers which gateways
-    /// were revoked by it.
+    /// Removes everything by which an agent can be reached or dial in. Returns the gateways that it revoked.
     async fn deprovision(
         &self,
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GatewayId>, StoreError>;
 
-    /// Whether a tenant lets its gateways' secrets widen the reach of their agents.
+    /// Returns true if a tenant lets its gateways' secrets widen the reach of their agents.
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError>;
 
-    /// Says so, or takes it back.
+    /// Sets or clears that permission.
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError>;
 }
 
-/// Whether a caller may have what they wish.
+/// Returns true if a caller may make the change.
 pub async fn may(
     store: &dyn Managing,
     caller: &Caller,
     wish: Wish<'_>,
 ) -> Result<bool, StoreError> {
-    // What does not widen the narrowest reach widens none, and none need be read: a gateway declares
-    // at every boot.
+    // A change that does not widen the narrowest reach widens no reach, so no read is needed: a gateway declares at
+    // every boot.
     if caller.by == By::Token || !wish.widens(&ReachOf::NARROWEST) {
         return Ok(true);
     }

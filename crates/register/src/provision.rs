@@ -1,9 +1,9 @@
-//! Provisioning: how a gateway comes to its secret at every boot, with nobody at hand.
+//! Gives a gateway its secret at every boot, without an operator present.
 //!
-//! It shows an identity token and asks once per platform, all under one name; it keeps the first
-//! secret it is given. So within a boot the same secret is given again, and a later boot's does not
-//! end it at once. What it says about itself is written down in its own tenant and grants nothing:
-//! the tenant and the agent are the token's.
+//! The gateway presents an identity token and sends one request per platform, all under one name. It uses the first
+//! secret it gets. So within a boot the same secret is returned again, and the secret of a later boot does not end it
+//! at once. The gateway's description of itself is stored in its own tenant and grants nothing: the token determines
+//! tenant and agent.
 
 use std::time::Duration;
 
@@ -16,24 +16,24 @@ use crate::enrolment::{Enrolment, Identity, Refusal, delivery_key};
 use crate::register::{Register, RegisterError, new_secret, sealed};
 use crate::store::{NewSecret, StoredSecret};
 
-/// What a gateway says about itself.
+/// A gateway's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What it calls itself.
+    /// The gateway's name.
     pub gateway: String,
-    /// What it fronts.
+    /// The platform that it fronts.
     pub front: Front,
-    /// Where it can be woken.
+    /// The URL at which it can be woken.
     pub wake_url: Option<String>,
-    /// The agent's name where several speak through one bot.
+    /// The agent's name where several agents speak through one bot.
     pub display_name: Option<String>,
 }
 
-/// How long a display name may be.
+/// Maximum length of a display name.
 const DISPLAY_NAME_CHARS_MAX: usize = 64;
 
-/// A display name as it is shown: in one line, without marks that could end the bold it is set in, and not too long. `None`:
-/// nothing is left of it.
+/// Returns a display name for one line, without marks that could end the bold it is set in, and cut to the maximum
+/// length. `None`: no character is left.
 pub fn display_name(said: &str) -> Option<String> {
     let shown = |c: &char| !c.is_control() && !matches!(c, '*' | '_' | '`' | '~' | '|' | '\\');
     let name: String = said.chars().filter(shown).take(DISPLAY_NAME_CHARS_MAX).collect();
@@ -41,61 +41,61 @@ pub fn display_name(said: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// A platform that a gateway speaks on, in its own words. Nobody is let in for them.
+/// A platform as a gateway describes it. It grants no access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Front {
     /// The platform.
     pub platform: String,
-    /// What it calls its bot there.
+    /// The handle of the gateway's bot there.
     pub bot_handle: String,
-    /// Where it would like to be reached. Whether it is, grants and bindings say.
+    /// The requested routes. Grants and bindings decide if it is reached there.
     pub route_keys: Vec<String>,
-    /// What it calls itself among its like. Whose agent it is, its token said.
+    /// The gateway's instance name. The token determines its agent.
     pub instance: Option<String>,
 }
 
-/// A wish to be provisioned.
+/// A request to provision a gateway.
 #[derive(Clone, Debug)]
 pub struct Provision {
-    /// What the gateway says.
+    /// The gateway's description of itself.
     pub said: Said,
-    /// The secret it gets, unless it was given one just now.
+    /// The new secret, unless the gateway got one just now.
     pub secret: NewSecret,
-    /// How long ago that may have been.
+    /// The time during which an earlier secret counts as of the same boot.
     pub same_for: Duration,
-    /// How long secrets of earlier boots stay good.
+    /// The time that secrets of earlier boots stay valid.
     pub overlap: Duration,
 }
 
-/// What came of it.
+/// The result of a provisioning.
 #[derive(Clone, Debug)]
 pub enum Provisioned {
     /// This gateway has the new secret.
     New(GatewayId),
-    /// It was given this one just now.
+    /// The gateway got this secret just now.
     Same(Box<StoredSecret>),
     /// Nothing was changed.
     Refused(Refusal),
 }
 
-/// Keeps what gateways that provision themselves say and get.
+/// Stores the descriptions and the secrets of gateways that provision themselves.
 #[async_trait]
 pub trait Provisioning: Send + Sync {
-    /// Gives a gateway of the agent its secret, and notes what it says; all or nothing. Only
-    /// secrets that came so are ended by a new one. Where it can be woken counts if no operator
-    /// said where; without a word of it, what this gateway said before is forgotten.
+    /// Gives a gateway of the agent its secret and stores its description, in one transaction. A new secret ends only
+    /// secrets that were provisioned. The wake URL applies if no operator set one; without a URL, the gateway's earlier
+    /// URL is removed.
     async fn provision(
         &self,
         identity: &Identity,
         provision: &Provision,
     ) -> Result<Provisioned, StoreError>;
 
-    /// What a gateway of the tenant said it fronts, by platform.
+    /// Returns the platforms that a gateway of the tenant fronts.
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError>;
 }
 
 impl Register {
-    /// Gives a gateway that provisions itself a secret that is good.
+    /// Gives a gateway that provisions itself a valid secret.
     pub async fn provision(
         &self,
         identity: &Identity,

@@ -1,15 +1,15 @@
-//! Quotas: how much a tenant may have, as it is written down.
+//! Quotas of tenants, as stored.
 
 use async_trait::async_trait;
 use nightdesk_types::{Quota, StoreError, TenantScope};
 
-/// Keeps quotas. They are read where they count, so that a change needs no restart.
+/// Stores quotas. They are read where they are enforced, so a change needs no restart.
 #[async_trait]
 pub trait Quotas: Send + Sync {
-    /// How much a tenant may have of everything.
+    /// Returns all quotas of a tenant.
     async fn quotas(&self, scope: TenantScope) -> Result<Vec<(Quota, i64)>, StoreError>;
 
-    /// Sets one. What the tenant has already stays its own.
+    /// Sets one quota. Existing resources of the tenant stay.
     async fn set_quota(
         &self,
         scope: TenantScope,

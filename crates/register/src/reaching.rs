@@ -1,36 +1,36 @@
-//! Reaching: who may reach an agent, as it is written down.
+//! Stores who may reach an agent.
 
 use async_trait::async_trait;
 use nightdesk_types::{
     AgentId, BotId, ClientRules, Granted, Principal, Relevance, StoreError, TenantScope,
 };
 
-/// An agent on a bot, and whose it is.
+/// An agent on a bot, with its tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnBot {
-    /// Whose.
+    /// The tenant.
     pub scope: TenantScope,
-    /// Which agent.
+    /// The agent.
     pub agent: AgentId,
-    /// On which bot.
+    /// The bot.
     pub bot: BotId,
 }
 
-/// Writes down who may reach an agent. Admits decided before a change do not count any more.
+/// Stores who may reach an agent. A change invalidates earlier admissions.
 #[async_trait]
 pub trait Reaching: Send + Sync {
     /// Binds a person on a platform to their agent.
     async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError>;
 
-    /// Takes a binding back.
+    /// Removes a binding.
     async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError>;
 
-    /// Makes an agent a person's where nothing else says which of theirs. Answers whether they are
-    /// bound to it.
+    /// Makes an agent a person's preferred agent where nothing else selects one. Returns true if the person is bound to
+    /// it.
     async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError>;
 
-    /// Gives a chat, a scope or a bot to an agent. Without a principal the agent's own counts.
-    /// Answers whether it was free.
+    /// Grants a chat, a scope or a bot to an agent. Without a principal the agent's own applies. Returns true if it was
+    /// free.
     async fn grant(
         &self,
         on: OnBot,
@@ -38,10 +38,10 @@ pub trait Reaching: Send + Sync {
         principal: Option<Principal>,
     ) -> Result<bool, StoreError>;
 
-    /// Takes a grant back. Answers whether the agent had it.
+    /// Releases a grant. Returns true if the agent had it.
     async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError>;
 
-    /// Says who may reach an agent wherever it was granted something, and will be.
+    /// Sets the principal of an agent's existing and future grants.
     async fn open_to(
         &self,
         scope: TenantScope,
@@ -49,10 +49,10 @@ pub trait Reaching: Send + Sync {
         principal: Principal,
     ) -> Result<(), StoreError>;
 
-    /// Replaces an agent's list of who else may reach it.
+    /// Replaces an agent's list of further people who may reach it.
     async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError>;
 
-    /// Notes by which rules an agent's client is served from now on.
+    /// Records the rules by which an agent's client is served from now on.
     async fn follow_rules(
         &self,
         scope: TenantScope,
@@ -60,7 +60,7 @@ pub trait Reaching: Send + Sync {
         rules: ClientRules,
     ) -> Result<(), StoreError>;
 
-    /// Replaces what concerns an agent on a platform.
+    /// Replaces an agent's relevance rules on a platform.
     async fn declare(
         &self,
         scope: TenantScope,

@@ -1,4 +1,4 @@
-//! The room itself: what is sealed is opened here and nowhere else.
+//! The register: the only place that opens sealed secrets of identities.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::account::{NewBot, StoredBot, StoredBotKey};
 use crate::gateway::{self, Candidate, Proof};
 use crate::store::{NewSecret, Store, StoredSecret};
 
-/// What the register could not do.
+/// An error of the register.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// The store failed.
@@ -25,7 +25,7 @@ pub enum RegisterError {
     /// A sealed value does not open: another key file sealed it.
     #[error("a sealed value does not open with this desk's vault keys")]
     Sealed(#[from] OpenError),
-    /// The keys of a trusted issuer cannot be read, and those that were are too old.
+    /// The keys of a trusted issuer cannot be read, and the cached ones are too old.
     #[error("the keys of a trusted issuer cannot be read")]
     NoIssuerKeys,
     /// No key of the desk may sign now.
@@ -33,7 +33,7 @@ pub enum RegisterError {
     NoSigningKey,
 }
 
-/// Knows who is who.
+/// Creates and identifies tenants, gateways and bots.
 pub struct Register {
     store: Arc<dyn Store>,
     vault: Vault,
@@ -46,17 +46,17 @@ impl std::fmt::Debug for Register {
 }
 
 impl Register {
-    /// A register over this store, which opens what it finds with this vault.
+    /// Creates a register over this store; the vault opens stored secrets.
     pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
         Self { store, vault }
     }
 
-    /// What lies behind it, for what needs no key.
+    /// Returns the store, for operations that need no key.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Enters a tenant, with a data key of its own.
+    /// Creates a tenant with its own data key.
     pub async fn create_tenant(&self, name: &str) -> Result<TenantId, RegisterError> {
         let id = TenantId::from_uuid(random_id());
         let (_, wrapped) = self.vault.new_data_key(id, DataKeyId::new(1));
@@ -64,7 +64,7 @@ impl Register {
         Ok(id)
     }
 
-    /// Enters a gateway of an agent, and gives its first secret out.
+    /// Creates a gateway of an agent and returns its first secret.
     pub async fn create_gateway(
         &self,
         scope: TenantScope,
@@ -78,7 +78,7 @@ impl Register {
         Ok((id, secret))
     }
 
-    /// Gives a gateway another secret. Those it had are good for so much longer.
+    /// Gives a gateway a new secret. Its earlier secrets stay valid for the given time.
     pub async fn rotate(
         &self,
         scope: TenantScope,
@@ -92,7 +92,7 @@ impl Register {
         Ok(found.map(|_| secret))
     }
 
-    /// Which gateway a dial is. `None`: no gateway's secret signed its token.
+    /// Identifies the gateway of a dial. `None`: no gateway's secret signed its token.
     pub async fn identify(&self, token: &AtTheDoor) -> Result<Option<Proof>, RegisterError> {
         let stored = self.store.gateways_named(token.gateway()).await?;
         let candidates: Result<Vec<_>, _> =
@@ -112,7 +112,7 @@ impl Register {
         })
     }
 
-    /// Enters a bot with its key.
+    /// Creates a bot with its key.
     pub async fn create_bot(
         &self,
         scope: TenantScope,
@@ -134,13 +134,13 @@ impl Register {
         Ok((self.store.create_bot(scope, &new).await?, path))
     }
 
-    /// The bot whose webhook has this path, and the name of its adapter.
+    /// Returns the bot whose webhook has this path, and the name of its adapter.
     pub async fn bot_at(&self, path: &str) -> Result<Option<(Bot, String)>, RegisterError> {
         let stored = self.store.bot_at(path).await?;
         stored.map(|stored| self.opened_bot(stored)).transpose()
     }
 
-    /// The bot of this id, and the name of its adapter.
+    /// Returns the bot of this id, and the name of its adapter.
     pub async fn bot(&self, id: BotId) -> Result<Option<(Bot, String)>, RegisterError> {
         let stored = self.store.bot(id).await?;
         stored.map(|stored| self.opened_bot(stored)).transpose()
@@ -165,8 +165,8 @@ impl Register {
         Ok((bot, stored.adapter))
     }
 
-    /// Gives a bot another key. Those it had are believed for so much longer. Answers whether the
-    /// operator has such a bot.
+    /// Gives a bot a new key. Its earlier keys stay valid for the given time. Returns true if the operator has such a
+    /// bot.
     pub async fn rotate_bot_key(
         &self,
         scope: TenantScope,
@@ -197,16 +197,16 @@ impl Register {
     }
 }
 
-/// A bot as an operator describes it.
+/// An operator's description of a bot.
 #[derive(Debug)]
 pub struct BotDraft {
-    /// The platform's name, as clients are told it.
+    /// The platform's name, as clients see it.
     pub platform: String,
-    /// Which of our adapters speaks for it.
+    /// The adapter that serves the bot.
     pub adapter: String,
-    /// What the platform calls it.
+    /// The bot's handle on the platform.
     pub handle: String,
-    /// What its adapter wants to know besides.
+    /// Further settings of the adapter.
     pub settings: Value,
     /// The key to its account.
     pub key: Option<Key>,
@@ -232,7 +232,7 @@ fn sealed_as(
     NewSecret { id, sealed: data_key.seal(&place, secret), key }
 }
 
-/// 256 bits, as the hex text that clients use for their HMAC key.
+/// Returns 256 random bits, as the hex text that clients use as their HMAC key.
 pub fn new_secret() -> Key {
     Key::new(hex::encode(random_bytes::<32>()))
 }

@@ -1,4 +1,4 @@
-//! What the register asks of a store.
+//! The store interface of the register.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ use crate::provision::Provisioning;
 use crate::quota::Quotas;
 use crate::reaching::Reaching;
 
-/// A secret to be entered, sealed for its row.
+/// A new secret, sealed for its row.
 #[derive(Clone, Debug)]
 pub struct NewSecret {
-    /// The id it gets.
+    /// Its id.
     pub id: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
-    /// Which of the tenant's data keys sealed it.
+    /// The id of the tenant's data key that sealed it.
     pub key: DataKeyId,
 }
 
@@ -44,31 +44,31 @@ pub struct StoredSecret {
     pub secret_id: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
-    /// Which of the tenant's data keys sealed it, ...
+    /// The id of the tenant's data key that sealed it.
     pub key: DataKeyId,
-    /// ... and that key.
+    /// That data key, wrapped.
     pub wrapped: WrappedKey,
-    /// Whether the gateway was revoked.
+    /// True if the gateway was revoked.
     pub revoked: bool,
-    /// Whether this secret's time is over.
+    /// True if this secret expired.
     pub expired: bool,
 }
 
-/// A bot an agent may speak as.
+/// A bot that an agent may speak as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GreetedBot {
     /// Its id.
     pub id: BotId,
     /// Its platform's name.
     pub platform: String,
-    /// What the platform calls it.
+    /// Its handle on the platform.
     pub handle: String,
 }
 
-/// Enters who is who.
+/// Creates identities.
 #[async_trait]
 pub trait Entering: Send + Sync {
-    /// Enters a tenant with its first data key.
+    /// Creates a tenant with its first data key.
     async fn create_tenant(
         &self,
         id: TenantId,
@@ -76,20 +76,20 @@ pub trait Entering: Send + Sync {
         key: &WrappedKey,
     ) -> Result<(), StoreError>;
 
-    /// The tenant's newest data key.
+    /// Returns the tenant's newest data key.
     async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, WrappedKey), StoreError>;
 
-    /// Enters an agent, with an empty inbox.
+    /// Creates an agent with an empty inbox.
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError>;
 
-    /// Enters a bot.
+    /// Creates a bot.
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError>;
 }
 
-/// Keeps gateways and their secrets.
+/// Stores gateways and their secrets.
 #[async_trait]
 pub trait Gateways: Send + Sync {
-    /// Enters a gateway with its first secret.
+    /// Creates a gateway with its first secret.
     async fn create_gateway(
         &self,
         scope: TenantScope,
@@ -98,8 +98,8 @@ pub trait Gateways: Send + Sync {
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError>;
 
-    /// Gives a gateway another secret; those it had are good for so much longer. `None`: the
-    /// tenant has no such gateway, or it was revoked.
+    /// Gives a gateway a new secret; its earlier secrets stay valid for the given time. `None`: the tenant has no such
+    /// gateway, or it was revoked.
     async fn rotate(
         &self,
         scope: TenantScope,
@@ -108,22 +108,21 @@ pub trait Gateways: Send + Sync {
         overlap: Duration,
     ) -> Result<Option<GatewayId>, StoreError>;
 
-    /// Revokes a gateway. Answers whether the tenant has one of that name.
+    /// Revokes a gateway. Returns true if the tenant has one of that name.
     async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
 
-    /// Every secret of every gateway of that name, over all tenants.
+    /// Returns every secret of every gateway of that name, over all tenants.
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError>;
 
-    /// The gateway as which an agent dials that shows a token of an issuer: it has no secret, and
-    /// no upgrade token can name it. It is entered when it is first asked for. `None`: the tenant
-    /// has no such agent.
+    /// Returns the gateway as which an agent dials that presents an issuer's token: it has no secret, and no upgrade
+    /// token can name it. It is created at the first request. `None`: the tenant has no such agent.
     async fn gateway_for_tokens(
         &self,
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Option<Proof>, StoreError>;
 
-    /// Gateways that were revoked within this time, over all tenants.
+    /// Returns the gateways that were revoked within this time, over all tenants.
     async fn revoked_within(
         &self,
         span: Duration,
@@ -133,18 +132,18 @@ pub trait Gateways: Send + Sync {
 /// Finds bots and nodes.
 #[async_trait]
 pub trait Bots: Send + Sync {
-    /// The bot whose webhook has this path.
+    /// Returns the bot whose webhook has this path.
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError>;
 
-    /// Bots of these adapters, over all tenants: their owners listen for them, or look whether their platforms post
-    /// what is said.
+    /// Returns the bots of these adapters, over all tenants. Their owners listen for them, or check that their
+    /// platforms deliver to the webhook.
     async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError>;
 
-    /// The bot of this id, for who has a send to it.
+    /// Returns the bot of this id, for a node that has a send for it.
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError>;
 
-    /// Gives a bot another key; those it had are good for so much longer. Answers whether the
-    /// operator has such a bot.
+    /// Gives a bot a new key; its earlier keys stay valid for the given time. Returns true if the operator has such a
+    /// bot.
     async fn rotate_bot_key(
         &self,
         scope: TenantScope,
@@ -153,26 +152,25 @@ pub trait Bots: Send + Sync {
         overlap: Duration,
     ) -> Result<bool, StoreError>;
 
-    /// The unguessable part of the path of a bot's webhook, for its operator.
+    /// Returns the unguessable part of a bot's webhook path, for its operator.
     async fn hook_path(&self, scope: TenantScope, bot: BotId)
     -> Result<Option<String>, StoreError>;
 
-    /// Removes a bot of an operator's: its keys, and whatever people and agents have on it. Answers
-    /// whether there was one.
+    /// Removes a bot of an operator, with its keys and all data of people and agents on it. Returns true if it existed.
     async fn remove_bot(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError>;
 
-    /// The bots an agent may say hello for.
+    /// Returns the bots that an agent may say hello for.
     async fn bots_of(
         &self,
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GreetedBot>, StoreError>;
 
-    /// What time the store has.
+    /// Returns the store's time.
     async fn time(&self) -> Result<Timestamp, StoreError>;
 }
 
-/// Everything the register asks.
+/// The complete store interface of the register.
 pub trait Store:
     Entering
     + Reaching

@@ -1,4 +1,4 @@
-//! Tokens of fires, as an agent checks them, and as they are shown where they do not belong.
+//! Fire tokens: an agent accepts them, and every route of the desk refuses them.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn vault() -> Vault {
     Vault::from_key_file(&Vault::new_key_file()).expect("a new key file is good")
 }
 
-/// What an agent reads of a token, with the keys that the desk publishes.
+/// Returns the claims that an agent reads from a token with the desk's published keys.
 async fn checked(issuer: &Issuer, token: &str, now: i64) -> Value {
     let header = decode_header(token).expect("a token");
     assert_eq!((header.alg, header.typ.as_deref()), (Algorithm::ES256, Some("JWT")));
@@ -80,7 +80,7 @@ async fn what_the_issuer_signs_else_is_signed_as_it_is_wished() {
     }
 }
 
-// T29: a token of a fire opens no door of the desk.
+// T29: no route of the desk accepts a fire token.
 #[tokio::test]
 async fn a_token_of_a_fire_is_for_its_agent_alone() {
     let (memory, vault) = (Memory::new(FakeClock::default()), vault());

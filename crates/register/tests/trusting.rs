@@ -1,4 +1,4 @@
-//! Another issuer's tokens, over a store: who they are of, and who nobody is.
+//! Another issuer's tokens, over a store: each is resolved to its agent or refused.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::error::Error;
@@ -37,7 +37,7 @@ impl Login {
         Arc::new(Self { signing, up: Mutex::new(true) })
     }
 
-    /// A token that says this besides what all say.
+    /// Returns a token with these claims in addition to the common ones.
     fn token(&self, says: &Value) -> String {
         let mut claims = json!({
             "iss": URL, "sub": "s", "aud": "nightdesk", "iat": NOW, "exp": NOW + 600,
@@ -190,7 +190,7 @@ async fn a_caller_is_the_agent_that_the_audience_names() {
     }
 }
 
-// T50, T54: that keys cannot be read proves nothing about who shows a token.
+// T50, T54: an issuer whose keys cannot be read causes no refusal.
 #[tokio::test]
 async fn an_issuer_that_is_down_is_no_refusal() {
     let stage = Stage::set(AgentBy::Either).await;

@@ -1,4 +1,4 @@
-//! Asks another agent something, waits for its answer, and notes it where other agents find it.
+//! Sends a question to another agent, waits for the reply, and stores it where other agents find it.
 
 use std::env::args;
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! Answers each message with its text, and exits after a minute of quiet. With `--listen` it waits
-//! for wake calls instead, and starts the agent for each.
+//! Answers each message with its text, and exits after a minute of quiet. With `--listen` it waits for wake calls
+//! instead, and starts the agent for each.
 
 use std::env::{args, current_exe};
 use std::error::Error;
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The agent: up until it was quiet for long enough.
+/// Runs the agent until it was quiet for long enough.
 async fn run(quiet_for: Duration) -> Result<(), Box<dyn Error>> {
     let [url, gateway, secret] =
         ["NIGHTDESK_URL", "NIGHTDESK_GATEWAY", "NIGHTDESK_SECRET"].map(variable);
@@ -34,8 +34,8 @@ async fn run(quiet_for: Duration) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What never sleeps: a socket and a loop. A call that comes while the agent is up or on its way
-/// out is kept, so that the agent is started once more rather than once too little.
+/// Runs the part that never sleeps: a socket and a loop. A call that arrives while the agent is up or exiting is
+/// stored, so the agent is started once more rather than once too little.
 async fn supervise(address: SocketAddr, quiet_secs: &str) -> Result<(), Box<dyn Error>> {
     let calls = wake::Listener::bind(address, variable("NIGHTDESK_WAKE_SECRET")?).await?;
     say(&format!("listening at {}", calls.address()));

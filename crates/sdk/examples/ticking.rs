@@ -1,5 +1,5 @@
-//! Says `tick` every 20 seconds, and need not run in between: the desk calls it when it is time.
-//! With `--once` it takes what is due, and goes.
+//! Prints `tick` every 20 seconds, and need not run in between: the desk calls it when a tick is due. With `--once` it
+//! takes the due fire and exits.
 
 use std::convert::Infallible;
 use std::env::args;
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         () = ran.notified(), if once => {}
         stopped = tokio::signal::ctrl_c() => stopped?,
     }
-    // What runs is waited for, and the desk knows what comes next.
+    // `rest` waits for running jobs and reconciles the next fires with the desk.
     provider.rest().await?;
     Ok(())
 }

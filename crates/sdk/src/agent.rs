@@ -1,4 +1,4 @@
-//! Agent: a program that takes what a desk hands over.
+//! The agent: a program that takes a desk's entries.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::session::Seed;
 use crate::settings::{BadSettings, Settings};
 use crate::status::{End, Idle, Status, Trouble};
 
-/// An agent that takes what a desk hands over, and keeps its line open.
+/// An agent that takes a desk's entries and maintains its line.
 ///
-/// Dropping it ends everything at once: the line, and every turn under way. What those turns
-/// had not acked comes again. [`Agent::go_idle`] and [`Agent::disconnect`] are kinder.
+/// Dropping it ends the line and every running turn at once. Entries that those turns had not acked are delivered
+/// again. [`Agent::go_idle`] and [`Agent::disconnect`] end it in order.
 #[derive(Debug)]
 #[must_use = "an agent that is dropped hangs up"]
 pub struct Agent {
@@ -33,17 +33,17 @@ pub struct Agent {
     _driver: JoinSet<()>,
 }
 
-/// Why there is no line, and none will come by itself, or none came in time.
+/// The reason that there is no line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// The gateway was revoked, and a second dial proved it. Get a new secret from the desk.
     #[error("the desk revoked this gateway; get a new secret and connect anew")]
     Revoked,
-    /// No line came in time. The agent goes on dialling.
+    /// No line opened in time. The agent continues to dial.
     #[error("no line within {} s; the agent goes on dialling", HANDSHAKE_WAIT.as_secs())]
     NoLine(#[source] Option<Trouble>),
-    /// The agent hung up, went idle or fell asleep, or its runtime stopped. Connect anew.
+    /// The agent hung up, went idle or fell asleep, or its runtime stopped. Connect again.
     #[error("the agent has hung up; connect anew")]
     Over,
 }
@@ -51,13 +51,13 @@ pub enum AgentError {
 impl Agent {
     /// Begins to dial the desk, and gives every event a turn with `take` from then on.
     ///
-    /// `take` is run in a task of its own for each event: one at a time for each session, in
-    /// order, and for up to twelve sessions at once. An event is acked when it returned `Ok`.
+    /// `take` runs in its own task for each event: one at a time for each session, in order, and for up to twelve
+    /// sessions at once. An event is acked after `take` returned `Ok`.
     ///
     /// # Errors
     ///
-    /// The settings cannot be right. A desk that cannot be reached is no error here: it is
-    /// dialled until it can. [`Agent::handshake`] says how that goes.
+    /// The settings are invalid. An unreachable desk is no error here: the agent dials until it is reachable.
+    /// [`Agent::handshake`] reports the progress.
     ///
     /// # Panics
     ///
@@ -88,12 +88,12 @@ impl Agent {
         Ok(Self { desk, commands, shown: seen, _driver: tasks })
     }
 
-    /// Waits for a line, and gives what the desk says of the platforms: one descriptor for each
-    /// bot of the settings, in order.
+    /// Waits for a line, and returns the desk's descriptors of the platforms: one for each bot of the settings, in
+    /// order.
     ///
     /// # Errors
     ///
-    /// After half a minute without a line, why there is none. The agent goes on dialling.
+    /// After half a minute without a line, the reason. The agent continues to dial.
     pub async fn handshake(&self) -> Result<Vec<Descriptor>, AgentError> {
         let reached = |status: &Status| matches!(status, Status::Live | Status::Over(_));
         match timeout(HANDSHAKE_WAIT, self.until(reached)).await {
@@ -104,33 +104,33 @@ impl Agent {
         }
     }
 
-    /// The desk, for sending.
+    /// Returns the desk, for sending.
     pub const fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// How it stands with the line.
+    /// Returns the state of the line.
     pub fn status(&self) -> Status {
         self.shown.borrow().status.clone()
     }
 
-    /// Waits until it stands so, or until it is over. What passes quickly may not be seen.
+    /// Waits until the status matches or the agent is over. A short-lived status may be missed.
     pub async fn until(&self, mut reached: impl FnMut(&Status) -> bool) -> Status {
         let mut shown = self.shown.clone();
         let seen = shown
             .wait_for(|shown| matches!(shown.status, Status::Over(_)) || reached(&shown.status));
         match seen.await {
             Ok(shown) => shown.status.clone(),
-            // The driver is gone without a word: its runtime stopped.
+            // The driver ended without a status: its runtime stopped.
             Err(_) => Status::Over(End::Disconnected),
         }
     }
 
-    /// Waits until it is over, and says how it ended.
+    /// Waits until the agent is over, and returns the end.
     ///
     /// # Errors
     ///
-    /// It is over because the gateway was revoked.
+    /// The gateway was revoked.
     pub async fn ended(&self) -> Result<End, AgentError> {
         match self.until(|_| false).await {
             Status::Over(End::Revoked) => Err(AgentError::Revoked),
@@ -139,8 +139,8 @@ impl Agent {
         }
     }
 
-    /// Tells the desk that the agent sleeps now, waits until it knows and every turn has ended,
-    /// and hangs up. Takes ten seconds at most. What comes later waits in the inbox.
+    /// Announces to the desk that the agent goes to sleep, waits until the desk confirmed it and every turn ended, and
+    /// hangs up. Takes ten seconds at most. Later entries wait in the inbox.
     pub async fn go_idle(self) -> Idle {
         self.leave(Command::GoIdle).await;
         match self.status() {
@@ -151,13 +151,13 @@ impl Agent {
         }
     }
 
-    /// Hangs up. Turns under way are dropped; what they had not acked comes again.
+    /// Hangs up. Running turns are dropped; entries that they had not acked are delivered again.
     pub async fn disconnect(self) {
         self.leave(Command::Disconnect).await;
     }
 
     async fn leave(&self, command: Command) {
-        // A driver that is gone has left already.
+        // A driver that is gone has already left.
         drop(self.commands.send(command).await);
         drop(self.ended().await);
     }

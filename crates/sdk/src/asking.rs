@@ -1,4 +1,4 @@
-//! Asking: what is asked of the desk beside the line, each within its time.
+//! HTTP requests to the desk besides the line, each with a timeout.
 
 mod login;
 
@@ -12,36 +12,36 @@ pub(crate) use self::login::Pass;
 use crate::limits::{ANSWER_BYTES_MAX, ASK_WAIT};
 use crate::tls;
 
-/// Asks a desk for whoever shows a login.
+/// Sends requests to a desk with a login.
 pub(crate) struct Asking {
     client: Client,
-    /// Without a slash at its end.
+    /// The desk's URL without a trailing slash.
     desk: String,
     pass: Pass,
 }
 
-/// What the desk said.
+/// The desk's response.
 pub(crate) struct Answered {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-/// Why the desk did not do what it was asked.
+/// The reason that a request to the desk failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No answer came.
+    /// No response arrived.
     #[error("could not {0}: the desk did not answer")]
     Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
-    /// It said no.
+    /// The desk refused the request.
     #[error("could not {0}: the desk answered with {1}")]
     Refused(&'static str, u16),
-    /// What it said cannot be read.
+    /// The response cannot be read.
     #[error("could not {0}: the desk's answer cannot be read")]
     Unreadable(&'static str),
 }
 
-/// Why nobody could start with these settings.
+/// The reason that settings are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadSettings {
@@ -57,13 +57,13 @@ pub enum BadSettings {
     /// The login lacks a part.
     #[error("the login lacks its token, its name or its secret; use what the desk gave out")]
     Login,
-    /// What should be trusted is not a certificate.
+    /// The trusted text is not a certificate.
     #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
     Certificates,
 }
 
 impl Answered {
-    /// The body, if it is that of a yes.
+    /// Returns the body if the status is a success.
     pub(crate) fn yes(self, what: &'static str) -> Result<Vec<u8>, CallError> {
         match self.status {
             200..=299 => Ok(self.body),
@@ -77,7 +77,7 @@ impl Asking {
         Self { client, desk, pass }
     }
 
-    /// Asks, within the usual time.
+    /// Sends a request with the default timeout.
     pub(crate) async fn ask(
         &self,
         what: &'static str,
@@ -88,7 +88,7 @@ impl Asking {
         self.ask_within(ASK_WAIT, what, (method, path), body).await
     }
 
-    /// Asks; and once more with another token if the one that was shown is not good any more.
+    /// Sends a request; if the token is not valid any more, sends it once more with a new token.
     pub(crate) async fn ask_within(
         &self,
         wait: Duration,
@@ -114,7 +114,7 @@ impl Asking {
     }
 }
 
-/// The body of an answer that is a yes.
+/// Returns the body of a successful response.
 pub(crate) async fn answer(
     what: &'static str,
     asked: RequestBuilder,
@@ -135,20 +135,20 @@ async fn answered(what: &'static str, asked: RequestBuilder) -> Result<Answered,
     Ok(Answered { status, body })
 }
 
-/// A client for a desk, which trusts these certificates besides.
+/// Returns a client for a desk that also trusts these certificates.
 pub(crate) fn client(trusted: &[u8]) -> Result<Client, BadSettings> {
     let roots = tls::roots(trusted).ok_or(BadSettings::Certificates)?;
     let client = Client::builder()
         .tls_backend_preconfigured(tls::config(roots))
         .timeout(ASK_WAIT)
-        // Where the desk is, its settings say; a token goes nowhere else.
+        // Only the settings name the desk's address; a token is sent nowhere else.
         .redirect(redirect::Policy::none())
         .no_proxy()
         .build();
     client.map_err(|_| BadSettings::Certificates)
 }
 
-/// The URL of a desk or an agent, without a slash at its end.
+/// Returns the URL of a desk or an agent without a trailing slash.
 pub(crate) fn address(url: &str) -> Option<String> {
     let url = url.trim().trim_end_matches('/');
     let read = Url::parse(url).ok()?;

@@ -1,8 +1,8 @@
-//! Busy: work that only the agent knows of.
+//! Marks work that only the agent knows of.
 
 use tokio::sync::watch;
 
-/// Keeps an agent awake until it is dropped. From [`Desk::busy`](crate::Desk::busy).
+/// Prevents an agent from sleeping until it is dropped. From [`Desk::busy`](crate::Desk::busy).
 #[derive(Debug)]
 #[must_use = "the agent may sleep as soon as this is dropped"]
 pub struct Busy(watch::Sender<usize>);

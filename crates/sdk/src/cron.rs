@@ -1,8 +1,8 @@
-//! Cron: recurring jobs of an agent that is off between them.
+//! Recurring jobs of an agent that is off between them.
 //!
-//! The agent decides when a job is due and has the desk keep exactly one fire for it: the next
-//! one. When that is due, the desk calls the agent at its [door](Provider::door), or tells it
-//! through its inbox. The agent claims the fire, arms the next one and runs the job.
+//! The agent decides when a job is due and has the desk store exactly one fire for it: the next one. When that is due,
+//! the desk calls the agent at its [door](Provider::door), or delivers the fire through its inbox. The agent claims the
+//! fire, arms the next one and runs the job.
 //!
 //! ```no_run
 //! use std::error::Error;
@@ -27,10 +27,9 @@
 //!
 //! # Promise
 //!
-//! A fire runs at most once, however often it comes and however many processes share a
-//! [`Store`]: a claim moves the job's next time, so whoever comes with an old time loses. The next
-//! fire is armed before the job runs, so a run that dies costs itself and nothing else. Nothing
-//! runs that the desk did not sign for this agent, as a fire, just now.
+//! A fire runs at most once, however often it is delivered and however many processes share a [`Store`]: a claim moves
+//! the job's next time, so a claim for an old time loses. The next fire is armed before the job runs, so a run that
+//! dies stops no later run. Only fires that the desk signed just now for this agent run.
 
 mod limits;
 mod schedule;

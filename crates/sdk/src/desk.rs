@@ -1,4 +1,4 @@
-//! Desk: what an agent asks of the other side.
+//! The desk as an agent uses it.
 
 use std::sync::Arc;
 
@@ -16,11 +16,9 @@ use crate::place::Place;
 use crate::send_error::SendError;
 use crate::session::{Answer, Tagged, Ticket, Wish};
 
-/// The other side of the line, for sending. Cheap to clone; works from anywhere, across every
-/// line the agent has, until the agent is over.
+/// The desk, for sending. Cheap to clone; works from any task, across every line of the agent, until the agent is over.
 ///
-/// Sends to one chat are done in the order they were asked in. Dropping the future of a send
-/// does not take it back.
+/// Sends to one chat are made in the order of the calls. Dropping the future of a send does not cancel it.
 #[derive(Clone, Debug)]
 pub struct Desk {
     commands: mpsc::Sender<Command>,
@@ -28,13 +26,13 @@ pub struct Desk {
     busy: watch::Sender<usize>,
 }
 
-/// Something that was done.
+/// The result of a successful send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
-    /// The platform's id for what was made, where it has one.
+    /// The platform's id of the created object, if it has one.
     pub message_id: Option<String>,
-    /// The thread it landed in, where the platform said so.
+    /// The thread of the message, if the platform returned it.
     pub thread_id: Option<String>,
 }
 
@@ -43,23 +41,23 @@ impl Desk {
         Self { commands, bots: bots.into(), busy: watch::Sender::new(0) }
     }
 
-    /// Keeps the agent awake for work of its own, as long as what is given back is held. Turns
-    /// and sends need no such thing.
+    /// Prevents the agent from sleeping while the returned guard is held, for work of its own. Turns and sends need no
+    /// guard.
     pub fn busy(&self) -> Busy {
         Busy::held(self.busy.clone())
     }
 
-    /// How many times the agent says that it is busy.
+    /// Returns the number of held guards.
     pub(crate) fn held(&self) -> watch::Receiver<usize> {
         self.busy.subscribe()
     }
 
-    /// Writes a message.
+    /// Sends a message.
     pub async fn send(&self, place: &Place, text: impl Into<String>) -> Result<Sent, SendError> {
         self.send_outbound(place, Op::Send { content: text.into(), reply_to: None }).await
     }
 
-    /// Changes a message.
+    /// Edits a message.
     pub async fn edit(
         &self,
         place: &Place,
@@ -75,12 +73,12 @@ impl Desk {
         self.send_outbound(place, Op::Typing { content: None }).await.map(drop)
     }
 
-    /// Does anything that can be done in a chat. Whether a platform can is in its descriptor.
+    /// Performs any operation in a chat. The platform's descriptor lists the supported operations.
     pub async fn send_outbound(&self, place: &Place, op: Op) -> Result<Sent, SendError> {
         done(&self.ask_outbound(place, op).await?)
     }
 
-    /// Asks what a chat is called and what it is.
+    /// Returns the name and the kind of a chat.
     pub async fn get_chat_info(&self, place: &Place) -> Result<Chat, SendError> {
         let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
         let unnamed = || Chat { name: place.chat_id.clone(), kind: "dm".to_owned() };
@@ -88,15 +86,15 @@ impl Desk {
         done(&outcome).map(|_| chat)
     }
 
-    /// Acts with a capability that the desk keeps for a session, such as the token of an
-    /// interaction. The agent names the session and never sees the token.
+    /// Acts with a capability that the desk stores for a session, such as the token of an interaction. The agent names
+    /// the session and never sees the token.
     pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<Sent, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
         done(&self.outbound(Action::FollowUp(follow_up), platform).await?)
     }
 
-    /// Stops the turn of a session of this agent, wherever it runs. That it was said is all
-    /// there is to know: whether a turn was running is not told.
+    /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
+    /// sent, not that a turn was running.
     pub async fn send_interrupt(
         &self,
         session_key: SessionKey,
@@ -105,9 +103,9 @@ impl Desk {
         self.ask(Wish::Interrupt(Interrupt { session_key, reason })).await.map(drop)
     }
 
-    /// Says that a turn's entry is the agent's now.
+    /// Acks a turn's entry.
     pub(crate) async fn taken(&self, ticket: Ticket) {
-        // Without a driver there is no line either, and the entry comes again.
+        // Without a driver there is no line, and the entry is delivered again.
         drop(self.commands.send(Command::Taken(ticket)).await);
     }
 
@@ -131,7 +129,7 @@ impl Desk {
         let (answer, answered) = oneshot::channel::<Answer>();
         let asked = self.commands.send(Command::Ask(wish, answer)).await;
         asked.map_err(|_| SendError::Over)?;
-        // A driver that went away took what it was asked with it.
+        // A driver that ended dropped its pending requests.
         let answered = answered.await.map_err(|_| SendError::Unknown)?;
         Ok(answered?.map(|outcome| *outcome))
     }

@@ -1,4 +1,4 @@
-//! Dial: from an address and a secret to an open line.
+//! Opens a line from an address and a secret.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::socket::{Connection, Socket};
 use crate::status::Trouble;
 use crate::{tls, upgrade};
 
-/// What a dial needs, the same every time but for the token.
+/// The data of a dial, constant except for the token.
 pub(crate) struct Dialler {
     url: Uri,
     gateway: String,
@@ -46,12 +46,12 @@ impl Dialler {
     }
 
     async fn connection(&self) -> io::Result<Box<dyn Connection>> {
-        // The name in an address like `[::1]` stands in brackets, which no resolver knows.
+        // The host of an address like `[::1]` has brackets, which no resolver accepts.
         let host = self.url.host().unwrap_or_default().trim_matches(['[', ']']);
         let secure = self.url.scheme_str() == Some("wss");
         let port = self.url.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let stream = TcpStream::connect((host, port)).await?;
-        // Frames are small and somebody waits for them.
+        // Frames are small and latency matters.
         stream.set_nodelay(true)?;
         if !secure {
             return Ok(Box::new(stream));
@@ -61,7 +61,7 @@ impl Dialler {
         Ok(Box::new(tls.connect(name, stream).await?))
     }
 
-    /// A token is good for minutes, so every dial has its own.
+    /// Returns a new token. A token is valid for minutes, so every dial has its own.
     fn token(&self) -> Secret {
         let secret = self.secret.expose().as_bytes();
         upgrade_token::make(&self.gateway, secret, UPGRADE_TTL_SECS, self.clock.now())

@@ -1,6 +1,6 @@
-//! Driver: the hands of a session.
+//! Executes the effects of a session.
 //!
-//! It listens, asks the session, obeys, and decides nothing.
+//! The driver waits for events, passes them to the session, executes the effects, and decides nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
@@ -29,35 +29,35 @@ use crate::session::{
 use crate::socket::{Heard, Socket};
 use crate::status::{Status, Trouble};
 
-/// What an agent or a turn wants.
+/// A command of an agent or a turn.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Something of the desk.
+    /// Send a request to the desk.
     Ask(Wish, oneshot::Sender<Answer>),
-    /// Its entry, for good.
+    /// Ack an entry.
     Taken(Ticket),
-    /// To sleep.
+    /// Go to sleep.
     GoIdle,
-    /// To hang up.
+    /// Hang up.
     Disconnect,
 }
 
-/// What a turn does with an event.
+/// The agent's function for an event.
 pub(crate) type Take = Arc<dyn Fn(Event) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>;
 
-/// Why a turn failed.
+/// The error of a turn.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// How it stands, as everybody may see it.
+/// The published state.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) status: Status,
     pub(crate) descriptors: Vec<Descriptor>,
-    /// What was wrong last.
+    /// The last problem.
     pub(crate) trouble: Option<Trouble>,
 }
 
-/// What a driver is given.
+/// The parts of a driver.
 pub(crate) struct Parts {
     pub(crate) dialler: Dialler,
     pub(crate) hellos: Vec<nightdesk_protocol::Frame>,
@@ -82,7 +82,7 @@ pub(crate) struct Driver {
     dialling: Option<BoxFuture<'static, Result<Socket, Trouble>>>,
     socket: Option<Socket>,
     lines: Lines,
-    /// Dropped with the driver, and with them every turn.
+    /// Dropped with the driver, which ends every turn.
     turns: JoinSet<(Ticket, Turned)>,
     stops: HashMap<Ticket, CancellationToken>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
@@ -115,7 +115,7 @@ impl Driver {
         }
     }
 
-    /// Runs until it is over.
+    /// Runs until the session is over.
     pub(crate) async fn run(mut self) {
         while !self.session.is_over() {
             match self.happened().await {
@@ -136,14 +136,14 @@ impl Driver {
                 Happened::Ticked => self.settle(Input::Tick).await,
             }
         }
-        // Who asked in the last moment hears that nothing was sent.
+        // A request at the last moment gets the answer that nothing was sent.
         self.commands.close();
         while let Ok(command) = self.commands.try_recv() {
             self.wanted(command).await;
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the first event.
     async fn happened(&mut self) -> Happened {
         let deadline = self.session.deadline();
         let now = self.now();
@@ -207,7 +207,7 @@ impl Driver {
         self.settle(input).await;
     }
 
-    /// Asks the session, and does what it says. That the line broke meanwhile is told it next.
+    /// Passes an input to the session and executes the effects. If the line breaks meanwhile, that is the next input.
     async fn settle(&mut self, input: Input) {
         let mut inputs: VecDeque<Input> = self.held().into_iter().chain([input]).collect();
         while let Some(next) = inputs.pop_front() {
@@ -220,8 +220,7 @@ impl Driver {
         }
     }
 
-    /// What the agent said of being busy and nobody looked at: it counts before anything else
-    /// is decided.
+    /// Returns a change of the busy count that was not processed yet: it counts before any other decision.
     fn held(&mut self) -> Option<Input> {
         let said = self.busy.has_changed().is_ok_and(|changed| changed);
         said.then(|| Input::Busy(*self.busy.borrow_and_update()))
@@ -251,7 +250,7 @@ impl Driver {
             }
             Effect::Answer(ask, answer) => {
                 if let Some(asked) = self.asks.remove(&ask) {
-                    // Who asked may have gone; the answer is then nobody's.
+                    // The caller may have gone; the answer is dropped then.
                     drop(asked.send(answer));
                 }
             }
@@ -308,7 +307,7 @@ fn warn_of(why: &Trouble, rest_for: Duration) {
     );
 }
 
-/// What came first.
+/// The first event.
 enum Happened {
     Dialled(Result<Socket, Trouble>),
     Heard(Heard),
@@ -318,7 +317,7 @@ enum Happened {
     Ticked,
 }
 
-/// How a turn ended. What a panic said was shown by its hook.
+/// Returns the result of a turn. The panic hook has already printed a panic.
 fn judged<P>(turn: Result<Result<(), BoxError>, P>) -> Turned {
     match turn {
         Ok(Ok(())) => Turned::Well,

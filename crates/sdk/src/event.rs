@@ -1,4 +1,4 @@
-//! Event: what a turn is about.
+//! The event of a turn.
 
 use nightdesk_protocol::event::Inbound;
 use nightdesk_protocol::passthrough::Forward;
@@ -11,22 +11,22 @@ use crate::place::Place;
 use crate::send_error::SendError;
 use crate::session::{Content, Given, Ticket};
 
-/// What the desk hands over. Each has a turn of its own.
+/// An event from the desk. Each has its own turn.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Something a person wrote, or a thing that reads like it.
+    /// A message of a person, or an event in the form of one.
     Message(Message),
     /// A platform's own request, verified by the desk and without its credentials.
     Forwarded(Forwarded),
 }
 
-/// Something a person wrote.
+/// A message of a person.
 #[derive(Debug)]
 pub struct Message {
-    /// The message and where it comes from.
+    /// The message and its source.
     pub content: Box<Inbound>,
-    /// The turn it has.
+    /// Its turn.
     pub turn: Turn,
 }
 
@@ -35,7 +35,7 @@ pub struct Message {
 pub struct Forwarded {
     /// The request.
     pub content: Box<Forward>,
-    /// The turn it has.
+    /// Its turn.
     pub turn: Turn,
 }
 
@@ -60,17 +60,17 @@ impl Event {
 }
 
 impl Message {
-    /// Its text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.content.message.text
     }
 
-    /// Where it comes from, and where an answer goes.
+    /// Returns the place that the message came from, which is also the place of a reply.
     pub fn place(&self) -> Place {
         Place::of(&self.content.source)
     }
 
-    /// Answers it, where it was written.
+    /// Replies where the message was written.
     pub async fn reply(&self, text: impl Into<String>) -> Result<Sent, SendError> {
         let reply_to = self.content.message.message_id.clone();
         let op = Op::Send { content: text.into(), reply_to };
@@ -79,32 +79,31 @@ impl Message {
 }
 
 impl Turn {
-    /// By which name the agent knows the conversation.
+    /// Returns the key of the conversation.
     pub const fn session_key(&self) -> &SessionKey {
         &self.session
     }
 
-    /// The desk, for sending more than a reply.
+    /// Returns the desk, for sends other than a reply.
     pub const fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// Tells the desk that the agent has the entry now, before the turn ends. For turns that
-    /// take longer than half a minute: a desk that hears nothing for 45 seconds counts a try.
+    /// Acks the entry before the turn ends. For turns that take longer than half a minute: a desk without an ack for 45
+    /// seconds counts an attempt.
     ///
-    /// From here on the entry is the agent's to lose: it never comes again, also if the turn
-    /// fails or the process dies.
+    /// From here on the agent is responsible for the entry: it is not delivered again, even if the turn fails or the
+    /// process dies.
     pub async fn ack(&self) {
         self.desk.taken(self.ticket).await;
     }
 
-    /// Waits until somebody wants this very turn stopped. What the turn does then is its own
-    /// decision; to stop is to return.
+    /// Waits until this turn is to be stopped. The turn decides what to do then; to stop is to return.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }
 
-    /// Whether somebody wants this turn stopped.
+    /// Returns true if this turn is to be stopped.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_cancelled()
     }

@@ -1,4 +1,4 @@
-//! Limits: every bound the SDK keeps besides those it shares with the desk.
+//! All limits of the SDK, besides those that it shares with the desk.
 
 use std::time::Duration;
 
@@ -6,102 +6,101 @@ use nightdesk_types::limits::{
     DEAD_LINE, FRAME_IN_BYTES_MAX, HOLD_BACK, PING_EVERY, WINDOW_ENTRIES_MAX,
 };
 
-/// How long a dial may take, from the first packet to the answered upgrade.
+/// Timeout of a dial, from the first packet to the answered upgrade.
 pub(crate) const DIAL_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a fresh line may take to answer every hello.
+/// Timeout for the answers to every hello on a new line.
 pub(crate) const GREET_WAIT: Duration = Duration::from_secs(30);
 
-/// How long [`Agent::handshake`](crate::Agent::handshake) waits for a line.
+/// Timeout of [`Agent::handshake`](crate::Agent::handshake).
 pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
 
-/// Within this the first dial after a lost line comes; each further one may take twice as long.
+/// Maximum delay of the first dial after a lost line; each further delay may be twice as long.
 pub(crate) const LADDER_FIRST: Duration = Duration::from_secs(1);
 
-/// Within this a dial comes, however many have failed.
+/// Maximum delay of a dial after any number of failures.
 pub(crate) const LADDER_TOP: Duration = Duration::from_secs(30);
 
-/// A line that lived for this long was a good one: the ladder begins anew after it.
+/// Life after which a line counts as good: the backoff restarts after it.
 pub(crate) const LIVED: Duration = Duration::from_mins(1);
 
-/// Over this the dials after a restart are spread: everybody else lost their line too.
+/// Time over which dials after a restart are spread, because every agent lost its line.
 pub(crate) const RESTART_SPREAD: Duration = Duration::from_secs(5);
 
-/// How many times in a row a gateway must hear that it is revoked before it believes it.
+/// Number of consecutive revocation closes that a gateway needs before it accepts the revocation.
 pub(crate) const REVOCATIONS_MAX: u32 = 2;
 
-/// How long a send may wait for a line, or for a place on it.
+/// Maximum wait of a send for a line, or for a place on it.
 pub(crate) const LINE_WAIT: Duration = Duration::from_secs(10);
 
-/// Sends that may wait for a line, or for a place on it.
+/// Maximum number of sends that wait for a line, or for a place on it.
 pub(crate) const SENDS_WAITING_MAX: usize = 64;
 
-/// How long they may be together. One always fits.
+/// Maximum total size of waiting sends. One send always fits.
 pub(crate) const SENDS_WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What agent and turns may have asked of the driver and it has not looked at.
+/// Maximum number of commands in the driver's queue.
 pub(crate) const COMMANDS_MAX: usize = 64;
 
-/// Turns under way at a time: a full window of the desk's.
+/// Maximum number of concurrent turns: a full window of the desk.
 pub(crate) const TURNS_MAX: usize = WINDOW_ENTRIES_MAX;
 
-/// Entries that may wait for their turn. A desk that sends more does not keep to its window.
+/// Maximum number of entries that wait for their turn. A desk that sends more violates its window.
 pub(crate) const WAITING_ENTRIES_MAX: usize = 64;
 
-/// Names of handled entries that are remembered, so that none is handled twice.
+/// Number of handled entry names that are remembered, so that none is handled twice.
 pub(crate) const HANDLED_KEPT_MAX: usize = 4_096;
 
-/// How long going idle may take: the desk holds entries back for ten seconds.
+/// Timeout of going idle: the desk holds entries back for ten seconds.
 pub(crate) const IDLE_WAIT: Duration = Duration::from_secs(8);
 
-/// Within this much quiet no agent sleeps: on a fresh line the desk may still hold back.
+/// Minimum of [`sleep_after`](crate::Settings::sleep_after): on a new line the desk may still hold entries back.
 pub(crate) const SLEEP_AFTER_MIN: Duration = Duration::from_secs(5);
 
-/// After this much quiet an agent that may sleep does.
+/// Maximum of [`sleep_after`](crate::Settings::sleep_after).
 pub(crate) const SLEEP_AFTER_MAX: Duration = Duration::from_hours(24);
 
-/// Calls that come within this after a wake belong to it.
+/// Calls within this time after a wake belong to it.
 pub(crate) const SAME_WAKE: Duration = Duration::from_secs(1);
 
-/// How short and how long the secret of a wake call may be.
+/// Minimum and maximum length of the secret of a wake call.
 pub(crate) const WAKE_SECRET_CHARS_MIN: usize = 16;
 pub(crate) const WAKE_SECRET_CHARS_MAX: usize = 128;
 
-/// Connections to a wake listener at a time; past this the oldest is dropped.
+/// Maximum number of connections to a wake listener; beyond it the oldest is dropped.
 pub(crate) const CALLERS_MAX: usize = 32;
 
-/// How long a wake call may take, from its first packet to its answer.
+/// Timeout of a wake call, from its first packet to its answer.
 pub(crate) const CALL_WAIT: Duration = Duration::from_secs(5);
 
-/// What a wake call may say. No less can be set.
+/// Maximum size of a wake call. The HTTP library accepts no lower value.
 pub(crate) const CALL_BYTES_MAX: usize = 8 * 1024;
 
-/// Headers a wake call may have.
+/// Maximum number of headers of a wake call.
 pub(crate) const CALL_HEADERS_MAX: usize = 32;
 
-/// How long to wait when no connection can be accepted, as when descriptors run out.
+/// Delay after a failed accept, such as when descriptors run out.
 pub(crate) const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// How long a call to the desk may take, from the first packet to the last.
+/// Timeout of a call to the desk, from the first packet to the last.
 #[cfg(feature = "asking")]
 pub(crate) const ASK_WAIT: Duration = Duration::from_secs(15);
 
-/// The longest answer that is read from a desk.
+/// Maximum size of a desk's response.
 #[cfg(feature = "asking")]
 pub(crate) const ANSWER_BYTES_MAX: usize = 512 * 1024;
 
-/// An access token is replaced when it is good for no longer than this.
+/// Remaining life at which an access token is replaced.
 #[cfg(feature = "asking")]
 pub(crate) const TOKEN_RENEWED_BEFORE: Duration = Duration::from_mins(2);
 
-/// Writing one frame takes at most this long, or the line is dead. Four megabytes on a slow
-/// line take a while.
+/// Timeout of writing one frame; after it the line is dead. Four megabytes on a slow line take a while.
 pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(30);
 
-/// What a socket reads at a time.
+/// Read buffer of a socket.
 pub(crate) const READ_BUFFER_BYTES: usize = 16 * 1024;
 
-/// What may wait to be written: the longest frame, and control frames beside it.
+/// Maximum size of the write buffer: the longest frame, and control frames beside it.
 pub(crate) const WRITE_BUFFER_BYTES_MAX: usize = 2 * FRAME_IN_BYTES_MAX;
 
 const _: () = assert!(

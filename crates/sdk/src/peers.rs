@@ -1,7 +1,7 @@
-//! Peers: letters to other agents, and the skills and data that agents of a tenant share.
+//! Letters to other agents, and the skills and data that agents of a tenant share.
 //!
-//! An agent that gets a letter finds it in its inbox like any message: `message.content.message.letter` says that it
-//! is one, and [`Message::reply`](crate::Message::reply) answers it. Here is the other side: who sends.
+//! An agent that gets a letter finds it in its inbox like any message: `message.content.message.letter` marks it, and
+//! [`Message::reply`](crate::Message::reply) answers it. This module is the sender's side.
 //!
 //! ```no_run
 //! use std::error::Error;
@@ -14,7 +14,7 @@
 //! for known in peers.list_agents().await? {
 //!     println!("{}: {:?}", known.agent.agent_id, known.status);
 //! }
-//! // The same dispatch id again is the same letter, so that this may be repeated.
+//! // The dispatch id is an idempotency key, so this call may be repeated.
 //! let question = Letter::to("owl", "How is the weather?").dispatch_id("weather-1");
 //! let reply = peers.exchange(&question, Duration::from_mins(1)).await?;
 //! peers.notify(&Letter::to("owl", &format!("Thank you for {:?}.", reply.content))).await?;
@@ -30,8 +30,8 @@
 //!
 //! # Promise
 //!
-//! Whatever is asked a second time changes nothing and gets the same answer, if a letter has a dispatch id.
-//! Nothing is repeated by itself: whether it may be, [`PeerError::passes`] says.
+//! A repeated call changes nothing and returns the same answer, if a letter has a dispatch id. Nothing is retried
+//! automatically: [`PeerError::passes`] tells if a retry may succeed.
 
 mod letters;
 mod shelf;
@@ -60,7 +60,7 @@ use crate::asking::{Answered, Asking, CallError, Pass, address, client};
 pub use crate::asking::{BadSettings, Login};
 use crate::limits::ASK_WAIT;
 
-/// What an agent asks of its desk about others. Cheap to clone.
+/// An agent's client for its peers. Cheap to clone.
 #[derive(Clone)]
 pub struct Peers {
     asking: Arc<Asking>,
@@ -72,32 +72,32 @@ impl fmt::Debug for Peers {
     }
 }
 
-/// Why nothing came of what was asked.
+/// The reason that a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerError {
-    /// No answer came. Perhaps it was done.
+    /// No response arrived. The call may have been executed.
     #[error("could not {0}: the desk did not answer")]
     Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
-    /// The desk said no.
+    /// The desk refused the call.
     #[error("could not {what}: {detail} ({code}, status {status})")]
     Refused {
-        /// What was asked.
+        /// The operation.
         what: &'static str,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
-        /// Why, for programs: `no-reply`, `letter-refused`, `over-quota`.
+        /// The reason, for programs: `no-reply`, `letter-refused`, `over-quota`.
         code: String,
-        /// What to change.
+        /// The required change.
         detail: String,
     },
-    /// What it said cannot be read.
+    /// The response cannot be read.
     #[error("could not {0}: the desk's answer cannot be read")]
     Unreadable(&'static str),
 }
 
 impl PeerError {
-    /// Whether the same may go well later.
+    /// Returns true if the same call may succeed later.
     pub const fn passes(&self) -> bool {
         match self {
             Self::Unanswered(..) => true,
@@ -117,7 +117,7 @@ impl From<CallError> for PeerError {
     }
 }
 
-/// What a desk says no with.
+/// The body of a refusal.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -131,20 +131,20 @@ fn refused(what: &'static str, status: u16, body: &[u8]) -> PeerError {
 }
 
 impl Peers {
-    /// What an agent asks of the desk at this URL, by this right.
+    /// Creates a client for the desk at this URL with this login.
     ///
     /// # Errors
     ///
-    /// Nobody could ask with these settings.
+    /// The settings are invalid.
     pub fn new(desk: impl AsRef<str>, login: Login) -> Result<Self, BadSettings> {
         Self::trusting(desk, login, [])
     }
 
-    /// The same, and trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
+    /// Creates a client that also trusts these certificates, for a desk behind a private authority, as PEM.
     ///
     /// # Errors
     ///
-    /// Nobody could ask with these settings.
+    /// The settings are invalid.
     pub fn trusting(
         desk: impl AsRef<str>,
         login: Login,
@@ -168,7 +168,7 @@ impl Peers {
         read(what, self.asking.ask(what, Method::GET, path, None).await?)
     }
 
-    /// The same, of something that may not be there.
+    /// Gets an object that may not exist.
     async fn find<T: DeserializeOwned>(
         &self,
         what: &'static str,
@@ -210,14 +210,14 @@ fn read<T: DeserializeOwned>(what: &'static str, answered: Answered) -> Result<T
     serde_json::from_slice(&body).map_err(|_| PeerError::Unreadable(what))
 }
 
-/// A text as a part of a path, or of a query.
+/// Escapes a text for a path or a query.
 fn escaped(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
                 char::from(byte).to_string()
             }
-            // Also a dot: a path of two of them would lead elsewhere.
+            // The dot is escaped too: a path segment of two dots would lead to the parent.
             other => format!("%{other:02X}"),
         })
         .collect()

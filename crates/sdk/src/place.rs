@@ -1,10 +1,10 @@
-//! Place: where something is done.
+//! The place of a message: a chat with its thread and scope.
 
 use nightdesk_protocol::hello::RELAY_PLATFORM;
 use nightdesk_types::event::Source;
 use serde_json::{Map, Value};
 
-/// A chat, and what tells it from others of the same name.
+/// A chat, and the fields that distinguish it from others of the same id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub(crate) platform: Option<String>,
@@ -13,13 +13,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// A chat of a platform.
+    /// Returns a chat of a platform.
     pub fn chat(platform: impl Into<String>, chat_id: impl Into<String>) -> Self {
         let platform = Some(platform.into()).filter(|platform| platform != RELAY_PLATFORM);
         Self { platform, chat_id: chat_id.into(), metadata: Map::new() }
     }
 
-    /// Where a message came from: its chat, thread, server and author.
+    /// Returns the place of a message: its chat, thread, server and author.
     pub fn of(source: &Source) -> Self {
         let known = [
             ("scope_id", &source.scope_id),
@@ -33,13 +33,13 @@ impl Place {
         })
     }
 
-    /// In this thread of the chat.
+    /// Sets the thread of the chat.
     #[must_use]
     pub fn thread(self, thread_id: impl Into<String>) -> Self {
         self.with("thread_id", thread_id.into())
     }
 
-    /// On this server, workspace or guild.
+    /// Sets the server, workspace or guild.
     #[must_use]
     pub fn scope(self, scope_id: impl Into<String>) -> Self {
         self.with("scope_id", scope_id.into())

@@ -1,4 +1,4 @@
-//! Why a send was not done, and what to do about it.
+//! Errors of a send.
 
 use nightdesk_protocol::TooLong;
 use nightdesk_types::limits::SEND_ANSWER_WAIT;
@@ -6,21 +6,21 @@ use nightdesk_types::limits::SEND_ANSWER_WAIT;
 use crate::limits::{LINE_WAIT, SENDS_WAITING_MAX};
 use crate::session::Unsaid;
 
-/// Why a send was not done, or may not have been.
+/// The reason that a send was not made, or may not have been.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// It was said, and then the line was lost, or no answer came in time. It may have been
-    /// done. The SDK never repeats it; repeat it only if twice is better than never.
+    /// The send was written, and then the line was lost, or no answer arrived in time. It may have been made. The SDK
+    /// never repeats it; repeat it only if twice is better than never.
     #[error(
         "the send may have been done: the line was lost or no answer came within {} s; repeat it \
          only if twice is better than never", SEND_ANSWER_WAIT.as_secs()
     )]
     Unknown,
-    /// Nothing was sent: there was no line. Later there may be one.
+    /// Nothing was sent: there was no line. A later attempt may succeed.
     #[error("nothing was sent: there was no line for {} s; ask again later", LINE_WAIT.as_secs())]
     NoLine,
-    /// Nothing was sent: too much else is under way.
+    /// Nothing was sent: too many sends are in progress.
     #[error(
         "nothing was sent: too many sends are under way or {SENDS_WAITING_MAX} wait already; wait \
          for their answers"
@@ -29,10 +29,10 @@ pub enum SendError {
     /// Nothing was sent: it does not fit into a frame.
     #[error("nothing was sent: it is too long; make it shorter")]
     TooLong(#[source] TooLong),
-    /// The desk does not let the agent do that there. Asking again gets the same answer.
+    /// The desk does not allow this operation there. A retry gets the same answer.
     #[error("refused: {0}")]
     Refused(String),
-    /// It was not done, for a reason of the platform's or the desk's.
+    /// The send failed, for a reason of the platform or the desk.
     #[error("not done: {0}")]
     Failed(String),
     /// Nothing was sent: the agent disconnected, went idle, fell asleep, or was revoked.

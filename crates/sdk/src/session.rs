@@ -1,17 +1,16 @@
-//! Session: the agent's side of the conversation, over all its lines, as a value.
+//! The agent's side of the conversation over all its lines, as a value.
 //!
-//! It gets the time and what happened, and answers with what to do; it never waits. The
-//! driver owns the socket, the timer and the turns, and obeys.
+//! The session takes the time and an input, and returns effects; it never waits. The driver owns the socket, the timer
+//! and the turns, and executes the effects.
 //!
 //! # Promise
 //!
-//! An entry is acked after its turn ended well or its turn said so, never before, and only on a
-//! line that gave it. No entry has two turns, but for one whose turn failed. Entries of one
-//! session have their turns in order, one at a time. A send is said at most once, and whoever
-//! asked for it always gets an answer.
+//! An entry is acked after its turn succeeded or acked it, never before, and only on a line that delivered it. No entry
+//! has two turns, except one whose turn failed. Entries of one session have their turns in order, one at a time. A send
+//! is written at most once, and its caller always gets an answer.
 //!
-//! A session falls asleep only with nothing in hand, and says so before it hangs up. What
-//! comes meanwhile keeps it awake, or is left unacked and comes again.
+//! A session falls asleep only without work in hand, and announces it before it hangs up. An entry that arrives
+//! meanwhile prevents the sleep, or stays unacked and is delivered again.
 
 mod state;
 mod line;
@@ -35,33 +34,33 @@ use crate::status::{Status, Trouble};
 
 pub(crate) use state::Session;
 
-/// What must come from outside so that a session can be random and still be a value.
+/// Random values from outside, so that a session stays a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seed {
-    /// Tells this process's requests from those of every other.
+    /// Distinguishes this process's requests from those of every other.
     pub(crate) requests: [u8; 16],
     /// Spreads the dials.
     pub(crate) dials: u64,
 }
 
-/// One turn: an entry being handled.
+/// One turn: an entry in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ticket(u64);
 
-/// Who asked for a send.
+/// The caller of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AskId(pub(crate) u64);
 
-/// What the agent wants of the desk.
+/// A request of the agent to the desk.
 #[derive(Clone, Debug)]
 pub(crate) enum Wish {
-    /// Something done on a platform.
+    /// An action on a platform.
     Outbound(Box<Tagged>),
-    /// A turn stopped, wherever it runs.
+    /// The stop of a turn, on any line.
     Interrupt(Interrupt),
 }
 
-/// An action with what the agent knows of where it goes.
+/// An action with the agent's routing data.
 #[derive(Clone, Debug)]
 pub(crate) struct Tagged {
     pub(crate) action: Action,
@@ -69,56 +68,56 @@ pub(crate) struct Tagged {
     pub(crate) bot_handle: Option<String>,
 }
 
-/// What came of a wish. An interrupt that was said has nothing to tell.
+/// The result of a request. A sent interrupt has no outcome.
 pub(crate) type Answer = Result<Option<Box<Outcome>>, Unsaid>;
 
-/// Why a wish has no outcome.
+/// The reason that a request has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsaid {
-    /// It was said, and nobody knows what came of it.
+    /// The request was written, and its result is unknown.
     Unknown,
-    /// It was not said: there was no line.
+    /// The request was not written: there was no line.
     NoLine,
-    /// It was not said: too much else was under way.
+    /// The request was not written: too many others were in progress.
     Busy,
-    /// It was not said: it does not fit into a frame.
+    /// The request was not written: it does not fit into a frame.
     TooLong(TooLong),
-    /// It was not said: it is over.
+    /// The request was not written: the session is over.
     Over,
 }
 
-/// What happened.
+/// An input.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// A line is open.
     Dialled,
-    /// A dial came to nothing.
+    /// A dial failed.
     DialFailed(Trouble),
-    /// The desk said something.
+    /// A frame arrived from the desk.
     Heard(ToGateway),
     /// The desk pinged, or answered a ping.
     Alive,
     /// The line ended.
     Ended(Ended),
-    /// The agent wants something.
+    /// The agent sends a request.
     Asked(AskId, Wish),
-    /// A turn says that the agent has its entry now.
+    /// A turn acks its entry.
     Taken(Ticket),
-    /// A turn ended, well or not.
+    /// A turn ended.
     Handled(Ticket, Turned),
-    /// The agent's own code holds so many guards that say it is busy.
+    /// The number of busy guards that the agent's code holds.
     Busy(usize),
-    /// The agent wants to go idle.
+    /// The agent goes idle.
     GoIdle,
-    /// The agent wants to hang up.
+    /// The agent hangs up.
     Disconnect,
     /// Time passed.
     Tick,
 }
 
 impl Input {
-    /// Whether it is work, or a sign that work comes. What only shows that the desk is there is
-    /// none, or an agent with a lively line would never sleep; nor is what we do not understand.
+    /// Returns true if the input is work, or a sign that work comes. Signs of life and unknown frames are not work, or
+    /// an agent with a lively line would never sleep.
     const fn is_work(&self) -> bool {
         match self {
             Self::Asked(..) | Self::Taken(_) | Self::Handled(..) | Self::Busy(_) => true,
@@ -143,7 +142,7 @@ impl Input {
     }
 }
 
-/// How a line ended.
+/// The end of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Its close code.
@@ -152,16 +151,16 @@ pub(crate) struct Ended {
     pub(crate) reason: String,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turned {
     /// The entry was handled.
     Well,
-    /// It was not: the turn failed or panicked.
+    /// The turn failed or panicked.
     Badly,
 }
 
-/// An entry whose turn has come.
+/// An entry whose turn begins.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Given {
     pub(crate) ticket: Ticket,
@@ -169,18 +168,18 @@ pub(crate) struct Given {
     pub(crate) content: Content,
 }
 
-/// What an entry says.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
-    /// Something a person wrote.
+    /// A message of a person.
     Message(Box<Inbound>),
     /// A platform's own request.
     Forward(Box<Forward>),
 }
 
 impl Content {
-    /// By which name the agent knows the conversation. Requests of a platform name no chat, so
-    /// those of one bot are one conversation.
+    /// Returns the key of the conversation. Requests of a platform name no chat, so those of one bot are one
+    /// conversation.
     fn session(&self) -> Option<SessionKey> {
         match self {
             Self::Message(inbound) => {
@@ -197,26 +196,26 @@ impl Content {
     }
 }
 
-/// What to do.
+/// An effect for the driver.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Dial, with a fresh token.
+    /// Dial, with a new token.
     Dial,
-    /// Say this.
+    /// Write this frame.
     Say(Frame),
     /// Ping.
     Ping,
     /// Begin a turn.
     Handle(Box<Given>),
-    /// Tell a turn to stop.
+    /// Stop a turn.
     Stop(Ticket),
-    /// Tell who asked what came of it.
+    /// Answer a request.
     Answer(AskId, Answer),
-    /// Close the line, or give up the dial under way.
+    /// Close the line, or abort the current dial.
     Close(Close),
     /// Every hello is answered.
     Greeted(Vec<Descriptor>),
-    /// Show how it stands.
+    /// Publish the status.
     Show(Status),
 }
 

@@ -1,4 +1,4 @@
-//! Settings: which desk, as which gateway, for which bots.
+//! Settings of an agent: the desk, the gateway and the bots.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::http::Uri;
 use crate::limits::{SLEEP_AFTER_MAX, SLEEP_AFTER_MIN};
 use crate::{tls, url};
 
-/// Which desk an agent connects to, as which gateway, for which bots.
+/// The desk that an agent connects to, its gateway, and its bots.
 ///
 /// Its `Debug` does not show the secret.
 #[derive(Clone, Debug)]
@@ -37,36 +37,35 @@ impl Settings {
         Self { url, gateway, secret, bots: Vec::new(), trusted: Vec::new(), sleep_after: None }
     }
 
-    /// Speaks for this bot, by the platform's name and the platform's id for the bot. May be
-    /// called once for each bot; the desk describes their platforms in the same order.
+    /// Speaks for this bot, by the platform's name and the platform's id for the bot. May be called once for each bot;
+    /// the desk describes their platforms in the same order.
     ///
-    /// An agent that names no bot speaks for all it has.
+    /// An agent that names no bot speaks for all its bots.
     pub fn speaking_for(mut self, platform: impl Into<String>, bot: impl Into<String>) -> Self {
         self.bots.push((platform.into(), bot.into()));
         self
     }
 
-    /// Trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
-    /// May be called several times. Those that browsers trust are always trusted.
+    /// Also trusts these certificates, for a desk behind a private authority: one or more, as PEM. May be called
+    /// several times. The roots of browsers are always trusted.
     pub fn trusting(mut self, certificates: impl AsRef<[u8]>) -> Self {
         self.trusted.extend_from_slice(certificates.as_ref());
         self.trusted.push(b'\n');
         self
     }
 
-    /// Falls asleep after this much quiet, five seconds to a day: it tells the desk, hangs up
-    /// and is over with [`End::Asleep`](crate::End::Asleep). Quiet is when no turn is under way,
-    /// nothing is unacked, no send waits for its answer, nobody holds a
-    /// [`Busy`](crate::Busy), and none of that changes.
+    /// Falls asleep after this time of quiet, five seconds to a day: the agent announces it to the desk, hangs up and
+    /// is over with [`End::Asleep`](crate::End::Asleep). An agent is quiet while no turn runs, no entry is unacked, no
+    /// send waits for its answer, no [`Busy`](crate::Busy) is held, and none of that changes.
     ///
-    /// Without this an agent never sleeps by itself. Who sleeps must be woken: see
+    /// Without this an agent never sleeps by itself. A sleeping agent must be woken: see
     /// [`wake::Listener`](crate::wake::Listener).
     pub const fn sleep_after(mut self, quiet_for: Duration) -> Self {
         self.sleep_after = Some(quiet_for);
         self
     }
 
-    /// Checks them.
+    /// Checks the settings.
     pub(crate) fn checked(self) -> Result<Checked, BadSettings> {
         let url = url::relay(&self.url).ok_or(BadSettings::Url)?;
         if !is_gateway_name(&self.gateway) {
@@ -115,13 +114,13 @@ fn hello((platform, bot): &(String, String)) -> Result<Frame, BadSettings> {
         platform: platform.clone(),
         bot_handle: bot.clone(),
         commands: None,
-        // Says that we lose nothing while we start, so that the desk need not hold back.
+        // Declares that this client loses nothing while it starts, so the desk need not hold entries back.
         client: Some(client),
     };
     Frame::hello(&hello).map_err(|_| BadSettings::TooManyBots)
 }
 
-/// Why nobody could connect with these settings.
+/// The reason that settings are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadSettings {
@@ -134,17 +133,17 @@ pub enum BadSettings {
     /// The secret is empty.
     #[error("the gateway's secret is empty; use the one the desk gave out")]
     Secret,
-    /// What should be trusted is not a certificate.
+    /// The trusted text is not a certificate.
     #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
     Certificates,
-    /// Nobody should sleep so soon, or so late.
+    /// The time of quiet is too short or too long.
     #[error(
         "an agent sleeps after {} s to {} s of quiet",
         SLEEP_AFTER_MIN.as_secs(),
         SLEEP_AFTER_MAX.as_secs()
     )]
     SleepAfter,
-    /// A line can speak for a few bots only.
+    /// The line has too many bots.
     #[error(
         "a line speaks for at most {HELLOS_MAX} bots, each with a name that fits; use several gateways"
     )]

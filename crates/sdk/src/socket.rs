@@ -1,4 +1,4 @@
-//! Socket: a WebSocket as a session sees it, with bounds on everything.
+//! A WebSocket for a session, with limits on everything.
 
 use futures_util::{SinkExt, StreamExt};
 use nightdesk_protocol::Frame;
@@ -20,7 +20,7 @@ const NO_CODE: u16 = 1005;
 /// The code of a socket that broke.
 const BROKEN: u16 = 1006;
 
-/// What a WebSocket runs over: TCP, or TLS over it.
+/// The transport of a WebSocket: TCP, or TLS over it.
 pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
@@ -28,18 +28,18 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
 /// A WebSocket.
 pub(crate) struct Socket(Box<WebSocketStream<Box<dyn Connection>>>);
 
-/// What came over a socket.
+/// An event of a socket.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// Text, perhaps a piece of a line.
+    /// Text, perhaps a part of a line.
     Text(Bytes),
-    /// A ping, which is answered by itself, or a pong.
+    /// A ping, which the library answers, or a pong.
     Alive,
     /// The end.
     Ended(Ended),
 }
 
-/// The bounds of a socket. The library's own are 128 KiB for reading and none for writing.
+/// Returns the limits of a socket. The library's defaults are 128 KiB for reading and none for writing.
 pub(crate) fn bounds() -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER_BYTES)
@@ -54,7 +54,7 @@ impl Socket {
         Self(Box::new(stream))
     }
 
-    /// Waits for what comes next. It may be dropped while it waits.
+    /// Waits for the next event. The future may be dropped while it waits.
     pub(crate) async fn hear(&mut self) -> Heard {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Heard::Text(text.into()),
@@ -66,7 +66,7 @@ impl Socket {
         }
     }
 
-    /// Says a frame.
+    /// Writes a frame.
     pub(crate) async fn say(&mut self, frame: Frame) -> Result<(), Ended> {
         self.write(Message::text(frame.into_string())).await
     }
@@ -76,8 +76,8 @@ impl Socket {
         self.write(Message::Ping(Bytes::new())).await
     }
 
-    /// Says goodbye, and waits a little until the desk has hung up too: a socket that is
-    /// dropped with something unread is reset, and the desk may not see what was said last.
+    /// Sends a close and waits briefly until the desk has hung up too: a socket that is dropped with unread data is
+    /// reset, and the desk may not see the last frames.
     pub(crate) async fn close(mut self, close: Close) {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
         let goodbye = async {

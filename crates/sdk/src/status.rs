@@ -1,33 +1,33 @@
-//! Status: how it stands with the line, for whoever wants to show it.
+//! The status of the line, for display.
 
 use std::time::Duration;
 
 use nightdesk_protocol::close::Close;
 
-/// How it stands with the line.
+/// The status of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// A dial is under way, or a line is open and the desk has not answered every hello.
+    /// A dial is in progress, or a line is open and the desk has not answered every hello.
     Dialling,
-    /// The line is open: entries come, sends go.
+    /// The line is open: entries arrive, sends go out.
     Live,
-    /// There is no line; the next dial comes by itself.
+    /// There is no line; the next dial follows automatically.
     Resting {
-        /// Why there is none.
+        /// The reason that there is none.
         why: Trouble,
-        /// How long the rest lasts.
+        /// The length of the rest.
         rest_for: Duration,
     },
-    /// It is over; nothing comes by itself any more.
+    /// The agent is over; nothing happens automatically any more.
     Over(End),
 }
 
-/// Why there is no line.
+/// The reason that there is no line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// The desk could not be reached, or what answered is no desk.
+    /// The desk could not be reached, or the server that answered is no desk.
     #[error("the desk cannot be reached ({0}); check the URL and the network")]
     Unreachable(String),
     /// The desk answered the dial with another HTTP status than 101.
@@ -48,12 +48,12 @@ pub enum Trouble {
     /// The line was open, and the desk did not answer every hello in time.
     #[error("the desk did not answer every hello; is it a Nightdesk?")]
     NotGreeted,
-    /// The desk handed over more than anybody could hold.
+    /// The desk delivered more entries than its window allows.
     #[error("the desk handed over more than its window")]
     Flooded,
 }
 
-/// How it ended.
+/// The end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -61,20 +61,20 @@ pub enum End {
     Disconnected,
     /// The agent went idle.
     Idle(Idle),
-    /// The agent fell asleep: it had nothing in hand, and nothing came for as long as its
-    /// settings say. What comes now waits at the desk. Connect anew to wake up.
+    /// The agent fell asleep: it had no work in hand, and none arrived for the time in its settings. New entries wait
+    /// at the desk. Connect again to wake up.
     Asleep,
     /// The gateway was revoked, and a second dial proved it.
     Revoked,
 }
 
-/// What came of going idle.
+/// The result of going idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// The desk knows, every turn was brought to its end, and the line is closed.
+    /// The desk confirmed it, every turn ended, and the line is closed.
     Settled,
-    /// The desk did not answer, or a turn was still running, when the time was over. The line
-    /// is closed all the same; what was not acknowledged is still in the inbox.
+    /// At the timeout the desk had not answered, or a turn was still running. The line is closed all the same; unacked
+    /// entries are still in the inbox.
     CutShort,
 }
 

@@ -1,4 +1,4 @@
-//! TLS: whom a dial trusts, and how it is encrypted.
+//! TLS settings of a dial.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// The roots that browsers trust, and these. `None`: there is something else than certificates,
-/// or nothing, in what is not blank.
+/// Returns the roots that browsers trust, and these. `None`: a text that is not blank contains no certificate, or
+/// something else.
 pub(crate) fn roots(pem: &[u8]) -> Option<RootCertStore> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let browsers = roots.len();
@@ -18,7 +18,7 @@ pub(crate) fn roots(pem: &[u8]) -> Option<RootCertStore> {
     (roots.len() > browsers || pem.trim_ascii().is_empty()).then_some(roots)
 }
 
-/// With one crypto library, whatever else the program is built with.
+/// Returns a configuration with a fixed crypto library, independent of the rest of the program.
 #[expect(clippy::expect_used, reason = "the provider and the versions are chosen here")]
 pub(crate) fn config(roots: RootCertStore) -> ClientConfig {
     ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))

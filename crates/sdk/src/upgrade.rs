@@ -1,7 +1,6 @@
-//! Upgrade: asks for a WebSocket, by hand.
+//! Requests a WebSocket upgrade without tungstenite's handshake.
 //!
-//! Tungstenite could ask too, but writes the whole request to the log on its finest level, and
-//! with it the token.
+//! Tungstenite could do it too, but writes the whole request to the log on its finest level, and with it the token.
 
 use std::io;
 
@@ -16,10 +15,10 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use crate::socket::{Connection, Socket, bounds};
 use crate::status::Trouble;
 
-/// The longest answer to an upgrade, without a body.
+/// Maximum length of the response to an upgrade, without a body.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
-/// Asks what is at the other end for a WebSocket.
+/// Requests a WebSocket over this connection.
 pub(crate) async fn ask(
     mut connection: Box<dyn Connection>,
     url: &Uri,
@@ -48,7 +47,7 @@ fn request(url: &Uri, token: &Secret, key: &str) -> String {
     )
 }
 
-/// Reads the head of the answer, and what came with it.
+/// Reads the head of the response, and the bytes that arrived with it.
 async fn head(connection: &mut Box<dyn Connection>) -> io::Result<(String, Vec<u8>)> {
     const END: &[u8] = b"\r\n\r\n";
     let mut read = Vec::new();
@@ -66,7 +65,7 @@ async fn head(connection: &mut Box<dyn Connection>) -> io::Result<(String, Vec<u
     }
 }
 
-/// Whether the answer is to our request, and says yes.
+/// Checks that the response accepts this request.
 fn check(head: &str, key: &str) -> Result<(), Trouble> {
     let mut lines = head.split("\r\n");
     let status_line = lines.next().unwrap_or_default();

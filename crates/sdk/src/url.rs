@@ -1,14 +1,14 @@
-//! URL: where to dial, from what people write into a configuration.
+//! Computes the address to dial from a configured URL.
 
 use tokio_tungstenite::tungstenite::http::Uri;
 
 /// The path of the line, at every desk.
 const PATH: &str = "/relay";
 
-/// Makes the address to dial of a desk's address, as every client of the relay contract does:
-/// `https` becomes `wss`, `http` becomes `ws`, and `/relay` is added if it is not there.
+/// Returns the address to dial for a desk's URL, as every client of the relay contract does: `https` becomes `wss`,
+/// `http` becomes `ws`, and `/relay` is added if it is missing.
 ///
-/// A query, a fragment or a user is refused: none of them would reach the desk as meant.
+/// A query, a fragment or a user is refused: none of them would reach the desk as intended.
 pub(crate) fn relay(base: &str) -> Option<Uri> {
     let base = base.trim().trim_end_matches('/');
     let (scheme, rest) = base.split_once("://")?;

@@ -1,4 +1,4 @@
-//! Wake: how a sleeping agent is called.
+//! Receives wake calls for a sleeping agent.
 
 mod calls;
 mod serve;
@@ -17,38 +17,37 @@ use serve::{Door, serve};
 
 /// Waits for a desk's wake calls: `GET /wake/<secret>` over plain HTTP.
 ///
-/// A call is answered with 204 at once, whether the agent sleeps or not; everything else is not
-/// found. Calls that come together are one wake, and one that comes while nobody waits is kept
-/// until somebody does.
+/// A call is answered with 204 at once, in any state of the agent; every other request gets 404. Calls that arrive
+/// together are one wake, and a call that arrives while no task waits is stored until one does.
 #[derive(Debug)]
 #[must_use = "a listener that is dropped hears nothing"]
 pub struct Listener {
     address: SocketAddr,
     calls: Arc<Calls>,
-    /// Owns the task that serves.
+    /// Owns the serving task.
     _served: JoinSet<std::convert::Infallible>,
 }
 
-/// Why nobody can be called there.
+/// The reason that the listener cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The secret could be guessed, or is not fit for a URL.
+    /// The secret could be guessed, or is not valid in a URL.
     #[error(
         "the secret of a wake call has {WAKE_SECRET_CHARS_MIN} to {WAKE_SECRET_CHARS_MAX} letters, digits, - and _"
     )]
     Secret,
-    /// The address is not free, or not ours.
+    /// The address is not free, or not a local one.
     #[error("could not listen at {0}")]
     Address(SocketAddr, #[source] io::Error),
 }
 
 impl Listener {
-    /// Listens at an address, for calls that know the secret. Port 0 takes any that is free.
+    /// Listens at an address, for calls with the secret. Port 0 takes any free port.
     ///
     /// # Errors
     ///
-    /// The secret is too short, too long or not fit for a URL, or the address cannot be had.
+    /// The secret is too short, too long or not valid in a URL, or the address cannot be bound.
     pub async fn bind(address: SocketAddr, secret: impl Into<String>) -> Result<Self, BindError> {
         let secret = Secret::new(secret);
         if !is_fit(secret.expose()) {
@@ -64,12 +63,12 @@ impl Listener {
         Ok(Self { address, calls, _served: served })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Waits for a wake. It may be dropped while it waits; no call is lost by that.
+    /// Waits for a wake. The future may be dropped while it waits; no call is lost by that.
     pub async fn woken(&self) {
         self.calls.woken().await;
     }

@@ -7,17 +7,17 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// The oldest PostgreSQL the desk runs on.
+/// The oldest supported PostgreSQL.
 const POSTGRES_MAJOR_MIN: u32 = 15;
 
-/// What is called by its folder, here or by those who use the server.
+/// Binaries that this crate or its users call from the folder.
 const POSTGRES_BINARIES: [&str; 5] = ["initdb", "postgres", "pg_isready", "psql", "pg_dump"];
 
-/// Where packages put one folder per version, and what stands before the version in its name.
+/// Folders in which packages put one folder per version, and the prefix of the version in its name.
 const POSTGRES_PLACES: [(&str, &str); 3] =
     [("/usr/lib/postgresql", ""), ("/usr", "pgsql-"), ("/opt/homebrew/opt", "postgresql@")];
 
-/// The folder with `postgres` and `initdb`: the one on the path, or the newest installed one.
+/// Returns the folder with `postgres` and `initdb`: the one on the path, or the newest installed one.
 pub(crate) fn postgres_bin_dir() -> Result<PathBuf> {
     let on_path = path_dirs().iter().filter_map(|dir| postgres_in(dir)).collect();
     let packaged = packaged_dirs().iter().filter_map(|dir| postgres_in(dir)).collect();
@@ -29,7 +29,7 @@ pub(crate) fn postgres_bin_dir() -> Result<PathBuf> {
     })
 }
 
-/// The Redis server, or Valkey, which speaks the same protocol.
+/// Returns the Redis server, or Valkey, which has the same protocol.
 pub(crate) fn redis_server() -> Result<PathBuf> {
     let names = ["redis-server", "valkey-server"];
     let mut candidates = path_dirs().into_iter().flat_map(|dir| names.map(|name| dir.join(name)));
@@ -38,24 +38,24 @@ pub(crate) fn redis_server() -> Result<PathBuf> {
         .context("no redis-server found on the path; on Debian: apt-get install redis-server")
 }
 
-/// The newest PostgreSQL that is new enough.
+/// Returns the newest PostgreSQL that is new enough.
 fn pick(found: Vec<(u32, PathBuf)>) -> Option<PathBuf> {
     let fit = found.into_iter().filter(|(major, _)| *major >= POSTGRES_MAJOR_MIN);
     fit.max_by_key(|(major, _)| *major).map(|(_, dir)| dir)
 }
 
-/// The folder's PostgreSQL and its version, if all we need of it is there.
+/// Returns the folder's PostgreSQL and its version, if all required binaries exist.
 fn postgres_in(dir: &Path) -> Option<(u32, PathBuf)> {
     let server = dir.join("postgres");
     let output = Command::new(&server).arg("--version").output().ok()?;
     let major = major_of(&String::from_utf8(output.stdout).ok()?)?;
-    // On the path may be links to a few of the binaries only; the rest is where they lead.
+    // The path may contain links to only some of the binaries; the rest is in the link's target.
     let dir = server.canonicalize().ok()?.parent()?.to_owned();
     let is_complete = POSTGRES_BINARIES.iter().all(|binary| dir.join(binary).is_file());
     is_complete.then_some((major, dir))
 }
 
-/// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` as 15.
+/// Parses `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` as 15.
 fn major_of(version: &str) -> Option<u32> {
     let number = version.split(") ").nth(1)?;
     number.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

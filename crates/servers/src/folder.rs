@@ -1,9 +1,8 @@
-//! A temporary folder that goes when we go, with every process that runs in it.
+//! A temporary folder that is removed with this process, together with every process that runs in it.
 //!
-//! A destructor does not run when a process is killed. So the removing is not ours: a guard, a
-//! small shell process, waits at the other end of a pipe. The pipe closes when the folder is
-//! dropped and when we die, however we die; then the guard ends what still runs in the folder and
-//! removes it. There is one way to clean up, and it is the way that runs every day.
+//! A destructor does not run when a process is killed. So a guard, a small shell process, removes the folder: it reads
+//! from a pipe that closes when the folder is dropped and when this process dies in any way. Then the guard ends the
+//! processes that still run in the folder and removes it. There is one cleanup path, and it runs every day.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use anyhow::{Context, Result};
 
 use crate::process::Signal;
 
-/// What the guard does; see the script.
+/// The guard's script.
 const GUARD: &str = include_str!("guard.sh");
 
 /// A guarded folder. Removed when dropped, and when this process ends.
@@ -24,11 +23,11 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes a folder; what runs in it at the end is asked to end by the signal.
+    /// Creates a folder; processes that run in it at the end get this signal.
     pub(crate) fn create(prefix: &str, signal: Signal) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix(prefix).tempdir();
         let folder = folder.context("could not make a temporary folder")?;
-        // The guard compares it with what the kernel says, which knows no symbolic links.
+        // The guard compares the path with the kernel's, which contains no symbolic links.
         let path = folder.path().canonicalize().context("could not resolve the folder")?;
         let guard = guard(&path, signal).context("could not run the folder's guard")?;
         // From here on the guard removes it.
@@ -36,7 +35,7 @@ impl Folder {
         Ok(Self { path, guard })
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -45,7 +44,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.guard.stdin.take());
-        // If the guard was killed, nothing is left that we could do here.
+        // If the guard was killed, no cleanup is possible here.
         self.guard.wait().ok();
     }
 }
@@ -59,7 +58,7 @@ fn guard(folder: &Path, signal: Signal) -> std::io::Result<Child> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .current_dir("/")
-        // A group of its own: it outlives Ctrl-C.
+        // In a separate process group the guard survives Ctrl-C.
         .process_group(0)
         .spawn()
 }

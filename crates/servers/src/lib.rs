@@ -1,14 +1,14 @@
-//! Real PostgreSQL and Redis for one run, gone afterwards.
+//! Starts a temporary PostgreSQL and Redis for one run.
 //!
-//! Both are started from the installed binaries, on free loopback ports, in a folder of their own
-//! under the system's temporary folder.
+//! Both are started from the installed binaries, on free loopback ports, in a separate folder under the system's
+//! temporary folder.
 //!
 //! # Promise
 //!
-//! When the process that started a server ends, in whatever way, the server ends too and its
-//! folder is removed. Dropping the value does the same, and waits for it.
+//! When the process that started a server ends in any way, the server ends too and its folder is removed. Dropping the
+//! value does the same, and waits for it.
 //!
-//! Begin reading at [`Postgres::start`]; what keeps the promise is in `folder.rs`.
+//! Begin with [`Postgres::start`]; `folder.rs` implements the promise.
 
 mod postgres;
 mod redis;

@@ -1,4 +1,4 @@
-//! As whom PostgreSQL runs: it refuses to run as root.
+//! The user that PostgreSQL runs as: it refuses to run as root.
 
 use std::os::unix::fs::chown;
 use std::path::Path;
@@ -6,20 +6,20 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// The user the Debian package makes.
+/// The user of the Debian package.
 const SERVER_USER: &str = "postgres";
 
-/// The user a server runs as.
+/// The user that a server runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Whoever runs this process.
+    /// The user of this process.
     Ourselves,
-    /// The packaged user, because we are root.
+    /// The packaged user, because this process runs as root.
     Packaged { uid: u32, gid: u32 },
 }
 
 impl Owner {
-    /// Ourselves, unless we are root.
+    /// Returns the user of this process, unless it is root.
     pub(crate) fn find() -> Result<Self> {
         if id(&["-u"])? != 0 {
             return Ok(Self::Ourselves);
@@ -30,7 +30,7 @@ impl Owner {
         Ok(Self::Packaged { uid, gid })
     }
 
-    /// Makes the folder the owner's.
+    /// Makes the owner the owner of the folder.
     pub(crate) fn take_over(self, folder: &Path) -> Result<()> {
         match self {
             Self::Ourselves => Ok(()),
@@ -39,7 +39,7 @@ impl Owner {
         }
     }
 
-    /// A command that runs the program as the owner, with the process id of what is spawned.
+    /// Returns a command that runs the program as the owner; the spawned process id is the program's.
     pub(crate) fn command(self, program: &Path) -> Command {
         match self {
             Self::Ourselves => Command::new(program),

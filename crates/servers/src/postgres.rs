@@ -10,25 +10,25 @@ use crate::folder::Folder;
 use crate::owner::Owner;
 use crate::process::{self, Process, Signal};
 
-/// What a commit means on this cluster.
+/// The durability of commits on this cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Commits survive the machine: `fsync` is on. For measurements and for proofs.
+    /// Commits survive a crash of the machine: `fsync` is on. For measurements and for proofs.
     Fsync,
-    /// Commits survive the server, not the machine: `fsync` is off. For tests.
+    /// Commits survive a crash of the server, not of the machine: `fsync` is off. For tests.
     NoFsync,
 }
 
-/// How the cluster is set up.
+/// The settings of the cluster.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What a commit means.
+    /// The durability of commits.
     pub durability: Durability,
     /// `max_connections`.
     pub connections_max: u32,
     /// `shared_buffers`, in MiB.
     pub shared_buffers_mib: u32,
-    /// Further settings by name, given on the command line; they win over the ones above.
+    /// Further settings by name, given on the command line; they override the ones above.
     pub settings: Vec<(String, String)>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Options {
     }
 }
 
-/// A running cluster with the superuser `postgres`, open to everybody on 127.0.0.1.
+/// A running cluster with the superuser `postgres`, open to every local user on 127.0.0.1.
 #[derive(Debug)]
 pub struct Postgres {
     process: Process,
@@ -56,12 +56,12 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a cluster and starts it; returns when it takes connections.
+    /// Creates a cluster and starts it; returns when it accepts connections.
     ///
     /// # Errors
     ///
-    /// If no PostgreSQL is installed (the error says what to install), or it does not start (the
-    /// error ends with its log).
+    /// If no PostgreSQL is installed (the error names the package to install), or it does not start (the error ends
+    /// with its log).
     pub fn start(options: &Options) -> Result<Self> {
         let bin_dir = binaries::postgres_bin_dir()?;
         let owner = Owner::find()?;
@@ -76,32 +76,32 @@ impl Postgres {
         Ok(Self { process, folder, port, bin_dir, owner, options: options.clone() })
     }
 
-    /// The port on 127.0.0.1. It stays the same when the server is started again.
+    /// Returns the port on 127.0.0.1. It stays the same when the server is started again.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL of a database, for the superuser.
+    /// Returns the URL of a database, for the superuser.
     pub fn admin_url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Where the binaries are: `psql`, `pg_dump` and `pg_ctl` of the same version.
+    /// Returns the folder of the binaries: `psql`, `pg_dump` and `pg_ctl` of the same version.
     pub fn bin_dir(&self) -> &Path {
         &self.bin_dir
     }
 
-    /// Where the cluster is.
+    /// Returns the data directory.
     pub fn data_dir(&self) -> PathBuf {
         data_dir(self.folder.path())
     }
 
-    /// The process id of the postmaster.
+    /// Returns the process id of the postmaster.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// Stops the server as a crash would, without a checkpoint; what was committed is kept.
+    /// Stops the server as a crash would, without a checkpoint; committed data stays.
     ///
     /// # Errors
     ///
@@ -157,10 +157,9 @@ fn spawn(
     Process::spawn(command, &folder.join("postgres.log"), Signal::Quit)
 }
 
-/// The settings for the command line. Later ones win.
+/// Returns the settings for the command line. Later ones override earlier ones.
 fn settings(port: u16, options: &Options) -> Vec<(String, String)> {
-    // Commits still wait for the write to the log file: what a test committed must be there
-    // after `stop_immediate`.
+    // Commits still wait for the write to the log file: a test's committed data must exist after `stop_immediate`.
     let fsync = match options.durability {
         Durability::Fsync => "on",
         Durability::NoFsync => "off",
@@ -168,7 +167,7 @@ fn settings(port: u16, options: &Options) -> Vec<(String, String)> {
     let ours = [
         ("listen_addresses", "127.0.0.1".to_owned()),
         ("port", port.to_string()),
-        // No socket file: it would lie outside our folder, or have too long a path in it.
+        // No socket file: it would be outside the folder, or its path would be too long.
         ("unix_socket_directories", String::new()),
         ("max_connections", options.connections_max.to_string()),
         ("shared_buffers", format!("{}MB", options.shared_buffers_mib)),

@@ -10,32 +10,32 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How often a start is tried, each time on another port: somebody may be faster to take the first.
+/// Maximum number of start attempts, each on another port: another process may take the first port.
 const STARTS_MAX: usize = 3;
 
-/// How long a server may take to come up. Crash recovery on a busy machine is the slow case.
+/// Maximum time of a start. Crash recovery on a busy machine is the slow case.
 const READY_SECS_MAX: u64 = 60;
 
-/// How long a server may take to end before it is killed.
+/// Maximum time of an end before the server is killed.
 const END_SECS_MAX: u64 = 10;
 
-/// How often we look whether it is up, or gone.
+/// Polling interval for a start or an end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Lines of the log that go into an error.
+/// Lines of the log in an error.
 const LOG_LINES_MAX: usize = 20;
 
-/// How a server is asked to end.
+/// The signal that ends a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// What PostgreSQL calls immediate: no checkpoint, and no waiting for clients.
+    /// PostgreSQL's immediate shutdown: no checkpoint, and no waiting for clients.
     Quit,
-    /// What Redis takes as a request to end.
+    /// Redis's shutdown.
     Term,
 }
 
 impl Signal {
-    /// Its name, as `kill -s` takes it.
+    /// Returns its name, as `kill -s` takes it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Quit => "QUIT",
@@ -53,7 +53,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Spawns the command with its output in the log; `ending` is how it will be asked to end.
+    /// Spawns the command with its output in the log; `ending` is the signal that ends it.
     pub(crate) fn spawn(mut command: Command, log: &Path, ending: Signal) -> Result<Self> {
         let out = File::options().create(true).append(true).open(log);
         let out = out.with_context(|| format!("could not open {}", log.display()))?;
@@ -62,19 +62,19 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(out)
             .stderr(err)
-            // A group of its own: Ctrl-C in the terminal is meant for the tests, not for it.
+            // In a separate process group: Ctrl-C in the terminal is for the tests, not for the server.
             .process_group(0)
             .spawn()
             .with_context(|| format!("could not run {}", command.get_program().display()))?;
         Ok(Self { child, log: log.to_owned(), ending })
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Looks until the server is ready, has ended, or took too long.
+    /// Polls until the server is ready, has ended, or took too long.
     pub(crate) fn wait_until(
         &mut self,
         name: &str,
@@ -93,7 +93,7 @@ impl Process {
         bail!("{name} was not up within {READY_SECS_MAX} s; its log:\n{}", self.log_tail())
     }
 
-    /// Asks the server to end, waits, and kills it if it does not.
+    /// Signals the server to end, waits, and kills it after the timeout.
     pub(crate) fn end(&mut self) -> Result<()> {
         if self.has_ended()? {
             return Ok(());
@@ -125,13 +125,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Asked rather than killed: a killed PostgreSQL leaves its shared memory behind. If that
-        // fails, the folder's guard tries once more.
+        // Signalled rather than killed: a killed PostgreSQL leaves its shared memory behind. If that fails, the
+        // folder's guard tries once more.
         self.end().ok();
     }
 }
 
-/// Starts a server on a port that was free a moment ago, and says which.
+/// Starts a server on a port that was free a moment ago, and returns the port.
 pub(crate) fn on_a_free_port(start: impl Fn(u16) -> Result<Process>) -> Result<(Process, u16)> {
     for _ in 1..STARTS_MAX {
         let port = free_port()?;
@@ -148,7 +148,7 @@ fn free_port() -> Result<u16> {
     Ok(listener.local_addr().context("could not read the port")?.port())
 }
 
-/// The standard library can only kill; the shell can signal.
+/// Sends a signal through the shell, because the standard library can only kill.
 fn send(signal: Signal, pid: u32) -> Result<()> {
     let status = Command::new("sh")
         .args(["-c", "kill -s \"$1\" \"$2\"", "sh", signal.name(), &pid.to_string()])

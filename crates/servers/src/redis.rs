@@ -12,7 +12,7 @@ use crate::binaries;
 use crate::folder::Folder;
 use crate::process::{self, Process, Signal};
 
-/// A running Redis, open to everybody on 127.0.0.1.
+/// A running Redis, open to every local user on 127.0.0.1.
 #[derive(Debug)]
 pub struct Redis {
     process: Process,
@@ -27,8 +27,8 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// If no Redis is installed (the error says what to install), or it does not start (the error
-    /// ends with its log).
+    /// If no Redis is installed (the error names the package to install), or it does not start (the error ends with its
+    /// log).
     pub fn start() -> Result<Self> {
         let server = binaries::redis_server()?;
         let folder = Folder::create("nightdesk-redis-", Signal::Term)?;
@@ -36,27 +36,27 @@ impl Redis {
         Ok(Self { process, folder, port, server })
     }
 
-    /// The port on 127.0.0.1. It stays the same when the server is started again.
+    /// Returns the port on 127.0.0.1. It stays the same when the server is started again.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The URL of the server.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
-    /// The folder it runs in.
+    /// Returns the folder that it runs in.
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The process id of the server.
+    /// Returns the process id of the server.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// Stops the server. It forgets everything.
+    /// Stops the server. Its data is lost.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Starts both servers for real, talks to them, and looks at what is left behind.
+//! Starts both servers, uses them, and checks that nothing remains.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use nightdesk_servers::{Durability, Options, Postgres, Redis};
 
-/// Asks one question with psql and gives the bare answer.
+/// Runs a query with psql and returns the bare answer.
 fn ask(postgres: &Postgres, sql: &str) -> String {
     let output = Command::new(postgres.bin_dir().join("psql"))
         .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql])
@@ -25,7 +25,7 @@ fn ping(port: u16) -> String {
     String::from_utf8(output.expect("redis-cli runs").stdout).expect("redis-cli prints text")
 }
 
-/// Whether any process works in the folder, or the folder is there.
+/// Returns true if a process runs in the folder, or the folder exists.
 fn is_left(folder: &Path) -> bool {
     let processes = fs::read_dir("/proc").expect("/proc is readable").flatten();
     let mut places = processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok());

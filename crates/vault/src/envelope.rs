@@ -1,8 +1,7 @@
-//! Envelope: how a secret lies in a row.
+//! The format of a sealed secret in a row.
 //!
-//! `version | nonce | ciphertext and tag`. The key that sealed it stands beside it in the
-//! row by its number; where it belongs is bound into the tag, so that a row moved to another
-//! tenant, table or version cannot be opened.
+//! `version | nonce | ciphertext and tag`. The row also contains the number of the key that sealed it. The place is
+//! bound into the tag, so a row that is moved to another tenant, table or version cannot be opened.
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::rand;
@@ -15,14 +14,14 @@ use crate::Key;
 const VERSION: u8 = 1;
 const KEY_BYTES: usize = 32;
 
-/// Where a sealed value belongs.
+/// The place that a sealed value is bound to.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
-    /// What kind of value: `gateway-secret`, `bot-key`.
+    /// The kind of value: `gateway-secret`, `bot-key`.
     pub kind: &'static str,
-    /// The row it lies in.
+    /// The row.
     pub row: Uuid,
 }
 
@@ -52,7 +51,7 @@ impl std::fmt::Debug for DataKey {
     }
 }
 
-/// A fresh random key.
+/// Returns a new random key.
 pub(crate) fn random_key() -> Zeroizing<[u8; KEY_BYTES]> {
     let mut bytes = Zeroizing::new([0; KEY_BYTES]);
     fill_random(bytes.as_mut_slice());
@@ -76,7 +75,7 @@ impl DataKey {
         secret.with(|text| self.seal_bytes(place, text.as_bytes()))
     }
 
-    /// Opens what was sealed for this place.
+    /// Opens a value that was sealed for this place.
     pub fn open(&self, place: &Place, sealed: &[u8]) -> Result<Key, OpenError> {
         let bytes = self.open_bytes(place, sealed)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| OpenError)?;

@@ -1,13 +1,13 @@
-//! Key: a secret that can be used and not printed.
+//! A secret that can be used but not printed.
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// It has no `Display`, no `Serialize`, and its `Debug` prints no part of it.
+/// A secret without `Display` and `Serialize`; its `Debug` prints no part of it.
 #[derive(Clone, Debug)]
 pub struct Key(SecretString);
 
 impl Key {
-    /// Takes a secret in.
+    /// Wraps a secret.
     pub fn new(secret: impl Into<SecretString>) -> Self {
         Self(secret.into())
     }

@@ -1,8 +1,8 @@
-//! Keyring: the vault's own keys, and the data keys wrapped by them.
+//! The vault's own keys, and the data keys wrapped by them.
 //!
-//! `2 | id of the vault key | envelope`. One key seals; the others of the ring still open what they
-//! sealed, so that a key can be replaced while everybody goes in and out. What was sealed before keys
-//! had ids begins with the envelope, and every key of the ring is tried on it.
+//! `2 | id of the vault key | envelope`. One key seals; the other keys of the ring still open values that they sealed,
+//! so a key can be replaced while the desk serves. A value from before keys had ids begins with the envelope, and every
+//! key of the ring is tried on it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -16,7 +16,7 @@ use crate::Key;
 use crate::envelope::{DataKey, OpenError, Place, random_key};
 use crate::ring::{KekId, Ring};
 
-/// A tenant's data key as it lies in its row.
+/// A tenant's data key, wrapped for its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedKey(pub Vec<u8>);
 
@@ -28,8 +28,7 @@ pub struct WrappedKey(pub Vec<u8>);
 )]
 pub struct KeyFileError;
 
-/// Holds the vault's keys. They come from a file or a command and are never in the store. Clones are
-/// the same vault.
+/// The vault's keys. They come from a file or a command and are never in the store. Clones are the same vault.
 #[derive(Clone, Debug)]
 pub struct Vault {
     ring: Arc<RwLock<Arc<Ring>>>,
@@ -52,29 +51,28 @@ impl Vault {
         Arc::clone(&self.ring.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The text of a new key file.
+    /// Returns the text of a new key file.
     pub fn new_key_file() -> Zeroizing<String> {
         Zeroizing::new(STANDARD.encode(*random_key()))
     }
 
-    /// The key that seals.
+    /// Returns the key that seals.
     pub fn sealing(&self) -> KekId {
         self.ring().first().id()
     }
 
-    /// Whether a key is in the ring.
+    /// Returns true if a key is in the ring.
     pub fn has(&self, kek: KekId) -> bool {
         self.ring().find(kek).is_some()
     }
 
-    /// A key that every desk has whose ring seals with the same key, and nobody else; another for
-    /// each purpose. It changes with the key that seals: what must outlive that is kept as a secret
-    /// of the desk's own.
+    /// Derives a key that only desks with the same sealing key have; it differs per purpose. It changes with the
+    /// sealing key: a value that must outlive the sealing key is stored as one of the desk's own secrets.
     pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         self.ring().first().derive(purpose)
     }
 
-    /// Makes a data key for a tenant and wraps it for its row.
+    /// Creates a data key for a tenant and wraps it for its row.
     pub fn new_data_key(&self, tenant: TenantId, id: DataKeyId) -> (DataKey, WrappedKey) {
         let bytes = random_key();
         let wrapped = self.ring().first().seal(&place(tenant, id), bytes.as_slice());
@@ -93,7 +91,7 @@ impl Vault {
         Ok(DataKey::from_bytes(bytes))
     }
 
-    /// Wraps a data key again, with the key that seals now.
+    /// Wraps a data key again, with the current sealing key.
     pub fn rewrapped(
         &self,
         tenant: TenantId,
@@ -103,19 +101,19 @@ impl Vault {
         self.ring().resealed(&place(tenant, id), &wrapped.0).map(WrappedKey)
     }
 
-    /// Seals a secret of the desk itself, which is no tenant's.
+    /// Seals a secret of the desk itself, which belongs to no tenant.
     pub fn seal_own(&self, kind: &'static str, row: Uuid, secret: &Key) -> Vec<u8> {
         secret.with(|text| self.ring().first().seal(&own(kind, row), text.as_bytes()))
     }
 
-    /// Opens what was sealed so.
+    /// Opens a secret of the desk itself.
     pub fn open_own(&self, kind: &'static str, row: Uuid, sealed: &[u8]) -> Result<Key, OpenError> {
         let bytes = self.ring().open(&own(kind, row), sealed)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| OpenError)?;
         Ok(Key::new(text.to_owned()))
     }
 
-    /// Seals it again, with the key that seals now.
+    /// Seals a secret of the desk itself again, with the current sealing key.
     pub fn resealed_own(
         &self,
         kind: &'static str,
@@ -126,12 +124,12 @@ impl Vault {
     }
 }
 
-/// The desk's own place. No tenant has that id, and no data key is of that kind.
+/// Returns the place of a secret of the desk itself. No tenant has that id, and no data key is of that kind.
 const fn own(kind: &'static str, row: Uuid) -> Place {
     Place { tenant: TenantId::from_uuid(Uuid::nil()), kind, row }
 }
 
-/// The place of a tenant's data key. The first was there before there were others, and had no number.
+/// Returns the place of a tenant's data key. The first key has row zero, because it existed before keys had numbers.
 fn place(tenant: TenantId, id: DataKeyId) -> Place {
     let number = id.get().unsigned_abs().saturating_sub(1);
     Place { tenant, kind: "data-key", row: Uuid::from_u128(number.into()) }

@@ -1,15 +1,15 @@
-//! Kinds of what is sealed, as they are bound into it.
+//! Kinds of sealed values, as bound into them.
 
-/// What a gateway signs its tokens with.
+/// The secret that signs a gateway's tokens.
 pub const GATEWAY_SECRET: &str = "gateway-secret";
 
 /// The key to an account on a platform.
 pub const BOT_KEY: &str = "bot-key";
 
-/// What a platform lent us for one session.
+/// A platform's credential for one session.
 pub const CAPABILITY: &str = "capability";
 
-/// What the desk's issuer signs with.
+/// The signing key of the desk's issuer.
 pub const SIGNING_KEY: &str = "signing-key";
 
 /// A secret that the nodes of the desk share.

@@ -1,13 +1,12 @@
-//! Vault: where keys are kept.
+//! Seals and opens keys and secrets.
 //!
 //! # Promise
 //!
-//! What is sealed can be opened only with a key of this desk's ring, only for the tenant, kind, row
-//! and version it was sealed for, and is never printed. Every key can be replaced while the desk
-//! serves.
+//! A sealed value can be opened only with a key of this desk's ring, only for the tenant, kind, row and version it was
+//! sealed for, and is never printed. Every key can be replaced while the desk serves.
 //!
-//! Begin with [`Vault`]: it holds the vault's own keys and wraps the data keys of tenants. A
-//! [`DataKey`] seals and opens one tenant's secrets; the [`Locksmith`] replaces keys.
+//! Begin with [`Vault`]: it has the vault's own keys and wraps the data keys of tenants. A [`DataKey`] seals and opens
+//! one tenant's secrets; the [`Locksmith`] replaces keys.
 
 mod key;
 mod envelope;

@@ -1,7 +1,7 @@
-//! Locksmith: replaces keys while everybody goes in and out.
+//! Replaces keys while the desk serves.
 //!
-//! Each step is a transaction by itself and replaces only what is still as it was read. So it can be
-//! killed at any point and begun again, and two at work at once do no harm.
+//! Each step is one transaction and replaces only values that are unchanged since they were read. So the process can be
+//! killed at any point and started again, and two concurrent runs do no harm.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::envelope::{OpenError, Place};
 use crate::store::{Resealed, Rewrapped, SealedRow, Store, WrappedRow};
 use crate::{DataKey, KekId, Key, OwnRow, OwnTable, Vault, kind};
 
-/// Why a key was not replaced.
+/// The reason that a key was not replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum RekeyError {
     /// The store failed.
     #[error("keys could not be read or written")]
     Store(#[from] StoreError),
-    /// Something does not open.
+    /// A value does not open.
     #[error("a sealed value does not open with this desk's vault keys")]
     Sealed(#[from] OpenError),
-    /// Something lies under a vault key that this desk does not have.
+    /// A value is sealed by a vault key that this desk does not have.
     #[error(
         "data keys are wrapped by vault key {0}, which this desk does not have; put it into a file of \
          vault.old_key_files"
@@ -46,12 +46,12 @@ impl std::fmt::Debug for Locksmith {
 }
 
 impl Locksmith {
-    /// A locksmith for this store and vault.
+    /// Creates a locksmith for this store and vault.
     pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
         Self { store, vault }
     }
 
-    /// Checks that this desk has every vault key that anything lies under.
+    /// Checks that this desk has every vault key that sealed a stored value.
     pub async fn check(&self) -> Result<(), RekeyError> {
         let keys = self.store.vault_keys().await?;
         match keys.into_iter().flatten().find(|kek| !self.vault.has(*kek)) {
@@ -60,8 +60,8 @@ impl Locksmith {
         }
     }
 
-    /// Wraps every data key, and seals every secret of the desk's own, with the key that seals now.
-    /// Answers how many that were.
+    /// Wraps every data key, and seals every secret of the desk itself, with the current sealing key. Returns their
+    /// number.
     pub async fn rotate(&self) -> Result<u64, RekeyError> {
         self.check().await?;
         let mut done = self.reseal_own().await?;
@@ -97,8 +97,8 @@ impl Locksmith {
         Ok(done)
     }
 
-    /// A secret that all nodes have, whatever vault key seals now. The first node to ask makes it of
-    /// what it would have been before there were several vault keys.
+    /// Returns a secret that all nodes share, independent of the current sealing key. The first node derives it as it
+    /// was derived before there were several vault keys.
     pub async fn shared_secret(&self, name: &'static str) -> Result<Key, RekeyError> {
         let (table, row) = (OwnTable::DeskSecrets, Uuid::from_u128(row_of(name)));
         let derived = Key::new(hex::encode(*self.vault.derive(name)));
@@ -107,8 +107,8 @@ impl Locksmith {
         Ok(self.vault.open_own(kind::DESK_SECRET, stored.row, &stored.sealed)?)
     }
 
-    /// Gives a tenant another data key, and seals its secrets with it. What is read with the old one
-    /// meanwhile still opens. Answers how many secrets that were.
+    /// Gives a tenant a new data key, and seals its secrets with it. Values under the old key still open meanwhile.
+    /// Returns the number of secrets.
     pub async fn rotate_tenant(&self, scope: TenantScope) -> Result<u64, RekeyError> {
         let (id, key) = self.next_data_key(scope).await?;
         let mut done = 0;
@@ -150,8 +150,8 @@ impl Locksmith {
         Ok(Resealed { sealed: with.seal(&place, &secret), was })
     }
 
-    /// Erases a tenant: first its keys, so that nothing of it opens from then on, then what was
-    /// written. Answers how much that was.
+    /// Erases a tenant: first its keys, so that none of its values opens from then on, then its texts. Returns the
+    /// number of removed texts.
     pub async fn erase(&self, scope: TenantScope) -> Result<u64, RekeyError> {
         self.store.erase(scope).await?;
         let mut texts = 0;
@@ -164,7 +164,7 @@ impl Locksmith {
     }
 }
 
-/// A row's number that follows from its name: names are few, and ours.
+/// Returns a row number derived from the name: names are few and fixed.
 fn row_of(name: &str) -> u128 {
     name.bytes().fold(0, |number, byte| number << 8 | u128::from(byte))
 }

@@ -1,4 +1,4 @@
-//! Ring: vault keys by their ids.
+//! Vault keys by their ids.
 
 use std::fmt;
 
@@ -11,22 +11,22 @@ use zeroize::Zeroizing;
 use crate::envelope::{DataKey, OpenError, Place};
 use crate::keyring::KeyFileError;
 
-/// Sealed by a vault key whose id stands before the envelope.
+/// Format: sealed by a vault key whose id precedes the envelope.
 const BY_ID: u8 = 2;
 
 const ID_BYTES: usize = 8;
 
-/// Which vault key. It follows from the key, and tells nothing of it.
+/// The id of a vault key. It is derived from the key and does not reveal it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KekId([u8; ID_BYTES]);
 
 impl KekId {
-    /// An id as it stands in a row, if it is one.
+    /// Reads an id from a row.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The id as it stands in a row.
+    /// Returns the id for a row.
     pub const fn bytes(&self) -> &[u8; ID_BYTES] {
         &self.0
     }
@@ -44,7 +44,7 @@ impl fmt::Debug for KekId {
     }
 }
 
-/// A vault key, with what comes from it.
+/// A vault key, with its derived values.
 pub(crate) struct Kek {
     id: KekId,
     key: DataKey,
@@ -81,7 +81,7 @@ fn derived(root: &Prk, purpose: &'static str) -> Zeroizing<[u8; 32]> {
     key
 }
 
-/// The vault keys a desk has: the first seals, all of them open.
+/// The vault keys of a desk: the first seals, all of them open.
 pub(crate) struct Ring {
     first: Kek,
     others: Vec<Kek>,

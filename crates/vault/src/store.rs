@@ -1,4 +1,4 @@
-//! What the locksmith asks of a store.
+//! The store interface of the locksmith.
 
 use async_trait::async_trait;
 use nightdesk_types::{DataKeyId, StoreError, TenantId, TenantScope};
@@ -6,37 +6,37 @@ use uuid::Uuid;
 
 use crate::{KekId, WrappedKey, kind};
 
-/// A wrapped data key, where it lies.
+/// A wrapped data key in its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedRow {
-    /// Whose.
+    /// The tenant.
     pub tenant: TenantId,
-    /// Which of theirs.
+    /// The data key's number.
     pub key: DataKeyId,
-    /// The key.
+    /// The wrapped key.
     pub wrapped: WrappedKey,
 }
 
 /// A data key that was wrapped again.
 #[derive(Clone, Debug)]
 pub struct Rewrapped {
-    /// As it was.
+    /// The previous row.
     pub was: WrappedRow,
-    /// As it is to be.
+    /// The new wrapped key.
     pub wrapped: WrappedKey,
 }
 
-/// Where a secret of the desk's own lies.
+/// The table of one of the desk's own secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnTable {
-    /// Among the issuer's keys.
+    /// The issuer's keys.
     SigningKeys,
-    /// Among what the nodes share.
+    /// The secrets that the nodes share.
     DeskSecrets,
 }
 
 impl OwnTable {
-    /// The kind that is bound into what lies there.
+    /// Returns the kind that is bound into its values.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::SigningKeys => kind::SIGNING_KEY,
@@ -45,28 +45,28 @@ impl OwnTable {
     }
 }
 
-/// A secret of the desk's own, sealed by a vault key itself.
+/// One of the desk's own secrets, sealed by a vault key directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnRow {
-    /// Where it lies.
+    /// Its table.
     pub table: OwnTable,
-    /// In which row.
+    /// Its row.
     pub row: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
 }
 
-/// Where a tenant's secret lies.
+/// The table of a tenant's secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealedTable {
-    /// Among the secrets of gateways.
+    /// The secrets of gateways.
     GatewaySecrets,
-    /// Among the keys of bots.
+    /// The keys of bots.
     BotKeys,
 }
 
 impl SealedTable {
-    /// The kind that is bound into what lies there.
+    /// Returns the kind that is bound into its values.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::GatewaySecrets => kind::GATEWAY_SECRET,
@@ -78,63 +78,63 @@ impl SealedTable {
 /// A tenant's secret, with the data key that seals it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRow {
-    /// Where it lies.
+    /// Its table.
     pub table: SealedTable,
-    /// In which row.
+    /// Its row.
     pub row: Uuid,
     /// The sealed secret.
     pub sealed: Vec<u8>,
-    /// Which data key seals it.
+    /// The id of the data key that seals it.
     pub key: DataKeyId,
-    /// That key.
+    /// That data key, wrapped.
     pub wrapped: WrappedKey,
 }
 
 /// A tenant's secret that was sealed again, with another data key.
 #[derive(Clone, Debug)]
 pub struct Resealed {
-    /// As it was.
+    /// The previous row.
     pub was: SealedRow,
-    /// As it is to be.
+    /// The new sealed secret.
     pub sealed: Vec<u8>,
 }
 
-/// Keeps what the locksmith works on. What changed meanwhile is left as it is.
+/// Stores the values that the locksmith replaces. A value that changed meanwhile is not replaced.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// The vault keys that wrap any data key. `None` stands for those from before keys had ids.
+    /// Returns the vault keys that wrap any data key. `None` stands for keys from before keys had ids.
     async fn vault_keys(&self) -> Result<Vec<Option<KekId>>, StoreError>;
 
-    /// Some of the data keys that a vault key wraps.
+    /// Returns some of the data keys that a vault key wraps.
     async fn wrapped_by(&self, kek: Option<KekId>) -> Result<Vec<WrappedRow>, StoreError>;
 
-    /// Replaces wrapped data keys. Answers how many were still as they had been.
+    /// Replaces wrapped data keys. Returns the number of rows that were unchanged.
     async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError>;
 
-    /// Every secret of the desk's own.
+    /// Returns every one of the desk's own secrets.
     async fn own_secrets(&self) -> Result<Vec<OwnRow>, StoreError>;
 
-    /// Replaces a secret of the desk's own, if it is still as it was.
+    /// Replaces one of the desk's own secrets, if it is unchanged.
     async fn reseal_own(&self, was: &OwnRow, sealed: &[u8]) -> Result<bool, StoreError>;
 
-    /// The secret of that name that the nodes share. If there is none, this one is entered.
+    /// Returns the secret of that name that the nodes share. If there is none, stores this one.
     async fn shared_secret(&self, name: &str, first: &OwnRow) -> Result<OwnRow, StoreError>;
 
-    /// A tenant's data keys, oldest first. Without any, there is no such tenant any more.
+    /// Returns a tenant's data keys, oldest first. If there is none, the tenant does not exist any more.
     async fn data_keys(&self, scope: TenantScope) -> Result<Vec<WrappedRow>, StoreError>;
 
-    /// Enters a tenant's next data key. Answers whether its number was free.
+    /// Stores a tenant's next data key. Returns true if its number was free.
     async fn add_data_key(&self, scope: TenantScope, row: &WrappedRow) -> Result<bool, StoreError>;
 
-    /// Some of a tenant's secrets that older data keys than this one seal.
+    /// Returns some of a tenant's secrets that are sealed by older data keys than this one.
     async fn sealed_before(
         &self,
         scope: TenantScope,
         key: DataKeyId,
     ) -> Result<Vec<SealedRow>, StoreError>;
 
-    /// Replaces secrets of a tenant by what this data key sealed. Answers how many were still as
-    /// they had been.
+    /// Replaces secrets of a tenant by values that this data key sealed. Returns the number of rows that were
+    /// unchanged.
     async fn reseal(
         &self,
         scope: TenantScope,
@@ -142,13 +142,13 @@ pub trait Store: Send + Sync {
         rows: &[Resealed],
     ) -> Result<u64, StoreError>;
 
-    /// Takes a tenant's keys, bots, grants and secrets away and revokes its gateways, all at once.
+    /// Removes a tenant's keys, bots, grants and secrets and revokes its gateways, in one transaction.
     async fn erase(&self, scope: TenantScope) -> Result<(), StoreError>;
 
-    /// Removes some of what an erased tenant's people and agents wrote. Answers how much.
+    /// Removes some of an erased tenant's texts. Returns their number.
     async fn erase_texts(&self, scope: TenantScope) -> Result<u64, StoreError>;
 
-    /// Removes data keys that were replaced long enough ago and seal nothing, bots' keys that ended,
-    /// and capabilities that ended. Answers how many of all.
+    /// Removes data keys that were replaced long enough ago and seal nothing, expired bot keys, and expired
+    /// capabilities. Returns the number of removed rows.
     async fn forget_ended(&self) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! `nightdesk audit`: what was done, and whether the log of it is whole.
+//! `nightdesk audit`: lists the audit log and verifies it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,22 +17,22 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// List what was done, oldest first.
+    /// List actions, oldest first.
     #[command(after_help = "Example:\n  nightdesk audit list --tenant acme --after 200")]
     List {
-        /// For whom, by name or id. Without it, what is nobody's but the desk's own.
+        /// The tenant, by name or id. Without it, the desk's own actions.
         #[arg(long)]
         tenant: Option<String>,
-        /// Begin after this number: the last one of the page before.
+        /// Begin after this number: the last one of the previous page.
         #[arg(long, default_value_t = 0, value_name = "NUMBER")]
         after: i64,
     },
-    /// Prove that nothing of it was changed, taken out or cut off.
+    /// Prove that no row of the log was changed, removed or cut off.
     #[command(
         after_help = "Example:\n  nightdesk audit verify --tenant acme --anchors /backup/heads.txt"
     )]
     Verify {
-        /// Whose it is, by name or id. Without it, everybody's and the desk's own.
+        /// The tenant, by name or id. Without it, all tenants and the desk itself.
         #[arg(long)]
         tenant: Option<String>,
         /// The file of heads to compare with, if not `audit.anchor_file`.
@@ -63,7 +63,7 @@ pub(super) async fn run(
     }
 }
 
-/// The heads a file holds.
+/// Reads the heads from a file.
 fn read(file: &Path) -> anyhow::Result<Vec<Anchor>> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("could not read the anchor file {}", file.display()))?;
@@ -102,7 +102,7 @@ async fn verify(
     )
 }
 
-/// Whose chains there are: who has one, who was seen with one, and who is entered and so should.
+/// Returns the tenants to verify: tenants with a chain, tenants in the anchors, and all existing tenants.
 async fn all(register: &Register, anchors: &[Anchor]) -> anyhow::Result<BTreeSet<TenantId>> {
     let mut all: BTreeSet<TenantId> = anchors.iter().map(|anchor| anchor.tenant).collect();
     let mut page = register.store().heads(None, false).await?;
@@ -119,8 +119,8 @@ async fn all(register: &Register, anchors: &[Anchor]) -> anyhow::Result<BTreeSet
     Ok(all)
 }
 
-/// How many rows of a tenant are good, or what is wrong. A chain whose beginning is let go while
-/// it is read looks broken: who looks broken is looked at once more.
+/// Returns the number of verified rows of a tenant, or the fault. Retention may remove the beginning of a chain during
+/// the read, which looks like a fault, so a faulty chain is read once more.
 async fn whole_chain(
     register: &Register,
     scope: TenantScope,

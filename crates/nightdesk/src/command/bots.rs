@@ -1,4 +1,4 @@
-//! Commands about bots that are there: which ones, how it stands with them, and their end.
+//! Commands about existing bots: list, check and remove.
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_port::Bot;
@@ -16,19 +16,19 @@ mod telegram;
 
 pub(crate) use discord::missing_intents;
 
-/// Which bot of which operator.
+/// A bot of an operator.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Which {
-    /// Who runs it, by name or id.
+    /// The tenant that runs the bot, by name or id.
     #[arg(long)]
     tenant: String,
-    /// Which one.
+    /// The bot's id.
     #[arg(long)]
     bot: String,
 }
 
 impl Which {
-    /// Who that is, and the address to which its platform may post.
+    /// Returns the bot, and the address to which its platform may post.
     async fn found(
         &self,
         config: &Config,
@@ -57,7 +57,7 @@ pub(super) async fn listed(register: &Register, tenant: &str) -> anyhow::Result<
     Ok(Answer::Many(open.iter().map(show).collect()))
 }
 
-/// How well a bot hears, on one line.
+/// Formats the reception state of a bot on one line.
 fn hears(hearing: &Hearing) -> String {
     match (&hearing.silence, hearing.heard_at) {
         (Some(silence), _) => {
@@ -97,7 +97,7 @@ pub(super) async fn check(
     Ok(Answer::Checked { data: shown, wrong: wrong.len() })
 }
 
-/// What is wrong as far as those know who listen.
+/// Returns the faults that the bot's listener recorded.
 fn heard_wrong(hearing: Option<&Hearing>, now: Timestamp) -> Vec<String> {
     let Some(Hearing { heard_at, silence, .. }) = hearing else { return Vec::new() };
     if let Some(silence) = silence {
@@ -125,7 +125,7 @@ pub(super) async fn remove(
     );
     let platform = match register.bot(id).await {
         Ok(Some((bot, adapter))) => let_go(config, &bot, &adapter).await,
-        // A key that does not open does not keep the bot.
+        // A key that does not open does not prevent the removal.
         Ok(None) | Err(_) => None,
     };
     if !register.store().remove_bot(scope, id).await? {
@@ -134,7 +134,7 @@ pub(super) async fn remove(
     Ok(Answer::One(json!({ "bot_id": id, "removed": true, "platform": platform })))
 }
 
-/// Has a bot's platform post nothing any more, if it did. Answers what came of it.
+/// Stops a bot's platform from posting, if it does. Returns the result.
 async fn let_go(config: &Config, bot: &Bot, adapter: &str) -> Option<Value> {
     let is_posted = adapter == nightdesk_telegram::NAME && nightdesk_telegram::is_posted_to(bot);
     if !is_posted {

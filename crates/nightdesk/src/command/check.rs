@@ -1,4 +1,4 @@
-//! `config check`: whether a node could run with this configuration.
+//! `config check`: checks that a node could run with this configuration.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::config::{Config, Redis, WaySection};
 use crate::{ui, wiring};
 
-/// Looks at everything a node needs before it serves. Fails if something is missing.
+/// Checks everything that a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     let mut looked = vec![
         ("the vault's keys open everything", vault(config).await),

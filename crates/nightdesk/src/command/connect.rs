@@ -1,5 +1,5 @@
-//! `bot connect`: enters a bot after its platform was asked about it, tells the platform where its
-//! updates go, and says what is left to do.
+//! `bot connect`: creates a bot from its platform's data, tells the platform where its updates go, and lists the
+//! remaining steps.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -19,20 +19,19 @@ use crate::ui::{self, Answer};
 mod discord;
 mod telegram;
 
-/// Which bot is connected, and how its updates come.
+/// The bot to connect, and the way of its updates.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connect {
     /// The platform: `discord` or `telegram`.
     platform: String,
-    /// Who runs it, by name or id.
+    /// The tenant that runs the bot, by name or id.
     #[arg(long)]
     tenant: String,
-    /// The file with the token that the platform gave you. Without it, you are told how to come by one, and
-    /// asked for it.
+    /// The file with the platform's token. Without it, the command shows the steps to get a token and prompts for it.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Have the platform post to `listen.public_url`, which it must be able to reach. Otherwise the desk asks
-    /// it for what was said.
+    /// Have the platform post to `listen.public_url`, which it must be able to reach. Otherwise the desk fetches the
+    /// updates.
     #[arg(long)]
     webhook: bool,
     /// Write a test message to this chat, by the platform's id.
@@ -60,7 +59,7 @@ pub(super) async fn run(
     }
 }
 
-/// A bot is entered once; who comes again wants something else.
+/// Fails if the bot already exists: it needs another command then.
 async fn is_new(
     register: &Register,
     scope: TenantScope,
@@ -75,10 +74,10 @@ async fn is_new(
     )
 }
 
-/// What a bot says when it is asked for a test.
+/// The text of the test message.
 const TEST: &str = "This bot is connected.";
 
-/// Writes to a chat. The bot is connected either way, so what went wrong is told and is no failure.
+/// Writes to a chat. The bot is connected in either case, so an error is reported and the command succeeds.
 async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
     let op = Op::Send { content: TEST.to_owned(), reply_to: None };
     let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
@@ -92,7 +91,7 @@ async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
     }
 }
 
-/// The token: from its file, or from who sits there.
+/// Reads the token from its file, or prompts for it.
 fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
     if connect.key_file.is_some() {
         let key = password(connect.key_file.as_deref())?;
@@ -108,7 +107,7 @@ fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
     Ok(Key::new(key.to_owned()))
 }
 
-/// Tells a platform anew where a bot's updates go: the secret that goes with them may follow from its key.
+/// Tells a platform again where a bot's updates go: their secret may be derived from the bot's key.
 pub(super) async fn told_again(
     config: &Config,
     register: &Register,

@@ -17,55 +17,55 @@ use crate::ui::{self, Answer};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Data {
-    /// Look for data: all of the words must be there. Without any, the newest are shown.
+    /// Search for data that contains all of the words. Without words, the newest entries are shown.
     #[command(
         after_help = "Example:\n  nightdesk data query --tenant acme blue kettle --filter domain_tags=kitchen"
     )]
     Query {
-        /// Whose data, by name or id.
+        /// The tenant of the data, by name or id.
         #[arg(long)]
         tenant: String,
         /// The words.
         words: Vec<String>,
-        /// At most so many.
+        /// Maximum number of results.
         #[arg(long)]
         limit: Option<usize>,
-        /// What else it must be. A filter that is not kept is refused.
+        /// A further condition. A filter that the store cannot apply is refused.
         #[arg(long, value_name = "NAME=VALUE", value_parser = filter)]
         filter: Vec<(String, Value)>,
     },
     /// Show an entry.
     #[command(after_help = "Example:\n  nightdesk data read --tenant acme 5d0a…")]
     Read {
-        /// Whose data, by name or id.
+        /// The tenant of the data, by name or id.
         #[arg(long)]
         tenant: String,
         /// The entry's id.
         id: String,
     },
-    /// Write an entry. The same entry, written again, is the one that was written.
+    /// Write an entry. An identical entry is stored once.
     #[command(
         after_help = "Example:\n  nightdesk data write --tenant acme 'The kettle is blue.' --tag kitchen"
     )]
     Write {
-        /// Whose data, by name or id.
+        /// The tenant of the data, by name or id.
         #[arg(long)]
         tenant: String,
-        /// What it says.
+        /// The entry's text.
         content: String,
-        /// What it is filed under.
+        /// A tag of the entry.
         #[arg(long, value_name = "TAG")]
         tag: Vec<String>,
-        /// Whom it is meant for.
+        /// An intended recipient.
         #[arg(long, value_name = "AGENT")]
         recipient: Vec<String>,
-        /// For how long it is wanted: 30s, 15m or 24h. Without it, for good.
+        /// The time that the entry is valid: 30s, 15m or 24h. Without it, unlimited.
         #[arg(long, value_parser = ui::span, value_name = "SPAN")]
         wanted_for: Option<Duration>,
     },
 }
 
-/// A filter as a person writes it. What looks like JSON is.
+/// Parses a filter. A value that is valid JSON is read as JSON, any other as a text.
 fn filter(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
@@ -116,14 +116,14 @@ fn some(list: Vec<String>) -> Option<Vec<String>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// When a span from now is over.
+/// Returns the end of a span that begins now.
 fn ends(span: Duration) -> anyhow::Result<i64> {
     let span = SignedDuration::try_from(span)?;
     let end = SystemClock::started().now().checked_add(span).context("that is too far ahead")?;
     Ok(end.as_second())
 }
 
-/// An entry on a line.
+/// Returns the fields of an entry in a list.
 fn shown(entry: &PortableData) -> Value {
     json!({
         "id": entry.id,

@@ -1,4 +1,4 @@
-//! `dev`: a whole desk to try, on a PostgreSQL of its own. It is gone when it ends.
+//! `dev`: a complete desk for a trial, on its own PostgreSQL. Its data is removed at the end.
 
 use std::net::SocketAddr;
 
@@ -19,12 +19,12 @@ use crate::{lifecycle, telemetry, ui};
 
 const DATABASE: &str = "postgres";
 
-/// Runs a desk to try until it is told to stop.
+/// Runs a trial desk until it is stopped.
 pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
     ui::say("starting a PostgreSQL of its own …");
     let postgres = spawn_blocking(|| Postgres::start(&Options::default())).await??;
     let ran = on(&postgres, address, json).await;
-    // It waits for the server to end and removes what it wrote.
+    // The drop waits for the server to end and removes its files.
     spawn_blocking(|| drop(postgres)).await?;
     ran
 }
@@ -41,7 +41,7 @@ async fn on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow::Res
     tried
 }
 
-/// Enters who is who, lets the echo agent dial in, and waits.
+/// Creates the trial identities, lets the echo agent dial in, and waits.
 async fn tried(config: &Config, register: &Register, json: bool) -> anyhow::Result<()> {
     let household = Household::enter(register).await?;
     let url = config.public_url();
@@ -65,7 +65,7 @@ async fn echo(event: Event) -> Result<(), SendError> {
 const ECHO: &str = "gw-echo";
 const YOURS: &str = "gw-yours";
 
-/// Who lives on a desk to try.
+/// The identities of a trial desk.
 struct Household {
     path: String,
     echo: Key,

@@ -1,4 +1,4 @@
-//! Commands that enter who is who.
+//! Commands that create tenants, agents and bots.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::config::{Config, password};
 use crate::ui::Answer;
 use crate::wiring;
 
-/// Runs a command on the register, and answers what it entered or found.
+/// Runs a command on the register, and returns the created or found objects.
 pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Answer> {
     let pg = Arc::new(wiring::connect(config)?);
     let vault = config.vault().await?;
@@ -154,7 +154,7 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
         platform: bot.platform,
         handle: bot.handle,
         settings,
-        // A page's key is nobody's business but the desk's.
+        // Only the desk needs the key of a page.
         key: given.or_else(|| has_page.then(new_secret)),
     };
     let scope = names::tenant(register, &bot.tenant).await?;

@@ -1,4 +1,4 @@
-//! `nightdesk explain`: what became of an event and why, or what would.
+//! `nightdesk explain`: explains the outcome of an event, or predicts it.
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -14,23 +14,23 @@ use crate::ui::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The event: its entry's name, as logs and frames have it, or the platform's key if it was refused.
+    /// The event: its entry's id, as in logs and frames, or the platform's key if the event was refused.
     #[arg(required_unless_present = "dry_run", conflicts_with = "dry_run")]
     event: Option<String>,
-    /// Whose agents it concerns, by name or id. Who is unknown is refused to the tenant that runs the bot.
+    /// The tenant of the agents, by name or id. For an unknown author, the tenant that runs the bot.
     #[arg(long, required_unless_present = "dry_run")]
     tenant: Option<String>,
-    /// Say who would get an event that has not happened, and why the others not. Whether people can see the
-    /// place is not asked: only the platform knows.
+    /// Show which agents would get a hypothetical event, and why the others would not. The visibility of the chat to
+    /// people is not checked: only the platform knows it.
     #[arg(long, requires_all = ["bot", "author", "chat"])]
     dry_run: bool,
-    /// The bot that would hear it.
+    /// The bot that would receive it.
     #[arg(long)]
     bot: Option<String>,
-    /// Who would write it, by the platform's id.
+    /// The author, by the platform's id.
     #[arg(long)]
     author: Option<String>,
-    /// Where, by the platform's id.
+    /// The chat, by the platform's id.
     #[arg(long, allow_hyphen_values = true)]
     chat: Option<String>,
     /// The guild, workspace or server of the chat. Without it, the chat is a direct one.
@@ -39,7 +39,7 @@ pub(crate) struct Explain {
     /// The author is a program.
     #[arg(long)]
     program: bool,
-    /// It is said to the bot, by name or as an answer.
+    /// The message addresses the bot, by name or as a reply.
     #[arg(long)]
     addressed: bool,
 }

@@ -1,4 +1,4 @@
-//! Commands about gateways: what agents dial in with.
+//! Commands about gateways: the clients with which agents dial in.
 
 use std::time::Duration;
 
@@ -16,78 +16,78 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Gateway {
-    /// Enter a gateway of an agent, and show its secret once.
+    /// Create a gateway of an agent, and show its secret once.
     #[command(
         after_help = "Example:\n  nightdesk gateway create --tenant acme --agent helper --name gw-laptop"
     )]
     Create {
         #[command(flatten)]
         whose: Whose,
-        /// What the client calls itself: `GATEWAY_RELAY_ID`.
+        /// The client's name: `GATEWAY_RELAY_ID`.
         #[arg(long)]
         name: String,
     },
-    /// Invite who runs an agent to enrol a gateway, and show once what they need.
+    /// Create an invitation to enrol a gateway of an agent, and show its credentials once.
     #[command(
         after_help = "Example:\n  nightdesk gateway token --tenant acme --agent helper --name gw-laptop"
     )]
     Token {
         #[command(flatten)]
         whose: Whose,
-        /// The only name the gateway may take. Without it, any.
+        /// The only name that the gateway may take. Without it, any.
         #[arg(long)]
         name: Option<String>,
-        /// For how long the invitation is good: `30s`, `15m`, at most `24h`.
+        /// The time that the invitation is valid: `30s`, `15m`, at most `24h`.
         #[arg(long, default_value = "10m", value_parser = crate::ui::span)]
         expires: Duration,
     },
     /// List the gateways of a tenant.
     #[command(after_help = "Example:\n  nightdesk gateway list --tenant acme")]
     List {
-        /// Whose they are, by name or id.
+        /// The gateways' tenant, by name or id.
         #[arg(long)]
         tenant: String,
         #[command(flatten)]
         page: Page,
     },
-    /// Show what a gateway that provisions itself says it fronts.
+    /// Show the platforms that a self-provisioned gateway fronts.
     #[command(after_help = "Example:\n  nightdesk gateway show --tenant acme --name gw-laptop")]
     Show {
-        /// Whose it is.
+        /// The gateway's tenant.
         #[arg(long)]
         tenant: String,
-        /// Which one.
+        /// The gateway's name.
         #[arg(long)]
         name: String,
     },
-    /// Give a gateway another secret, and show it once.
+    /// Give a gateway a new secret, and show it once.
     #[command(
         after_help = "Example:\n  nightdesk gateway rotate --tenant acme --name gw-laptop --overlap 24h"
     )]
     Rotate {
-        /// Whose it is.
+        /// The gateway's tenant.
         #[arg(long)]
         tenant: String,
-        /// Which one.
+        /// The gateway's name.
         #[arg(long)]
         name: String,
-        /// For how long the secrets it had stay good: `30s`, `15m`, `24h`.
+        /// The time that its earlier secrets stay valid: `30s`, `15m`, `24h`.
         #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
         overlap: Duration,
     },
-    /// Revoke a gateway. Its line is closed, and its client will not come back by itself.
+    /// Revoke a gateway. Its line is closed, and its client does not come back by itself.
     #[command(after_help = "Example:\n  nightdesk gateway revoke --tenant acme --name gw-laptop")]
     Revoke {
-        /// Whose it is.
+        /// The gateway's tenant.
         #[arg(long)]
         tenant: String,
-        /// Which one.
+        /// The gateway's name.
         #[arg(long)]
         name: String,
     },
 }
 
-/// Runs a command about gateways. `url` is where the desk is found.
+/// Runs a command about gateways. `url` is the desk's public URL.
 pub(super) async fn run(
     register: &Register,
     url: &str,
@@ -135,7 +135,7 @@ pub(super) async fn run(
     }
 }
 
-/// Shows what a gateway fronts. One that does not provision itself has said nothing.
+/// Shows the platforms that a gateway fronts. A gateway that does not provision itself has none.
 async fn show(register: &Register, tenant: &str, name: &str) -> anyhow::Result<Answer> {
     let scope = names::tenant(register, tenant).await?;
     let known = register.store().gateways_named(name).await?;
@@ -165,7 +165,7 @@ fn no_gateway(name: &str) -> String {
     )
 }
 
-/// For whom an invitation is.
+/// The recipient of an invitation.
 struct Guest<'a> {
     url: &'a str,
     whose: &'a Whose,
@@ -173,7 +173,7 @@ struct Guest<'a> {
 }
 
 impl Guest<'_> {
-    /// The two ways in that really work, ready to paste.
+    /// Formats the invitation with two enrolment methods that are tested, ready to paste.
     fn invitation(&self, invited: &Invitation, bots: &[GreetedBot], good_for: Duration) -> Answer {
         let Guest { url, whose: Whose { tenant, agent }, name } = self;
         let (client, client_secret) = (invited.client, invited.client_secret.with(str::to_owned));
@@ -213,13 +213,13 @@ impl Guest<'_> {
     }
 }
 
-/// A name for a gateway of an agent of this name.
+/// Returns a gateway name for an agent of this name.
 fn name_after(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     format!("gw-{}", agent.chars().take(60).map(plain).collect::<String>())
 }
 
-/// The platforms of the agent's bots, each once: what its client should call itself there.
+/// Returns the platforms of the agent's bots, each once: the names that its client uses there.
 fn platforms(bots: &[GreetedBot]) -> String {
     let mut platforms: Vec<&str> = bots.iter().map(|bot| bot.platform.as_str()).collect();
     platforms.sort_unstable();

@@ -14,30 +14,30 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Inbox {
-    /// List what waits and what was set aside, without what it says.
+    /// List waiting and parked entries, without their content.
     #[command(after_help = "Example:\n  nightdesk inbox list --tenant acme --agent helper")]
     List {
         #[command(flatten)]
         whose: Whose,
-        /// Begin after this number: the last one of the page before.
+        /// Begin after this number: the last one of the previous page.
         #[arg(long, default_value_t = 0, value_name = "SEQ")]
         after: i64,
     },
-    /// Show one entry: where it came from, and what became of it.
+    /// Show one entry: its source and its state.
     #[command(after_help = "Example:\n  nightdesk inbox show --tenant acme --agent helper --seq 7")]
     Show {
         #[command(flatten)]
         which: Which,
-        /// Show what it says, too.
+        /// Also show its content.
         #[arg(long)]
         body: bool,
     },
-    /// Put an entry that was set aside into the inbox again, under a new number.
+    /// Put a parked entry into the inbox again, under a new number.
     #[command(
         after_help = "Example:\n  nightdesk inbox resubmit --tenant acme --agent helper --seq 7"
     )]
     Resubmit(Which),
-    /// Set aside an entry that waits, so that those behind it get through.
+    /// Park a waiting entry, so that the entries behind it get through.
     #[command(after_help = "Example:\n  nightdesk inbox park --tenant acme --agent helper --seq 7")]
     Park(Which),
 }
@@ -86,7 +86,7 @@ pub(super) async fn run(
                     which.seq
                 )
             })?;
-            // The desk runs elsewhere: its sweep finds what no bell told it.
+            // The desk runs in another process: its sweep finds entries for which no bell rang.
             let within = SWEEP_EVERY.as_secs();
             Ok(Answer::One(json!({
                 "seq": again.seq, "resubmitted_from": which.seq, "handed_over_within_secs": within,
@@ -132,7 +132,7 @@ fn add_parked(row: &mut Value, parked: &Parked) {
 fn all_of(shown: &Shown, with_body: bool) -> Value {
     let mut all = row(&shown.listed, None);
     let body: Value = serde_json::from_slice(&shown.body).unwrap_or_default();
-    // A passthrough has its source where a message has its event.
+    // The source of a passthrough is in `forward`, that of a message in `event`.
     let source = [&body["event"]["source"], &body["forward"]["source"]];
     all["kind"] = body["type"].clone();
     all["source"] = source.into_iter().find(|source| source.is_object()).cloned().into();

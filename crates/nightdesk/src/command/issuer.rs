@@ -1,4 +1,4 @@
-//! Commands about who vouches for machines: the desk's own keys, and the sessions of agents.
+//! Commands about the desk's own signing keys and the sessions of agents.
 
 use std::sync::Arc;
 
@@ -20,29 +20,29 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Issuer {
-    /// List the keys that the desk signs its tokens with.
+    /// List the keys that sign the desk's tokens.
     #[command(after_help = "Example:\n  nightdesk issuer keys")]
     Keys,
-    /// Take a key out of use at once: nothing it signed is believed any more.
+    /// Retire a key at once: no token that it signed is accepted any more.
     #[command(after_help = "Example:\n  nightdesk issuer retire 3vLq…")]
     Retire {
-        /// Its name, as `issuer keys` shows it.
+        /// The key's name, as `issuer keys` shows it.
         #[arg(allow_hyphen_values = true)]
         kid: String,
     },
-    /// Put out a token with which its bearer speaks for one agent, for an hour.
+    /// Print a token whose bearer speaks for one agent, for an hour.
     #[command(after_help = "Example:\n  nightdesk issuer token --tenant acme --agent helper")]
     Token {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Begin a session for an agent that nobody logs in for, and show once what it needs.
+    /// Begin a session for an unattended agent, and show its credentials once.
     #[command(after_help = "Example:\n  nightdesk issuer session --tenant acme --agent helper")]
     Session {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Note that a session of another issuer is an agent's.
+    /// Record that a session of another issuer belongs to an agent.
     #[command(
         after_help = "Example:\n  nightdesk issuer bind --tenant acme --agent helper --issuer https://login.example.org 5b1e…"
     )]
@@ -52,13 +52,13 @@ pub(crate) enum Issuer {
         /// The issuer, as its tokens name it.
         #[arg(long)]
         issuer: String,
-        /// What it calls the session: `sid` in its tokens.
+        /// The issuer's id for the session: `sid` in its tokens.
         session: String,
     },
-    /// End a session: no token of it is believed any more.
+    /// End a session: no token of it is accepted any more.
     #[command(after_help = "Example:\n  nightdesk issuer end --tenant acme 5b1e…")]
     End {
-        /// Whose it is, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
         /// The issuer, if it is not this desk.
@@ -120,7 +120,7 @@ pub(super) async fn run(
 }
 
 async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<Answer> {
-    // Makes the first, or the next, if it is time.
+    // Creates the first key, or the next one if it is due.
     own.jwks(now).await?;
     let keys = register.store().signing_keys().await?;
     let row = |key: &nightdesk_register::issuer::StoredKey| {
@@ -132,7 +132,7 @@ async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<
     Ok(Answer::Many(keys.iter().map(row).collect()))
 }
 
-/// What the agent's machine needs, in the form the stock client keeps it.
+/// Returns the session's credentials in the format of the stock client's file.
 fn begun(own: &Own, session: &Session, grant: &Grant, now: Timestamp) -> Answer {
     let expires_at = now.checked_add(ACCESS_TOKEN_LIFE).unwrap_or(now).to_string();
     let url = own.url();

@@ -1,4 +1,4 @@
-//! Commands that replace keys, and the one that ends a tenant.
+//! Commands that replace keys, and the command that erases a tenant.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use crate::config::{Config, password};
 use crate::ui::Answer;
 use crate::wiring;
 
-/// Which bot gets which key.
+/// A bot and its new key.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rotated {
-    /// Who runs it.
+    /// The tenant that runs the bot.
     #[arg(long)]
     tenant: String,
-    /// Which bot.
+    /// The bot's id.
     #[arg(long)]
     bot: String,
     /// The file with its new key.
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// For how long what is signed with the keys it had is believed: `15m`, at most `24h`.
+    /// The time that signatures with its earlier keys stay valid: `15m`, at most `24h`.
     #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
     overlap: Duration,
 }
 
-/// Wraps everything with the key that seals.
+/// Wraps all data keys with the sealing key.
 pub(super) async fn rotate(config: &Config) -> anyhow::Result<Answer> {
     let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
     let began = Instant::now();
-    // Before anything is done: what is done goes on in steps, and may be killed between two.
+    // The action is recorded first: it runs in steps, and may be killed between two.
     let (by, about) = (
         TenantScope::own().by(Actor::Operator),
         json!({ "vault_key": vault.sealing().to_string() }),

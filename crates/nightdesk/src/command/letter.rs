@@ -1,4 +1,4 @@
-//! Commands about letters: what agents send to each other.
+//! Commands about letters between agents.
 
 mod sending;
 mod shown;
@@ -20,21 +20,21 @@ use crate::ui::{self, Answer};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Letter {
-    /// Send a letter to an agent, for another of the same tenant. One that sleeps is woken.
+    /// Send a letter from one agent to another of the same tenant. A sleeping agent is woken.
     #[command(
         after_help = "Example:\n  nightdesk letter send --tenant acme --agent helper owl 'How is the weather?' --wait 60s"
     )]
     Send {
         #[command(flatten)]
         whose: Whose,
-        /// For whom, by name or id.
+        /// The recipient, by name or id.
         to: String,
-        /// What it says.
+        /// The text.
         words: String,
-        /// Wait for the reply for so long: 30s or 5m.
+        /// Wait this long for the reply: 30s or 5m.
         #[arg(long, value_parser = ui::span, value_name = "SPAN")]
         wait: Option<Duration>,
-        /// The same again is the same letter.
+        /// Idempotency key: the same key again is the same letter.
         #[arg(long, value_name = "ID")]
         dispatch_id: Option<String>,
     },
@@ -43,11 +43,11 @@ pub(crate) enum Letter {
     List {
         #[command(flatten)]
         whose: Whose,
-        /// Only older ones than the letter of this id.
+        /// Only letters older than the letter of this id.
         #[arg(long, value_name = "LETTER")]
         before: Option<String>,
     },
-    /// Show a letter that an agent sent, and what came of it.
+    /// Show a letter that an agent sent, and its result.
     #[command(after_help = "Example:\n  nightdesk letter show --tenant acme --agent helper 0193…")]
     Show {
         #[command(flatten)]
@@ -55,30 +55,30 @@ pub(crate) enum Letter {
         /// The letter's id.
         id: String,
     },
-    /// Make a webhook by which others send letters for an agent. Its secret is shown once.
+    /// Create a webhook by which other programs send letters as an agent. Its secret is shown once.
     #[command(
         after_help = "Example:\n  nightdesk letter hook --tenant acme --agent helper runtime"
     )]
     Hook {
         #[command(flatten)]
         whose: Whose,
-        /// What it is called.
+        /// The webhook's name.
         name: String,
     },
-    /// List webhooks by which others send letters.
+    /// List the webhooks by which other programs send letters.
     #[command(after_help = "Example:\n  nightdesk letter hooks --tenant acme")]
     Hooks {
-        /// Whose, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
     },
-    /// Remove a webhook: whoever has its secret sends nothing any more.
+    /// Remove a webhook: its secret sends no letters any more.
     #[command(after_help = "Example:\n  nightdesk letter unhook --tenant acme runtime")]
     Unhook {
-        /// Whose, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
-        /// What it is called.
+        /// The webhook's name.
         name: String,
     },
 }
@@ -88,7 +88,7 @@ pub(crate) enum Letter {
 pub(crate) struct Between {
     #[command(flatten)]
     whose: Whose,
-    /// Whose the other agent is, by name or id.
+    /// The other agent's tenant, by name or id.
     #[arg(long, value_name = "TENANT")]
     peer_tenant: String,
     /// The other agent, by name or id.
@@ -167,7 +167,7 @@ async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Res
     })))
 }
 
-/// Allows letters between agents of two tenants, or takes that back.
+/// Allows letters between agents of two tenants, or withdraws the permission.
 pub(super) async fn grant(
     register: &Register,
     pg: &Pg,
@@ -195,7 +195,7 @@ pub(super) async fn grant(
     })))
 }
 
-/// What a tenant granted.
+/// Returns the permissions that a tenant granted.
 pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<Answer> {
     let shown = |grant: &nightdesk_courier::Grant| -> Value {
         json!({

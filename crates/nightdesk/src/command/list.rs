@@ -1,16 +1,16 @@
-//! How lists show who there is.
+//! Formats objects for lists.
 
 use nightdesk_register::{LastLine, ListedGateway, LiveSecret, Named, OpenBot, ReachOf};
 use nightdesk_types::{BotId, Granted, Principal, Timestamp};
 use nightdesk_wake::{About, Notice, Status};
 use serde_json::{Value, json};
 
-/// A tenant or an agent.
+/// Formats a tenant or an agent.
 pub(super) fn named<Id: serde::Serialize>(one: &Named<Id>) -> Value {
     json!({ "name": one.name, "id": one.id, "created_at": second(one.created_at) })
 }
 
-/// A gateway.
+/// Formats a gateway.
 pub(super) fn gateway(gateway: &ListedGateway) -> Value {
     json!({
         "name": gateway.name,
@@ -38,13 +38,13 @@ fn secret(secret: &LiveSecret) -> Value {
     })
 }
 
-/// A bot on which agents may be linked.
+/// Formats a bot on which agents may be linked.
 pub(super) fn open_bot(bot: &OpenBot) -> Value {
     let OpenBot { id, platform, handle, is_own } = bot;
     json!({ "bot_id": id, "platform": platform, "handle": handle, "own": is_own })
 }
 
-/// Whom an agent can be reached by.
+/// Formats an agent's reach.
 pub(super) fn reach(reach: &ReachOf) -> Value {
     let person = |(bot, author): &(BotId, String)| format!("{author} on {bot}");
     json!({
@@ -66,7 +66,7 @@ fn granted((bot, granted, principal): &(BotId, Granted, Principal)) -> String {
     format!("{what} on {bot}, open to {}", principal.slug())
 }
 
-/// What a tenant was told.
+/// Formats a notice to a tenant.
 pub(super) fn notice(notice: &Notice) -> Value {
     let mut shown = json!({ "at": second(notice.at), "kind": notice.kind.slug() });
     match notice.about {
@@ -80,7 +80,7 @@ pub(super) fn notice(notice: &Notice) -> Value {
     shown
 }
 
-/// How it stands with an agent.
+/// Formats an agent's wake status.
 pub(super) fn status(status: &Status) -> Value {
     let wake = status.wake.as_ref();
     json!({
@@ -101,7 +101,7 @@ pub(super) fn status(status: &Status) -> Value {
     })
 }
 
-/// A moment for people: no finer than a second.
+/// Formats a time for people, in whole seconds.
 pub(super) fn second(at: Timestamp) -> String {
     Timestamp::from_second(at.as_second()).unwrap_or(at).to_string()
 }

@@ -1,14 +1,14 @@
-//! Names: who an operator means. A tenant or an agent may be called by name or by id.
+//! Resolves tenants and agents that an operator gives by name or by id.
 
 use anyhow::bail;
 use clap::Args;
 use nightdesk_register::{Named, Register};
 use nightdesk_types::{Actor, AgentId, TenantId, TenantScope};
 
-/// Which agent a command is about.
+/// The agent that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct Whose {
-    /// Whose agent it is, by name or id.
+    /// The agent's tenant, by name or id.
     #[arg(long)]
     pub(crate) tenant: String,
     /// The agent, by name or id.
@@ -17,7 +17,7 @@ pub(crate) struct Whose {
 }
 
 impl Whose {
-    /// Who that is.
+    /// Returns the tenant and the agent.
     pub(crate) async fn found(
         &self,
         register: &Register,
@@ -27,18 +27,18 @@ impl Whose {
     }
 }
 
-/// The tenant that is called so.
+/// Returns the tenant of that name or id.
 pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<TenantScope> {
     let found = register.store().tenants_called(called).await?;
     only("tenant", called, &found).map(of_tenant)
 }
 
-/// For a tenant that was just found.
+/// Returns the operator's scope for a resolved tenant.
 pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
     TenantScope::of(tenant).by(Actor::Operator)
 }
 
-/// The agent of the tenant that is called so.
+/// Returns the tenant's agent of that name or id.
 async fn agent(register: &Register, scope: TenantScope, called: &str) -> anyhow::Result<AgentId> {
     let found = register.store().agents_called(scope, called).await?;
     only("agent", called, &found)

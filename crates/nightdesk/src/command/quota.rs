@@ -1,4 +1,4 @@
-//! `nightdesk tenant quota`: how much a tenant may have.
+//! `nightdesk tenant quota`: sets and shows quotas.
 
 use nightdesk_register::Register;
 use nightdesk_types::Quota;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::names;
 use crate::ui::Answer;
 
-/// Reads what an operator wrote: `agents=100`.
+/// Parses an operator's input: `agents=100`.
 pub(super) fn parse(text: &str) -> Result<(Quota, i64), String> {
     let help = || {
         let known = Quota::ALL.map(Quota::slug).join(", ");

@@ -1,4 +1,4 @@
-//! Commands about whom an agent can be reached by. An operator may all of it.
+//! Commands about an agent's reach. An operator may make every change.
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
@@ -16,7 +16,7 @@ use crate::ui::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Link {
-    /// Make a code; whoever sends it to a bot is linked to the agent. It is shown once.
+    /// Create a code; a person who sends it to a bot is linked to the agent. It is shown once.
     #[command(after_help = "Example:\n  nightdesk link create --tenant acme --agent helper")]
     Create {
         #[command(flatten)]
@@ -31,12 +31,12 @@ pub(crate) enum Binding {
         after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
     )]
     Create(Bound),
-    /// Take a binding back.
+    /// Remove a binding.
     #[command(
         after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
     )]
     Remove(Bound),
-    /// Of a person's agents, make this one theirs where nothing else says which.
+    /// Make this agent the person's preferred one where nothing else selects an agent.
     #[command(
         after_help = "Example:\n  nightdesk binding prefer --tenant acme --agent helper --bot 0193… --author 4711"
     )]
@@ -47,7 +47,7 @@ pub(crate) enum Binding {
 pub(crate) struct Bound {
     #[command(flatten)]
     whose: Whose,
-    /// The bot they meet at.
+    /// The bot's id.
     #[arg(long)]
     bot: String,
     /// The person, by the platform's id.
@@ -57,18 +57,18 @@ pub(crate) struct Bound {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Grant {
-    /// Give a chat, or everything in a scope, to an agent.
+    /// Grant a chat, or a whole scope, to an agent.
     #[command(
         after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
     )]
     Create {
         #[command(flatten)]
         given: Given,
-        /// Let anyone in, not only people bound to the agent.
+        /// Admit everyone, not only people bound to the agent.
         #[arg(long)]
         open: bool,
     },
-    /// Take it back.
+    /// Remove a grant.
     #[command(
         after_help = "Example:\n  nightdesk grant remove --tenant acme --agent helper --bot 0193… --chat 99"
     )]
@@ -76,20 +76,20 @@ pub(crate) enum Grant {
         #[command(flatten)]
         given: Given,
     },
-    /// Let an agent and one of another tenant write letters to each other. Both tenants must say so.
+    /// Let an agent and an agent of another tenant write letters to each other. Both tenants must allow it.
     #[command(
         after_help = "Example:\n  nightdesk grant letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
     )]
     Letters(Between),
-    /// Take that back.
+    /// Withdraw that permission.
     #[command(
         after_help = "Example:\n  nightdesk grant no-letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
     )]
     NoLetters(Between),
-    /// List who of a tenant may write to agents of others.
+    /// List the permissions of a tenant for letters with other tenants.
     #[command(after_help = "Example:\n  nightdesk grant list-letters --tenant acme")]
     ListLetters {
-        /// Whose, by name or id.
+        /// The tenant, by name or id.
         #[arg(long)]
         tenant: String,
     },
@@ -102,15 +102,15 @@ pub(crate) struct Given {
     /// The bot in the chat.
     #[arg(long)]
     bot: String,
-    /// The chat, by the platform's id; `*` for every chat of the scope, or without one of the bot.
+    /// The chat, by the platform's id; `*` for every chat of the scope, or of the bot if there is no scope.
     #[arg(long, allow_hyphen_values = true)]
     chat: String,
-    /// The guild, workspace or server it is in.
+    /// The chat's guild, workspace or server.
     #[arg(long)]
     scope: Option<String>,
 }
 
-/// Reads who an agent is open to.
+/// Parses the principal that an agent is open to.
 pub(crate) fn principal(text: &str) -> Result<Principal, String> {
     Principal::named(text).ok_or_else(|| "say owner-only, allow-list or any".to_owned())
 }
@@ -158,7 +158,7 @@ pub(super) async fn grant(register: &Register, pg: &Pg, grant: Grant) -> anyhow:
     }
 }
 
-/// Gives a chat to an agent and says who may write there, or takes it back.
+/// Grants a chat to an agent with the people who may write there, or removes the grant.
 async fn chat(
     register: &Register,
     given: &Given,

@@ -1,4 +1,4 @@
-//! Which command does what.
+//! Dispatches commands.
 
 use anyhow::{Context, ensure};
 use nightdesk_store_pg::{connect_options, migrate};

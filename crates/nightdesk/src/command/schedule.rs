@@ -1,4 +1,4 @@
-//! Commands about jobs: when agents are told what.
+//! Commands about the jobs of agents.
 
 mod shown;
 
@@ -23,13 +23,13 @@ use crate::ui::{self, Answer};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
-    /// List jobs: when each is due next, and how it went last.
+    /// List jobs: the next fire of each, and the result of the last.
     #[command(after_help = "Example:\n  nightdesk schedule list --tenant acme --agent helper")]
     List {
-        /// Whose jobs, by name or id.
+        /// The tenant of the jobs, by name or id.
         #[arg(long)]
         tenant: String,
-        /// Of one agent, by name or id. Without it, of all.
+        /// Only this agent, by name or id. Without it, all agents.
         #[arg(long)]
         agent: Option<String>,
         #[command(flatten)]
@@ -47,73 +47,73 @@ pub(crate) enum Schedule {
         #[command(flatten)]
         zone: Zone,
     },
-    /// Show how fires went, newest first.
+    /// Show the results of fires, newest first.
     #[command(
         after_help = "Example:\n  nightdesk schedule history --tenant acme --agent helper --job report"
     )]
     History {
-        /// Whose fires, by name or id.
+        /// The tenant of the fires, by name or id.
         #[arg(long)]
         tenant: String,
-        /// Of one agent, by name or id. Without it, of all.
+        /// Only this agent, by name or id. Without it, all agents.
         #[arg(long)]
         agent: Option<String>,
-        /// Of one of its jobs.
+        /// Only this job of the agent.
         #[arg(long, requires = "agent")]
         job: Option<String>,
-        /// Only older ones than the fire of this id.
+        /// Only fires older than the fire of this id.
         #[arg(long, value_name = "FIRE")]
         before: Option<String>,
         #[command(flatten)]
         zone: Zone,
     },
-    /// Have an agent told something once, at a time of your choice.
+    /// Schedule one message to an agent.
     #[command(
         after_help = "Example:\n  nightdesk schedule add --tenant acme --agent helper tidy-up --in 10m --say 'Tidy up.'"
     )]
     Add {
         #[command(flatten)]
         which: Which,
-        /// When: 2026-12-24T18:00:00+01:00, or 2026-12-24T18:00 in the zone.
+        /// The time: 2026-12-24T18:00:00+01:00, or 2026-12-24T18:00 in the zone.
         #[arg(long, required_unless_present = "in", conflicts_with = "in")]
         at: Option<String>,
-        /// After how long: 30s, 15m or 24h.
+        /// The delay: 30s, 15m or 24h.
         #[arg(long, value_parser = ui::span, value_name = "SPAN")]
         r#in: Option<Duration>,
-        /// What it is told through its inbox.
+        /// The text of the message in the agent's inbox.
         #[arg(long, required_unless_present = "callback", conflicts_with = "callback")]
         say: Option<String>,
-        /// In place of that: where it is called.
+        /// The URL to call instead of the message.
         #[arg(long, value_name = "URL")]
         callback: Option<String>,
         #[command(flatten)]
         zone: Zone,
     },
-    /// Tell an agent of a job now, in place of its next time. An agent whose job recurs arms it again.
+    /// Fire a job now, in place of its next time. An agent whose job recurs arms it again.
     #[command(
         after_help = "Example:\n  nightdesk schedule fire-now --tenant acme --agent helper report"
     )]
     FireNow(Which),
-    /// Do not tell an agent of a job any more.
+    /// Cancel a job: it is not fired any more.
     #[command(
         after_help = "Example:\n  nightdesk schedule cancel --tenant acme --agent helper report"
     )]
     Cancel(Which),
 }
 
-/// Which job a command is about.
+/// The job that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
     #[command(flatten)]
     whose: Whose,
-    /// The job, as the agent calls it.
+    /// The agent's id for the job.
     job: String,
 }
 
-/// In which zone times are shown and read.
+/// The time zone for input and output.
 #[derive(Debug, Args)]
 pub(crate) struct Zone {
-    /// The zone of times, as Europe/Berlin. Without it, this machine's.
+    /// The time zone, such as Europe/Berlin. Without it, this machine's.
     #[arg(long)]
     zone: Option<String>,
 }
@@ -188,7 +188,7 @@ async fn maybe(
     }
 }
 
-/// The last of the page before, as `agent/job`.
+/// Parses the last job of the previous page, as `agent/job`.
 fn after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
     const HELP: &str = "--after takes `key` of the last job of the page before";
     if text.is_empty() {
@@ -202,7 +202,7 @@ fn unknown(job: &JobId) -> String {
     format!("the agent has no job called {job}; `nightdesk schedule list` shows them")
 }
 
-/// When a job is due, as a person said it.
+/// Parses the time at which a job is due.
 fn when(at: Option<String>, span: Option<Duration>, zone: &TimeZone) -> anyhow::Result<FireAt> {
     let now = SystemClock::started().now();
     let Some(at) = at else {

@@ -1,4 +1,4 @@
-//! Commands about skills. What signs is used here, and nowhere else: the desk has no private key.
+//! Commands about skills. Only this command line signs: the desk has no private key.
 
 mod signing;
 
@@ -26,23 +26,23 @@ pub(crate) enum Skill {
     List {
         #[command(flatten)]
         place: Place,
-        /// Of this status: `Draft`, `Approved` or `Disabled`.
+        /// Only this status: `Draft`, `Approved` or `Disabled`.
         #[arg(long, value_parser = status)]
         status: Option<SkillStatus>,
-        /// Of this author: an agent's id.
+        /// Only this author: an agent's id.
         #[arg(long)]
         author: Option<String>,
     },
-    /// Show what a skill says, or said.
+    /// Show the content of a skill, or of an earlier version.
     #[command(after_help = "Example:\n  nightdesk skill show --tenant acme brief")]
     Show {
         #[command(flatten)]
         which: Which,
-        /// As it was: a version that `nightdesk skill history` shows.
+        /// A version that `nightdesk skill history` shows.
         #[arg(long)]
         version: Option<String>,
     },
-    /// Write a skill. One that is there keeps its status and its author.
+    /// Write a skill. An existing skill retains its status and its author.
     #[command(
         after_help = "Example:\n  nightdesk skill write --tenant acme brief --file brief.skill.md"
     )]
@@ -52,7 +52,7 @@ pub(crate) enum Skill {
         /// The file with its bytes.
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
-        /// The status it shall have, whatever its bytes say.
+        /// The status to set, in place of the one in its bytes.
         #[arg(long, value_parser = status)]
         status: Option<SkillStatus>,
     },
@@ -65,40 +65,40 @@ pub(crate) enum Skill {
         #[arg(value_parser = status)]
         status: SkillStatus,
     },
-    /// Remove a skill for good, with all that it was.
+    /// Remove a skill permanently, with all its versions.
     #[command(after_help = "Example:\n  nightdesk skill delete --tenant acme brief --yes")]
     Delete {
         #[command(flatten)]
         which: Which,
-        /// Do it. It cannot be undone.
+        /// Confirm. It cannot be undone.
         #[arg(long)]
         yes: bool,
         /// Also if other skills mention it.
         #[arg(long)]
         force: bool,
     },
-    /// Show what became of a skill, newest first.
+    /// Show the history of a skill, newest first.
     #[command(after_help = "Example:\n  nightdesk skill history --tenant acme brief")]
     History(Which),
-    /// Make a key that approves skills: the private half into a file of your own, the public one beside it.
+    /// Create a key that approves skills: the private key in a file, the public key beside it.
     #[command(after_help = "Example:\n  nightdesk skill key --out approval.key")]
     Key {
-        /// The file that is made. The public half is called the same, with `.pub`.
+        /// The file to create. The public key gets the same name with `.pub`.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Say that skills of a tenant are approved by a key from now on, or by whoever writes them.
+    /// Require a key's signature to approve a tenant's skills, or let their authors approve them.
     #[command(
         after_help = "Example:\n  nightdesk skill secure --tenant acme --public-key approval.key.pub"
     )]
     Secure {
-        /// Whose skills, by name or id.
+        /// The tenant of the skills, by name or id.
         #[arg(long)]
         tenant: String,
-        /// The file with its public half.
+        /// The file with the public key.
         #[arg(long, value_name = "FILE", required_unless_present = "off")]
         public_key: Option<PathBuf>,
-        /// By whoever writes them.
+        /// Let authors approve their skills.
         #[arg(long, conflicts_with = "public_key")]
         off: bool,
     },
@@ -112,35 +112,35 @@ pub(crate) enum Skill {
         /// The file with the private key.
         #[arg(long, value_name = "FILE")]
         key_file: PathBuf,
-        /// Only if it still is the one that was looked at.
+        /// Only if the skill still has this version.
         #[arg(long)]
         version: Option<String>,
     },
-    /// Look whether a skill may be run, and say why not. Fails if it may not.
+    /// Check that a skill may be run, and say why not. Fails if it may not.
     #[command(after_help = "Example:\n  nightdesk skill verify --tenant acme brief")]
     Verify(Which),
 }
 
-/// Where skills are.
+/// The place of skills.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Whose skills, by name or id.
+    /// The tenant of the skills, by name or id.
     #[arg(long, required_unless_present = "folder", conflicts_with = "folder")]
     tenant: Option<String>,
-    /// In place of that: a folder of files.
+    /// A folder of files, in place of a tenant.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// The file with the public key that approves what is in the folder.
+    /// The file with the public key that approves the skills in the folder.
     #[arg(long, value_name = "FILE", requires = "folder")]
     approved_by: Option<PathBuf>,
 }
 
-/// Which skill a command is about.
+/// The skill that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
     #[command(flatten)]
     place: Place,
-    /// Its name.
+    /// The skill's name.
     name: String,
 }
 
@@ -149,7 +149,7 @@ fn status(text: &str) -> Result<SkillStatus, String> {
         .ok_or_else(|| format!("`{text}` is not a status; say Draft, Approved or Disabled"))
 }
 
-/// A store, and who approves its skills.
+/// A skill store and its approval mode.
 struct Shelf {
     skills: Box<dyn SkillStore>,
     approval: Approval,
@@ -187,7 +187,7 @@ pub(super) async fn run(
     }
 }
 
-/// Where commands find what they are about.
+/// The stores that commands use.
 struct Desk<'a> {
     register: &'a Register,
     pg: &'a Arc<Pg>,
@@ -316,7 +316,7 @@ impl Desk<'_> {
     }
 }
 
-/// A skill on a line.
+/// Returns the fields of a skill in a list.
 fn shown(skill: &SkillMeta) -> Value {
     json!({
         "name": skill.name,

@@ -1,4 +1,4 @@
-//! `verify`: proves that something works, step by step, or says what to mend.
+//! `verify`: proves step by step that a function works, or names the fix.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,24 +19,23 @@ use super::wake;
 use crate::config::Config;
 use crate::{ui, wiring};
 
-/// How often it is looked whether a step is done.
+/// Interval at which a step's completion is polled.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// Whose agent it is, by name or id.
+    /// The agent's tenant, by name or id.
     #[arg(long)]
     tenant: String,
-    /// Prove that this agent wakes up, by name or id: it gets a test entry, is called, dials in and
-    /// acknowledges it.
+    /// Prove that this agent wakes up, by name or id: it gets a test entry, is called, dials in and acknowledges it.
     #[arg(long, value_name = "AGENT", required = true)]
     wake: String,
-    /// How long it may take to dial in: `30s`, `15m`.
+    /// The time that the agent may take to dial in: `30s`, `15m`.
     #[arg(long, default_value = "90s", value_parser = ui::span)]
     within: Duration,
 }
 
-/// Proves that an agent wakes up, and says each step as it is done.
+/// Proves that an agent wakes up, and prints each completed step.
 pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::Result<()> {
     let Verify { tenant, wake: agent, within } = asked;
     let pg = Arc::new(wiring::connect(config)?);
@@ -48,7 +47,7 @@ pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::R
     proven
 }
 
-/// A proof under way.
+/// A proof in progress.
 struct Proof<'a> {
     config: &'a Config,
     pg: Arc<Pg>,
@@ -102,10 +101,10 @@ impl Proof<'_> {
         Ok(seq)
     }
 
-    /// Makes the call, unless a node was faster.
+    /// Makes the call, unless a node made it first.
     async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
         let calling = wiring::wake(self.config, &self.pg, wiring::outside(self.config)?)?;
-        // It may have been called just now, and then waits for its turn.
+        // The agent may have been called just now, so the next call waits for its turn.
         let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {
             if let Some((claimed, room)) = calling.claim_of(self.scope, self.agent).await? {

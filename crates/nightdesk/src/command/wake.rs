@@ -1,4 +1,4 @@
-//! Commands about agents that sleep.
+//! Commands about sleeping agents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,19 +23,19 @@ use crate::wiring;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Wake {
-    /// Show which agents are up, which are being called, and what came of it.
+    /// Show which agents are up, which are being called, and the results of the calls.
     #[command(after_help = "Example:\n  nightdesk wake status --tenant acme --agent helper")]
     Status {
-        /// Whose agents, by name or id.
+        /// The agents' tenant, by name or id.
         #[arg(long)]
         tenant: String,
-        /// One of them, by name or id. Without it, all.
+        /// Only this agent, by name or id. Without it, all agents.
         #[arg(long)]
         agent: Option<String>,
         #[command(flatten)]
         page: Page,
     },
-    /// Call an agent now, also if nothing waits for it, and say what came of it.
+    /// Call an agent now, even if no entry waits for it, and show the result.
     #[command(after_help = "Example:\n  nightdesk wake call --tenant acme --agent helper")]
     Call(Whose),
 }
@@ -69,7 +69,7 @@ pub(super) async fn run(
     }
 }
 
-/// Makes one call, by the means and within the bounds of a node.
+/// Makes one call, with the wakers and the limits of a node.
 async fn call(
     config: &Config,
     pg: &Arc<Pg>,
@@ -85,8 +85,8 @@ async fn call(
     }
 }
 
-/// The outcome of a call that a node claimed before this command did. An agent that was called just before gets no
-/// second call.
+/// Returns the outcome of a call that a node claimed before this command did. An agent that was called just before gets
+/// no second call.
 async fn outcome_at_a_node(
     wakers: &dyn Wakers,
     scope: TenantScope,
@@ -110,7 +110,7 @@ async fn outcome_at_a_node(
     }
 }
 
-/// Why there was no call to make.
+/// Returns the reason that there was no call to make.
 fn unclaimed(status: &Status) -> String {
     let outcome = status.wake.as_ref().and_then(|wake| wake.outcome.as_deref());
     if outcome == Some("no waker") {
@@ -124,7 +124,7 @@ fn unclaimed(status: &Status) -> String {
     )
 }
 
-/// How it stands with one agent.
+/// Returns the status of one agent.
 pub(super) async fn status(
     wakers: &dyn Wakers,
     scope: TenantScope,
@@ -134,7 +134,7 @@ pub(super) async fn status(
     found.context("the agent has no inbox")
 }
 
-/// What came of a call, for a person.
+/// Formats the outcome of a call for a person.
 pub(super) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Taken(words) | Outcome::Failed(words) => words.clone(),
@@ -150,7 +150,7 @@ pub(super) fn words(outcome: &Outcome) -> String {
     }
 }
 
-/// Says where an agent is called, or shows it.
+/// Sets or shows the URLs of an agent.
 pub(super) async fn urls(
     config: &Config,
     wakers: &dyn Wakers,

@@ -1,4 +1,4 @@
-//! Who vouches for machines: the desk itself, and those an operator trusts besides.
+//! Configuration of issuers: the desk itself, and the others that the operator trusts.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,15 +9,14 @@ use nightdesk_register::issuers::{AgentBy, KeySource, TrustedIssuer};
 use nightdesk_types::limits::ISSUERS_MAX;
 use serde::Deserialize;
 
-/// How the desk signs its own tokens. Since 0.1.
+/// The signing of the desk's own tokens. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Issuing {
-    /// `ES256`, or `RS256` if somebody who verifies them knows nothing else. A change is made known
-    /// for a day before it is used.
+    /// `ES256`, or `RS256` if a verifier supports nothing else. A change is published for a day before it is used.
     pub(crate) algorithm: Algorithm,
-    /// Addresses where every program that can reach them gets a token of one agent, for clients that are given a token URL
-    /// and no client credentials. There are none unless they are named here.
+    /// Addresses at which every program that can reach them gets a token of one agent, for clients that support a token
+    /// URL but no client credentials. There are none by default.
     pub(crate) ambient: Vec<Ambient>,
 }
 
@@ -25,7 +24,7 @@ pub(crate) struct Issuing {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ambient {
-    /// Where it listens: a loopback address of its own. Reaching it is the only proof.
+    /// The address that it listens on: a separate loopback address. Reaching it is the only proof.
     pub(crate) address: SocketAddr,
     /// The agent's tenant, by name or id.
     pub(crate) tenant: String,
@@ -34,7 +33,7 @@ pub(crate) struct Ambient {
 }
 
 impl Issuing {
-    /// Says what is wrong with the ambient endpoints.
+    /// Checks the ambient endpoints.
     pub(super) fn validate(&self) -> anyhow::Result<()> {
         for ambient in &self.ambient {
             ensure!(
@@ -65,22 +64,22 @@ impl From<Algorithm> for KeyAlgorithm {
     }
 }
 
-/// An issuer whose tokens are believed. Since 0.1.
+/// A trusted issuer. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Issuer {
-    /// Its name in its tokens (`iss`), letter by letter.
+    /// The issuer's name in its tokens (`iss`), compared exactly.
     pub(crate) url: String,
-    /// Where its keys are; public https, unless `outside` allows more.
+    /// The URL of its keys; public https, unless `outside` allows more.
     pub(crate) jwks_url: Option<String>,
-    /// Or the file they are in.
+    /// The file with its keys, in place of the URL.
     pub(crate) jwks_file: Option<PathBuf>,
-    /// What its tokens for this desk have as `aud`. One for an agent alone has `agent:{id}`.
+    /// The `aud` of its tokens for this desk. A token for one agent only has `agent:{id}`.
     pub(crate) audience: String,
     /// The claim that names the tenant, by its name or id.
     pub(crate) tenant_claim: String,
-    /// How a machine's agent is found: by its `client`, called `agent:{id}`; by its `session`, which
-    /// `nightdesk issuer bind` noted; or by `either`.
+    /// The way to find a machine's agent: by its `client`, called `agent:{id}`; by its `session`, which `nightdesk
+    /// issuer bind` recorded; or by `either`.
     #[serde(default)]
     pub(crate) agent_by: By,
 }
@@ -105,7 +104,7 @@ impl From<By> for AgentBy {
 }
 
 impl Issuer {
-    /// The issuer as the register is told of it.
+    /// Returns the issuer for the register.
     pub(crate) fn trusted(&self) -> anyhow::Result<TrustedIssuer> {
         let Self { url, jwks_url, jwks_file, audience, tenant_claim, agent_by } = self;
         let keys = match (jwks_url, jwks_file) {
@@ -127,7 +126,7 @@ impl Issuer {
     }
 }
 
-/// All of them. None has the name of another, or of the desk.
+/// Returns all trusted issuers. No two have the same name, and none has the desk's.
 pub(crate) fn trusted(issuers: &[Issuer], own: &str) -> anyhow::Result<Vec<TrustedIssuer>> {
     ensure!(issuers.len() <= ISSUERS_MAX, "at most {ISSUERS_MAX} issuers can be trusted");
     for (n, issuer) in issuers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where the vault's keys come from: files, or a program of the operator's.
+//! Reads the vault's keys from files or from a program of the operator.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{Config, VaultSection};
 
-/// Checks that the keys come from one place.
+/// Checks that the keys come from one source.
 pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
     match (&vault.key_file, vault.key_command.first()) {
         (Some(_), None) => Ok(()),
@@ -36,7 +36,7 @@ pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
     }
 }
 
-/// The text of all keys: what seals first, then what only opens.
+/// Returns the text of all keys: the sealing key first, then the keys that only open.
 pub(super) async fn text(vault: &VaultSection) -> anyhow::Result<Zeroizing<String>> {
     let mut text = match &vault.key_file {
         Some(file) => read(file)?,
@@ -59,7 +59,7 @@ fn read(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     text.map(Zeroizing::new)
 }
 
-/// Reads the keys again, for a desk that runs.
+/// Reads the keys again, for a running desk.
 pub(crate) async fn read_again(config: &Config, vault: &Vault) -> anyhow::Result<()> {
     Ok(vault.read_again(&text(&config.vault).await?)?)
 }
@@ -79,7 +79,7 @@ async fn run(program: &str, arguments: &[String]) -> anyhow::Result<Zeroizing<St
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
-        // Whoever gives up waiting drops it, and it ends.
+        // If the caller stops waiting, it drops the child, which ends it.
         .kill_on_drop(true)
         .spawn()?;
     let mut text = Zeroizing::new(String::new());

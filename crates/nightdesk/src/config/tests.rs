@@ -1,4 +1,4 @@
-//! The page that says how a desk is configured has every key.
+//! The configuration page documents every key.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn the_page_has_every_key_and_no_other() {
 
     config.validate().unwrap();
     assert_eq!(config.issuer.ambient.len(), 1);
-    // A key that the page leaves out is none here; the others have no default.
+    // An optional key that the page omits is `None` or empty here; a required key has no default.
     let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
         &config;
     assert!(listen.public_url.is_some());

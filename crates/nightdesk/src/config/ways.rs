@@ -1,4 +1,4 @@
-//! By which ways letters go to agents that take none through their inboxes.
+//! Configuration of the delivery ways for letters to agents that take none through their inboxes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-/// How letters to one agent go, in place of its inbox. Since 0.2.
+/// The delivery way for letters to one agent, in place of its inbox. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WaySection {
-    /// Whose agent it is, by name or id.
+    /// The agent's tenant, by name or id.
     pub(crate) tenant: String,
     /// The agent, by name or id.
     pub(crate) agent: String,
-    /// They are posted to a URL.
+    /// Post letters to a URL.
     pub(crate) webhook: Option<WebhookWay>,
-    /// They are files in a folder.
+    /// Write letters as files into a folder.
     pub(crate) file_drop: Option<FileDropWay>,
-    /// They are typed into a terminal.
+    /// Type letters into a terminal.
     pub(crate) tmux: Option<TmuxWay>,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct WaySection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookWay {
-    /// Where letters are posted; public https, unless `outside` allows more.
+    /// The URL for letters; public https, unless `outside` allows more.
     pub(crate) url: String,
-    /// Where wakes are. Without it they go where letters go, and wake nobody.
+    /// The URL for wakes. Without it, wakes go to the URL for letters and do not wake the agent.
     pub(crate) wake_url: Option<String>,
-    /// Where it says that it is well, for `config check`.
+    /// The URL that reports the agent's health, for `config check`.
     pub(crate) status_url: Option<String>,
-    /// The file with what is shown as a bearer token.
+    /// The file with the bearer token.
     pub(crate) bearer_file: Option<PathBuf>,
-    /// The file with what bodies are signed with (`X-Signature`).
+    /// The file with the secret that signs bodies (`X-Signature`).
     pub(crate) secret_file: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct WebhookWay {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileDropWay {
-    /// Letters lie in the folder of the agent's name in it, which must be there.
+    /// The parent folder. Letters go into its subfolder with the agent's name, which must exist.
     pub(crate) folder: PathBuf,
 }
 
@@ -70,7 +70,7 @@ fn default_server() -> String {
 }
 
 impl WaySection {
-    /// Which way it is.
+    /// Returns the selected way.
     pub(crate) fn way(&self) -> anyhow::Result<Way> {
         let ways = [
             self.webhook.as_ref().map(|_| Way::Webhook),
@@ -86,7 +86,7 @@ impl WaySection {
         Ok(said[0])
     }
 
-    /// The files with its secrets.
+    /// Returns the files with its secrets.
     pub(crate) fn secret_files(&self) -> impl Iterator<Item = &PathBuf> {
         let files = self.webhook.iter().flat_map(|hook| [&hook.bearer_file, &hook.secret_file]);
         files.flatten()
@@ -107,7 +107,7 @@ impl WaySection {
         Ok(())
     }
 
-    /// What is asked to hand letters over, to an agent that is called so.
+    /// Returns the connector that delivers letters to the agent of that name.
     pub(crate) fn open(
         &self,
         (tenant, agent): (TenantId, &str),
@@ -166,7 +166,7 @@ fn secret(file: &Path) -> anyhow::Result<SecretString> {
     Ok(SecretString::from(text.to_owned()))
 }
 
-/// Whether all of them can be. No agent has two.
+/// Checks all ways. No agent has two.
 pub(crate) fn check(ways: &[WaySection], rules: &Rules) -> anyhow::Result<()> {
     ensure!(ways.len() <= WAYS_MAX, "at most {WAYS_MAX} agents can have ways of their own");
     let mut seen = BTreeSet::new();

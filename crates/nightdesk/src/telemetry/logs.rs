@@ -1,4 +1,4 @@
-//! Logs: to stderr, for a person or for a program.
+//! Writes logs to stderr, for a person or for a program.
 
 use anyhow::Context;
 use nightdesk_inbox::trail;
@@ -8,11 +8,10 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::config::{Log, LogFormat};
 
-/// Libraries that would log what people write, or a token, if they were let speak finely; and
-/// steps, which are the traces' to tell.
+/// Libraries that would log messages or tokens at a finer level. Steps are excluded too, because traces carry them.
 const HUSHED: [&str; 3] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"];
 
-/// The layer that writes logs.
+/// Returns the layer that writes logs.
 pub(super) fn layer<S>(log: &Log) -> anyhow::Result<Box<dyn Layer<S> + Send + Sync>>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,

@@ -1,4 +1,4 @@
-//! Traces: where finished steps are sent.
+//! Sends finished steps as traces.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use tracing_subscriber::registry::LookupSpan;
 use super::trail::Trail;
 use crate::config::Traces as Section;
 
-/// How long one batch of steps may take on its way.
+/// Timeout of one batch of steps.
 const EXPORT_WAIT: Duration = Duration::from_secs(5);
 
-/// What sends steps, in batches, from a thread of its own. What does not fit is dropped there.
+/// Sends steps in batches from its own thread. Steps beyond its queue are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Traces(Arc<BatchSpanProcessor>);
 
 impl Traces {
-    /// Begins to send to where the operator says; nowhere by default.
+    /// Starts sending to the configured collector; by default there is none.
     pub(crate) fn to(section: &Section, node: &str) -> anyhow::Result<Option<Self>> {
         let Some(url) = &section.otlp_url else { return Ok(None) };
         let exporter = SpanExporter::builder()
@@ -41,7 +41,7 @@ impl Traces {
         Ok(Some(Self(Arc::new(processor))))
     }
 
-    /// The layer that hears steps.
+    /// Returns the layer that receives steps.
     pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -49,7 +49,7 @@ impl Traces {
         Trail::into(Arc::<BatchSpanProcessor>::clone(&self.0)).only_steps()
     }
 
-    /// Sends what is left.
+    /// Sends the remaining steps.
     pub(crate) fn close(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(EXPORT_WAIT) {
             tracing::warn!(%error, "the last steps of traces were not sent");

@@ -1,7 +1,7 @@
-//! Trail: steps of entries become spans of their traces.
+//! Converts steps of entries to spans of their traces.
 //!
-//! The id of a trace and of its first span follow from the entry's own id, so that every node
-//! adds its steps to the same trace without being told of it.
+//! The ids of a trace and of its first span are derived from the entry's id, so every node adds its steps to the same
+//! trace without coordination.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -20,7 +20,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Hears steps, and passes them on as spans.
+/// Receives steps and passes them on as spans.
 pub(super) struct Trail<P> {
     spans: Arc<P>,
     clock: SystemClock,
@@ -31,7 +31,7 @@ impl<P: SpanProcessor + 'static> Trail<P> {
         Self { spans, clock: SystemClock::started() }
     }
 
-    /// The layer, deaf to everything but steps.
+    /// Returns the layer, which ignores everything but steps.
     pub(super) fn only_steps<S>(self) -> impl Layer<S> + Send + Sync + use<S, P>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -51,7 +51,7 @@ impl<S: Subscriber, P: SpanProcessor + 'static> Layer<S> for Trail<P> {
     }
 }
 
-/// A step as it was said.
+/// A step as it was recorded.
 #[derive(Debug, Default)]
 struct Step {
     name: String,
@@ -132,7 +132,7 @@ fn first_span(entry: EntryId) -> SpanId {
     SpanId::from(low | 1)
 }
 
-/// One span per step and entry: a step that is said twice is the same step.
+/// Returns one span id per step and entry: a step that is recorded twice is the same step.
 fn other_span(entry: EntryId, name: &str) -> SpanId {
     let [high, low] = halves(entry);
     let name = name.bytes().fold(high, |sum, byte| sum.rotate_left(7) ^ u64::from(byte));

@@ -1,4 +1,4 @@
-//! The ways of letters that the configuration names.
+//! Opens the configured delivery ways of letters.
 
 use anyhow::{Context, ensure};
 use nightdesk_courier::{Party, Way};
@@ -11,8 +11,8 @@ use tokio::time::timeout;
 use crate::command::names;
 use crate::config::{Config, WaySection};
 
-/// Opens all of them. One whose agent is not there hinders nobody else: its letters go through its inbox until the desk is
-/// started again, and who looks after the desk is told.
+/// Opens all ways. If a way's agent does not exist, the other ways still open: its letters go through its inbox until
+/// the desk restarts, and an error is logged.
 pub(super) async fn open(
     config: &Config,
     register: &Register,
@@ -32,7 +32,7 @@ fn tell(said: &WaySection, error: &anyhow::Error) {
     tracing::error!("letters to {said} go through its inbox: {error:#}");
 }
 
-/// Whether each agent is there, and is reached by its way.
+/// Checks that each agent exists and is reached by its way.
 pub(crate) async fn check(
     config: &Config,
     register: &Register,
@@ -46,7 +46,7 @@ pub(crate) async fn check(
     Ok(())
 }
 
-/// Whose letters these are, and what the agent is called.
+/// Returns the agent of a way, and the agent's name.
 async fn found(said: &WaySection, register: &Register) -> anyhow::Result<(Party, String)> {
     let whose = names::Whose { tenant: said.tenant.clone(), agent: said.agent.clone() };
     let (scope, agent) = whose.found(register).await.with_context(|| format!("ways: {said}"))?;
@@ -65,7 +65,7 @@ fn outlet(
     Ok(Outlet { way: said.way()?, called, connector })
 }
 
-/// Whether a way leads to its agent.
+/// Checks that a way leads to its agent.
 async fn reached(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
     let Outlet { way, called, connector } = outlet;
     let what = match way {

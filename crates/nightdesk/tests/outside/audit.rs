@@ -1,5 +1,5 @@
-//! S7. Every command, and what it leaves in the audit log of a real database. A command that is not in the
-//! table has no case, and fails.
+//! S7. Every command, and its rows in the audit log of a real database. A command that is missing in the table fails
+//! the test.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::desk::{Desk, ask, value};
 use crate::docs::{Variables, entered_on};
 use crate::telegram::Fake;
 
-/// Whose chain a row is in.
+/// The chain that a row is in.
 #[derive(Clone, Copy)]
 enum Whose {
     Acme,
@@ -16,7 +16,7 @@ enum Whose {
 }
 use Whose::{Acme, Somebody};
 
-/// What an operator may do, in an order in which each can be done, and what it is told as.
+/// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
 const ACTS: [(&str, &str, Whose, &str); 51] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
@@ -67,12 +67,12 @@ const ACTS: [(&str, &str, Whose, &str); 51] = [
     ("tenant erase", "beta --yes", Somebody, "tenant-erased"),
     ("key rotate", "", Whose::Desk, "vault-rotated"),
     ("issuer retire", "$KID", Whose::Desk, "signing-key-retired"),
-    // Again, of what is written down and stays the same.
+    // Repeated actions that change nothing are recorded again.
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
     ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),
 ];
 
-/// What only looks, serves, or has no database.
+/// Commands that only read, serve, or use no database.
 const OTHERS: [&str; 34] = [
     "letter list",
     "letter show",
@@ -110,7 +110,7 @@ const OTHERS: [&str; 34] = [
     "explain",
 ];
 
-/// What cannot be done.
+/// Commands that fail.
 const REFUSED: [&str; 20] = [
     "tenant create acme",
     "agent create --tenant acme helper",
@@ -142,7 +142,7 @@ audience = "nightdesk"
 tenant_claim = "tid"
 "#;
 
-/// A desk with all that the README enters, and a bot besides.
+/// A desk with all objects of the README, and an additional bot.
 struct Told {
     desk: Desk,
     _telegram: Fake,
@@ -166,7 +166,7 @@ impl Told {
         told
     }
 
-    /// What was told since somebody last looked: of which chain, by whom, and what.
+    /// Returns the rows since the previous call: chain, actor and kind.
     fn new_rows(&mut self) -> Vec<String> {
         let rows = self.desk.sql(
             "select tenant_id || '/' || seq || ' ' || tenant_id || ' ' || actor || ' ' || kind from audit_log",
@@ -186,7 +186,7 @@ impl Told {
     }
 }
 
-/// Every command that there is, as the binary shows them.
+/// Returns every command of the binary's help.
 fn commands(desk: &Desk) -> BTreeSet<String> {
     let (mut found, mut open) = (BTreeSet::new(), vec![String::new()]);
     while let Some(path) = open.pop() {
@@ -224,7 +224,7 @@ fn each_act_is_told_once_and_what_is_refused_is_not() {
         assert_eq!(told.new_rows(), [""; 0], "{line}");
     }
     for (command, rest, whose, kind) in ACTS {
-        // Nobody is there to be called: that it was asked for is told all the same.
+        // No agent can be called here; the request is recorded all the same.
         let may_fail = if ["verify", "wake call"].contains(&command) { "|| true" } else { "" };
         let line = format!("timeout 20 nightdesk {command} {rest} {may_fail}");
         let line = told.entered.put_in(&line);

@@ -1,4 +1,4 @@
-//! Every command there is: run once, with an answer that a program can read, and an example in its help.
+//! Runs every command once and checks that its answer is readable by a program and that its help has an example.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::telegram::Fake;
 use crate::waking::{asleep, target, wake_url};
 use crate::webchat::written;
 
-/// Commands that go on until they are stopped, or until an agent woke, and the file of ours that runs them.
+/// Commands that run until they are stopped or until an agent woke, and the test file that runs each.
 const ELSEWHERE: [(&str, &str); 3] = [
     ("serve", include_str!("desk.rs")),
     ("dev", include_str!("dev.rs")),
@@ -19,14 +19,14 @@ const ISSUER: &str = "[[issuers]]\nurl = \"https://login.example.org\"\naudience
 
 const WHOSE: &str = "--tenant acme --agent helper";
 
-/// Whoever runs commands, and what they ran.
+/// An operator, and the commands that were run.
 struct Operator {
     desk: Desk,
     ran: Vec<String>,
 }
 
 impl Operator {
-    /// Runs a command as a program does. Answers what it reads.
+    /// Runs a command as a program does. Returns the parsed answer.
     fn asks(&mut self, line: &str) -> Value {
         let said = self.desk.run(&format!("nightdesk {line} --json"), &[]);
         self.ran.push(line.to_owned());
@@ -40,12 +40,12 @@ impl Operator {
     }
 }
 
-/// The commands under one, as its help has them, each with its own help.
+/// Returns the commands under one, as its help lists them, each with its own help.
 fn commands(desk: &Desk, path: &str) -> Vec<(String, String)> {
     let help = desk.run(&format!("nightdesk {path} --help"), &[]);
     let section = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next());
     let Some(section) = section else { return vec![(path.trim().to_owned(), help)] };
-    // What is further in goes on with the line before.
+    // A line with a deeper indentation continues the previous line.
     let names = section.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let below =
         names.filter(|name| !["", "help"].contains(name)).map(|name| format!("{path} {name}"));
@@ -186,7 +186,7 @@ fn people(operator: &mut Operator, bot: &str) {
         let bound = operator.asks(&format!("binding {verb} {on} --author 4711"));
         assert_eq!(bound["author"], "4711");
     }
-    // Groups on Telegram have such ids.
+    // Telegram groups have such ids.
     for verb in ["create", "remove"] {
         assert_eq!(operator.asks(&format!("grant {verb} {on} --chat -99"))["chat"], "-99");
     }
@@ -250,7 +250,7 @@ fn issuers(operator: &mut Operator) {
     let keys = operator.asks("issuer keys");
     let kid = keys[0]["kid"].as_str().expect("its name").to_owned();
     assert_eq!(operator.asks(&format!("issuer retire {kid}"))["retired"], true);
-    // Every sixty-fourth begins so.
+    // Every sixty-fourth key name begins with a dash.
     let unknown = operator.desk.fails("nightdesk issuer retire -nobody");
     assert!(unknown.contains("there is no key called -nobody"), "{unknown}");
     let keys = operator.asks("issuer keys");

@@ -1,4 +1,4 @@
-//! A desk in a folder of its own, run as a person would run it.
+//! Runs a desk in a temporary folder, as a person would run it.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Long enough for a desk to start or stop.
+/// Maximum time for a desk to start or stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder with a configuration, and the desk that serves there.
@@ -18,7 +18,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// A folder with this configuration, for the test server and a free port.
+    /// Creates a folder with this configuration, for the test server and a free port.
     pub(crate) fn configured(config: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (port, (server, database)) = (free_port(), new_database());
@@ -29,7 +29,7 @@ impl Desk {
         Self { folder, port, serving: None }
     }
 
-    /// Another node of the same cell, in a folder of its own. This one's configuration names it.
+    /// Creates another node of the same cell in another folder. The configuration contains this node's name.
     pub(crate) fn beside(&self, own: &str, other: &str) -> Self {
         let (folder, port) = (tempfile::tempdir().expect("a folder"), free_port());
         let config = std::fs::read_to_string(self.folder().join("desk.toml")).expect("it is there");
@@ -46,7 +46,7 @@ impl Desk {
         self.folder.path()
     }
 
-    /// Runs a line of a shell there, with the binary on the path. Answers what it put out.
+    /// Runs a shell line there, with the binary on the path. Returns its output.
     pub(crate) fn run(&self, line: &str, variables: &[(&str, String)]) -> String {
         let mut command = shell(self.folder(), line, variables);
         let output = command.output().expect("bash runs");
@@ -55,7 +55,7 @@ impl Desk {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Runs a line that must fail. Answers all that it said.
+    /// Runs a line that must fail. Returns its output.
     pub(crate) fn fails(&self, line: &str) -> String {
         let output = shell(self.folder(), line, &[]).output().expect("bash runs");
         assert!(!output.status.success(), "{line} should fail");
@@ -63,7 +63,7 @@ impl Desk {
         String::from_utf8(said).expect("text")
     }
 
-    /// What its database answers to a question.
+    /// Returns the database's answer to a query.
     pub(crate) fn sql(&self, question: &str) -> String {
         psql(&self.database(), question)
     }
@@ -90,13 +90,13 @@ impl Desk {
         format!("outside_{}", database.expect("a database in its URL"))
     }
 
-    /// Begins to serve, and waits until it answers.
+    /// Begins to serve, and waits until the desk answers.
     pub(crate) fn serve(&mut self) {
         self.begin_to_serve();
         wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
     }
 
-    /// Starts the process and waits for nothing.
+    /// Starts the process without waiting.
     pub(crate) fn begin_to_serve(&mut self) {
         let log = std::fs::File::create(self.log_file()).expect("a log");
         let mut serve = shell(self.folder(), "exec nightdesk serve", &[]);
@@ -107,12 +107,12 @@ impl Desk {
         self.folder().join("serve.log")
     }
 
-    /// What it logged so far.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).expect("its log")
     }
 
-    /// What it answers; nothing if it is not there.
+    /// Returns the desk's response; an empty text if it is down.
     pub(crate) fn get(&self, path: &str) -> String {
         get(self.port, path)
     }
@@ -123,14 +123,14 @@ impl Desk {
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
     }
 
-    /// Waits until its process has ended. Answers whether all was well.
+    /// Waits until its process has ended. Returns true if it succeeded.
     pub(crate) fn ended(&mut self) -> bool {
         let mut serving = self.serving.take().expect("it serves");
         wait_until("the desk ends", || serving.try_wait().expect("its state").is_some());
         serving.wait().expect("its end").success()
     }
 
-    /// Tells it to stop, and waits until it did.
+    /// Stops the desk, and waits until it ended.
     pub(crate) fn stop(&mut self) {
         self.signal("-TERM");
         assert!(self.ended(), "told to stop, it stops cleanly");
@@ -155,7 +155,7 @@ pub(crate) fn get(port: u16, path: &str) -> String {
     ask(port, "GET", path, "\r\n")
 }
 
-/// Sends a request whose further headers and body are the rest. Answers what came back.
+/// Sends a request; `rest` contains further headers and the body. Returns the response.
 pub(crate) fn ask(port: u16, method: &str, path: &str, rest: &str) -> String {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return String::new() };
     let ask = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}");
@@ -172,7 +172,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The value of a `name: value` line.
+/// Returns the value of a `name: value` line.
 pub(crate) fn value<'a>(output: &'a str, name: &str) -> &'a str {
     let found = output.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
     found.expect("the answer has that line")

@@ -1,4 +1,4 @@
-//! `nightdesk dev`: a desk to try.
+//! `nightdesk dev`: a trial desk.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::desk::{ask, free_port, get, wait_until};
 
-/// A desk to try, ended also when the test fails.
+/// A trial desk that also ends if the test fails.
 struct Dev {
     child: Child,
     port: u16,
@@ -17,7 +17,7 @@ struct Dev {
 impl Dev {
     fn start() -> Self {
         let (port, temporary) = (free_port(), tempfile::tempdir().expect("a folder"));
-        // PostgreSQL runs as another user when we are root.
+        // PostgreSQL runs as another user when the test runs as root.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(temporary.path(), open).expect("open the folder");
         let child = Command::new(env!("CARGO_BIN_EXE_nightdesk"))
@@ -30,7 +30,7 @@ impl Dev {
         Self { child: child.expect("the binary runs"), port, temporary }
     }
 
-    /// The path of the chat it prints first.
+    /// Returns the path of the chat that it prints first.
     fn chat(&mut self) -> String {
         let mut line = String::new();
         let printed = self.child.stdout.as_mut().expect("its output");

@@ -1,4 +1,4 @@
-//! The command of the page on Discord, and what a person finds after it, on the fake Discord.
+//! The command of the Discord page and its effect for a person, on the fake Discord.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::docs::{Variables, blocks, entered_on};
 
 const PAGE: &str = include_str!("../../../../docs/discord.md");
 
-/// What stands before the first dot is the bot's id, 4242.
+/// The part before the first dot is the bot's id, 4242.
 const TOKEN: &str = "NDI0Mg.Gabcde.the-key";
 const ANN: u64 = 900;
 const GUILD: u64 = 70;
@@ -21,7 +21,7 @@ struct Stage {
     fake: FakeDiscord,
     desk: Desk,
     entered: Variables,
-    /// The fake lives on it.
+    /// The runtime of the fake.
     _runtime: Runtime,
 }
 
@@ -57,7 +57,7 @@ fn a_person_is_heard_after_the_pages_command_and_nobody_else_sees_the_key() {
     wait_until("the bot is there", || !stage.fake.identifies().is_empty());
     let entries = || stage.desk.sql("select count(*) from inbox_entries").trim().to_owned();
     let before: u32 = entries().parse().expect("a number");
-    // What is said before the session stands is told to nobody.
+    // Messages before the session is established are not delivered.
     wait_until("what is said is heard", || {
         stage.fake.say(ANN, GENERAL, "<@4242> canary-7f3a");
         entries().parse::<u32>().expect("a number") > before

@@ -1,22 +1,22 @@
-//! Pages whose commands are run as they stand there.
+//! Runs the commands of documentation pages as they are written.
 
 use crate::desk::{Desk, value};
 
 pub(crate) const README: &str = include_str!("../../../../README.md");
 
-/// The blocks of a language on a page, in order.
+/// Returns the code blocks of a language on a page, in order.
 pub(crate) fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
     let opening = format!("```{language}\n");
     let rest = page.split(&opening).skip(1);
     rest.map(|block| block.split("```").next().unwrap_or_default()).collect()
 }
 
-/// A desk that serves after the README's commands.
+/// Returns a desk that serves after the README's commands.
 pub(crate) fn served() -> Desk {
     served_with("")
 }
 
-/// The same, with more in its configuration.
+/// Returns the same desk with additional configuration.
 fn served_with(more: &str) -> Desk {
     let mut desk = Desk::configured(&[blocks(README, "toml")[0], more].concat());
     let running = blocks(README, "sh").into_iter().find(|block| block.contains("nightdesk serve"));
@@ -30,11 +30,11 @@ fn served_with(more: &str) -> Desk {
     desk
 }
 
-/// What the commands so far have shown, as the next ones name it.
+/// The values that earlier commands printed, by variable name.
 #[derive(Default)]
 pub(crate) struct Variables(Vec<(&'static str, String)>);
 
-/// What a command shows, and the name others know it by.
+/// A command, the value that it prints, and the value's variable name.
 const SHOWN: [(&str, &str, &str); 4] = [
     ("tenant create", "tenant_id", "TENANT"),
     ("agent create", "agent_id", "AGENT"),
@@ -43,7 +43,7 @@ const SHOWN: [(&str, &str, &str); 4] = [
 ];
 
 impl Variables {
-    /// Runs a line, and remembers what it shows.
+    /// Runs a line, and stores the values that it prints.
     pub(crate) fn run(&mut self, desk: &Desk, line: &str) -> String {
         let answer = desk.run(line, &self.0);
         for (command, name, variable) in SHOWN {
@@ -58,7 +58,7 @@ impl Variables {
         self.0.push((variable, value.to_owned()));
     }
 
-    /// A line, with what is known in it.
+    /// Returns a line with its variables replaced.
     pub(crate) fn put_in(&self, line: &str) -> String {
         let put =
             |line: String, (name, value): &(&str, String)| line.replace(&format!("${name}"), value);
@@ -71,12 +71,12 @@ impl Variables {
     }
 }
 
-/// A desk that serves, with all that the README enters.
+/// Returns a serving desk with all objects of the README.
 pub(crate) fn entered() -> (Desk, Variables) {
     entered_on("")
 }
 
-/// The same, with more in its configuration.
+/// Returns the same desk with additional configuration.
 pub(crate) fn entered_on(more: &str) -> (Desk, Variables) {
     let (desk, mut entered) = (served_with(more), Variables::default());
     let entering = blocks(README, "sh").into_iter().find(|block| block.contains("tenant create"));

@@ -1,4 +1,4 @@
-//! What a node says about itself, and what `config check` says before it runs.
+//! The health endpoints of a node, and `config check` before it runs.
 
 use crate::desk::{Desk, free_port, get, wait_until};
 

@@ -1,4 +1,4 @@
-//! Letters from a shell, as the page says.
+//! Letters from a shell, as the page documents them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::desk::{value, wait_until};
 use crate::docs::{blocks, entered_on};
 
-/// Far less than a line that nobody rings for waits until it looks.
+/// Far less than the sweep interval of a line for which no bell rings.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 const PAGE: &str = include_str!("../../../../docs/letters.md");

@@ -1,4 +1,4 @@
-//! The binary, seen from outside: a shell, a socket, and a server of its own to store in.
+//! The binary, tested from outside: a shell, a socket, and a test server for the store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 mod audit;

@@ -1,4 +1,4 @@
-//! Two nodes over one database, and no bell between them: it is slower, and no less.
+//! Two nodes over one database without a bell between them: slower, but complete.
 
 use nightdesk_sdk::{Agent, Event, Settings};
 use tokio::runtime::Runtime;
@@ -11,7 +11,7 @@ use crate::desk::{Desk, wait_until};
 use crate::docs::{Variables, entered_on};
 use crate::webchat::{opened, written};
 
-/// A dead node's lease runs out, another takes its bots over, and the send is looked at.
+/// The time in which a dead node's lease expires, another node takes over its bots, and the send is processed.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(20);
 
 /// An agent on a node's line that answers each message with its text.
@@ -38,14 +38,14 @@ impl Echo {
         Self { agent, answered }
     }
 
-    /// Waits for its next answer; whether the desk said that it was said.
+    /// Waits for the agent's next answer. Returns true if the desk reported it as sent.
     async fn answers(&mut self) -> bool {
         let answered = timeout(TAKEN_OVER_WITHIN, self.answered.recv()).await;
         answered.expect("in time").expect("the agent runs")
     }
 }
 
-/// A desk of two nodes, and the path of a page. The first owns the page's bot.
+/// Starts a desk of two nodes, with the path of a page. The first node owns the page's bot.
 fn two_nodes(runtime: &Runtime) -> (Desk, Desk, Variables, String) {
     let (here, mut entered) = entered_on("[node]\nname = \"here\"\n");
     let path = opened(&here, &mut entered);

@@ -1,4 +1,4 @@
-//! Agents in Rust that write to each other and share what they know.
+//! Agents in Rust that write letters to each other and share data.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::docs::{Variables, entered_on};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A desk with two agents: `helper`, who may be up, and `owl`, who asks.
+/// Starts a desk with two agents: `helper`, which may be up, and `owl`, which sends requests.
 fn two() -> (Desk, Variables, Peers) {
     let (desk, entered) = entered_on("");
     desk.run("nightdesk agent create --tenant acme owl", &[]);

@@ -1,11 +1,11 @@
-//! Whom an agent can be reached by, from the command line.
+//! An agent's reach, from the command line.
 
 use crate::desk::Desk;
 use crate::docs::{Variables, blocks, entered};
 
 const PAGE: &str = include_str!("../../../../docs/reach.md");
 
-/// A desk with all that the README enters, and a bot besides.
+/// Starts a desk with all objects of the README, and an additional bot.
 fn with_a_bot() -> (Desk, Variables) {
     let (desk, mut entered) = entered();
     entered.run(&desk, "nightdesk bot create --tenant acme --platform webchat --handle lobby");

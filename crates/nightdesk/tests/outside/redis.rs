@@ -1,4 +1,4 @@
-//! Two nodes and a Redis between them, with it and without.
+//! Two nodes with Redis between them, while it is up and while it is down.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::desk::{Desk, free_port, get, wait_until};
 use crate::docs::{README, blocks, entered_on};
 use crate::webchat::{opened, written};
 
-/// What a broken bell may add, and what a busy machine may.
+/// The delay that a broken bell may add, and the delay of a busy machine.
 const ADDED: Duration = Duration::from_millis(2_500);
 const SLACK: Duration = Duration::from_secs(1);
 
-/// A Redis that speaks TLS alone, with a certificate in this folder.
+/// A Redis that accepts only TLS, with a certificate in this folder.
 struct TlsRedis(Child);
 
 impl TlsRedis {
@@ -47,7 +47,7 @@ impl Drop for TlsRedis {
     }
 }
 
-/// Whether the node whose numbers are here counts this.
+/// Returns true if the node at this metrics port reports this line.
 fn counts(metrics: u16, number: &str) -> bool {
     get(metrics, "/metrics").lines().any(|line| line == number)
 }
@@ -83,7 +83,7 @@ fn what_comes_to_one_node_reaches_a_line_on_another_with_redis_and_without() {
     };
 
     wait_until("the bell is whole", || counts(metrics, "nightdesk_bell_broken 0"));
-    // A line is rung for from a moment after it opened on; what comes sooner is found all the same.
+    // The bell rings for a line from a moment after it opened; earlier entries are found all the same.
     wait_until("the other node hears the bell", || {
         arrives(&here, "with");
         let heard = r#"nightdesk_bell_rings_total{outcome="heard"} "#;

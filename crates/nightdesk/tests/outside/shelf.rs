@@ -1,4 +1,4 @@
-//! An operator looks after what agents share, as the page says.
+//! An operator manages shared skills and data, as the page documents it.
 
 use crate::desk::value;
 use crate::docs::{blocks, entered_on};

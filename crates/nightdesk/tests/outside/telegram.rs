@@ -1,4 +1,4 @@
-//! The command of the page on Telegram, and what a person finds after it, on the fake Telegram.
+//! The command of the Telegram page and its effect for a person, on the fake Telegram.
 
 use nightdesk_testkit::telegram::{FakeTelegram, Fault};
 use tokio::runtime::Runtime;
@@ -9,10 +9,10 @@ use crate::docs::{Variables, blocks, entered_on};
 const PAGE: &str = include_str!("../../../../docs/telegram.md");
 const TOKEN: &str = "4242:the-key";
 
-/// A fake Telegram with one bot, for desks that serve as processes.
+/// A fake Telegram with one bot, for desks that run as processes.
 pub(crate) struct Fake {
     fake: FakeTelegram,
-    /// The fake lives on it.
+    /// The runtime of the fake.
     _runtime: Runtime,
 }
 
@@ -24,12 +24,12 @@ impl Fake {
         Self { fake, _runtime: runtime }
     }
 
-    /// What a desk's configuration says of it.
+    /// Returns the section of a desk's configuration for the fake.
     pub(crate) fn section(&self) -> String {
         format!("\n[telegram]\napi_url = \"{}\"\n", self.fake.url())
     }
 
-    /// Puts the bot's token where commands find it.
+    /// Writes the bot's token to the file that commands read.
     pub(crate) fn key_file(desk: &Desk) {
         std::fs::write(desk.folder().join("telegram.key"), TOKEN).expect("write the key");
     }
@@ -45,7 +45,7 @@ fn stage() -> Stage {
     stage_with("")
 }
 
-/// The same, with more in the desk's configuration.
+/// Returns the same stage with additional configuration of the desk.
 fn stage_with(more: &str) -> Stage {
     let fake = Fake::open();
     let (desk, entered) = entered_on(&[more, &fake.section()].concat());
@@ -54,7 +54,7 @@ fn stage_with(more: &str) -> Stage {
 }
 
 impl Stage {
-    /// Connects the bot as the page says, and binds a person to it.
+    /// Connects the bot as the page documents it, and binds a person to it.
     fn connect(&mut self, more: &str) -> String {
         let line = format!("{} {more}", blocks(PAGE, "sh")[0].trim());
         let answer = self.entered.run(&self.desk, &line);
@@ -66,7 +66,7 @@ impl Stage {
         answer
     }
 
-    /// What was said is confirmed to Telegram, and so it is stored.
+    /// Sends a message and checks that it is confirmed to Telegram, and so stored.
     fn hears(&self, text: &str) {
         let entries = || self.desk.sql("select count(*) from inbox_entries").trim().to_owned();
         let before: u32 = entries().parse().expect("a number");

@@ -18,7 +18,7 @@ use crate::waking::{asleep, wake_url};
 const EVERY: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is there while the agent is not: its jobs on disk, and its credentials.
+/// The state that remains while the agent is off: its jobs on disk, and its credentials.
 struct Off {
     desk: Desk,
     entered: Variables,
@@ -34,7 +34,7 @@ impl Off {
         format!("http://127.0.0.1:{}", self.desk.port)
     }
 
-    /// Starts its jobs, and says which are run.
+    /// Starts the agent's jobs, and returns a channel of their runs.
     fn provider(&self, called_at: Option<SocketAddr>) -> (Provider, Receiver<Fire>) {
         let login = Login::gateway("gw-helper", self.entered.get("SECRET"));
         let mut settings = cron::Settings::new(self.url(), self.entered.get("AGENT"), login);
@@ -50,7 +50,7 @@ impl Off {
         (Provider::start(settings, file, run).expect("good settings"), runs)
     }
 
-    /// Runs until its job is known to the desk, and goes.
+    /// Runs until the desk knows the job, and exits.
     async fn begin(&self, called_at: Option<SocketAddr>) {
         let (provider, _runs) = self.provider(called_at);
         let every = Schedule::every(EVERY).expect("a schedule");
@@ -59,7 +59,7 @@ impl Off {
     }
 }
 
-/// Starts the agent for a request, as a socket of systemd does, and has it go after its run.
+/// Starts the agent for a request, as a systemd socket does, and lets it exit after its run.
 async fn started_for(request: TcpStream, off: &Off, called_at: SocketAddr) -> Fire {
     let inside = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = inside.local_addr().expect("a bound port");
@@ -75,7 +75,7 @@ async fn started_for(request: TcpStream, off: &Off, called_at: SocketAddr) -> Fi
 
 async fn passed_on(mut request: TcpStream, address: SocketAddr) {
     let mut inside = TcpStream::connect(address).await.expect("the agent listens");
-    // Either may hang up once all is said.
+    // Either side may hang up at the end.
     tokio::io::copy_bidirectional(&mut request, &mut inside).await.ok();
 }
 

@@ -1,4 +1,4 @@
-//! An operator looks at an agent's jobs, and has it told something, as the page says.
+//! An operator inspects an agent's jobs and schedules a message, as the page documents it.
 
 use crate::desk::{value, wait_until};
 use crate::docs::{blocks, entered_on};
@@ -16,7 +16,7 @@ fn the_page_shows_how_jobs_are_looked_at_and_made() {
     );
     let [looking, adding, ..] = blocks(PAGE, "sh")[..] else { panic!("two blocks of commands") };
     for line in looking.lines() {
-        // What was just fired cannot be cancelled, and says so.
+        // A job that was just fired cannot be cancelled, and the command reports it.
         if !line.contains("schedule cancel") {
             desk.run(line, &[]);
         }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::docs::entered_on;
 use crate::webchat::{opened, written};
 
-/// Takes what a node sends about itself. Answers where, and what came.
+/// Starts a collector of a node's traces. Returns its port and a channel of the bodies.
 fn collector() -> (u16, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let port = listener.local_addr().expect("a bound port").port();
@@ -29,7 +29,7 @@ fn collector() -> (u16, Receiver<Vec<u8>>) {
     (port, came)
 }
 
-/// The body of one request, answered.
+/// Reads the body of one request, and answers it.
 fn taken(stream: &TcpStream) -> Option<Vec<u8>> {
     let mut reader = BufReader::new(stream);
     let (mut line, mut bytes) = (String::new(), 0);
@@ -46,8 +46,8 @@ fn taken(stream: &TcpStream) -> Option<Vec<u8>> {
     (bytes > 0).then_some(body)
 }
 
-/// The ids of the traces in a message of the collector's protocol: each span begins with one,
-/// as sixteen bytes in field 1, and its own id follows as eight bytes in field 2.
+/// Returns the trace ids in a message of the collector's protocol: each span begins with one, as sixteen bytes in field
+/// 1, and its own id follows as eight bytes in field 2.
 fn trace_ids(bytes: &[u8]) -> BTreeSet<Vec<u8>> {
     let span = |bytes: &&[u8]| bytes.starts_with(&[0x0a, 16]) && bytes[18..20] == [0x12, 8];
     bytes.windows(20).filter(span).map(|bytes| bytes[2..18].to_vec()).collect()
@@ -78,7 +78,7 @@ fn one_trace_goes_from_the_request_to_the_ack() {
     let sent = written(&desk, &path, "canary-trace");
     assert!(sent.contains("200 OK"), "{sent}");
     runtime.block_on(taken.recv()).expect("the agent took it");
-    // It leaves after its ack.
+    // The agent leaves after its ack.
     runtime.block_on(agent.go_idle());
     desk.stop();
     let sent: Vec<u8> = came.try_iter().flatten().collect();

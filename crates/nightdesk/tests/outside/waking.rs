@@ -1,4 +1,4 @@
-//! An agent sleeps, something comes for it, whoever is called starts it, and it takes what came.
+//! An agent sleeps, an entry arrives, the wake target starts the agent, and the agent takes the entry.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use crate::webchat::{opened, written};
 
 const PAGE: &str = include_str!("../../../../docs/waking.md");
 
-/// Whoever is called: it answers with this status, and says what it was asked.
+/// Starts a wake target: it answers with this status, and reports its requests.
 pub(crate) fn target(status: &'static str) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let port = listener.local_addr().expect("a bound port").port();
@@ -41,7 +41,7 @@ fn answered(mut stream: &TcpStream, status: &str) -> Option<String> {
     Some(head)
 }
 
-/// A desk with a page, whose operator lets agents be called on this machine.
+/// Starts a desk with a page, whose operator lets agents be called on this machine.
 pub(crate) fn asleep(port: u16, more: &str) -> (Desk, Variables, String) {
     let outside =
         format!("[outside]\nhttp = true\nranges = [\"127.0.0.0/8\"]\nports = [{port}]\n{more}");
@@ -56,7 +56,7 @@ pub(crate) fn wake_url(port: u16) -> String {
 
 const STATUS: &str = "nightdesk wake status --tenant acme --agent helper";
 
-/// Dials in as the agent, and says what it takes.
+/// Dials in as the agent, and reports the entries that it takes.
 fn dialled(desk: &Desk, entered: &Variables) -> (Agent, mpsc::Receiver<()>) {
     let (took, taken) = mpsc::channel(8);
     let url = format!("http://127.0.0.1:{}", desk.port);

@@ -1,4 +1,4 @@
-//! Letters that go by other ways than the inbox, as the configuration says.
+//! Letters that go by other ways than the inbox, as configured.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use crate::docs::{blocks, entered_on};
 const PAGE: &str = include_str!("../../../../docs/letters.md");
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A desk with these ways and the agents that they are of, and letters of `helper`.
+/// Starts a desk with these ways and their agents, and returns the letters client of `helper`.
 fn going(ways: &str, agents: &[&str], secrets: &[(&str, &str)]) -> (Desk, Peers) {
     let (mut desk, entered) = entered_on("");
     for agent in agents {
@@ -40,7 +40,7 @@ fn way(agent: &str, how: &str) -> String {
     format!("[[ways]]\ntenant = \"acme\"\nagent = \"{agent}\"\n{how}\n\n")
 }
 
-/// What lies in a file that a letter was dropped as.
+/// Returns the content of a file that a letter was dropped as.
 fn dropped(desk: &Desk, name: &str) -> Value {
     let file = desk.folder().join("letters/owl").join(format!("{name}.json"));
     serde_json::from_slice(&std::fs::read(file).unwrap_or_default()).unwrap_or_default()
@@ -97,7 +97,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     desk.stop();
 }
 
-/// Whoever is posted to: it answers with these statuses, the last again and again, and says what it was posted.
+/// Starts a webhook target: it answers with these statuses, repeating the last, and reports its requests.
 fn posted_to(statuses: &'static [&'static str]) -> (u16, Receiver<(String, Value)>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let port = listener.local_addr().expect("a bound port").port();
@@ -168,7 +168,7 @@ async fn letters_are_posted_with_proofs_and_what_fails_is_tried_again_only_when_
     desk.stop();
 }
 
-/// A server of tmux that is over with the test.
+/// A tmux server that ends with the test.
 struct Terminals(String);
 
 impl Terminals {
@@ -226,7 +226,7 @@ fn the_page_shows_ways_that_can_be_and_a_way_to_nobody_is_said() {
     assert!(said.contains("FAILED  letters go the ways that are said"), "{said}");
     let terminals = Terminals::open("wren");
     for line in checking.lines() {
-        // On a server of its own, so that nobody else's terminals are touched.
+        // On a separate server, so that other terminals are not touched.
         let server = format!("server = \"{}\"", terminals.0);
         let line = match line {
             line if line.starts_with("tmux ") => {

@@ -1,11 +1,11 @@
-//! The commands of the page on web chats, and what a visitor sees after them.
+//! The commands of the web chat page and their effect for a visitor.
 
 use crate::desk::{Desk, ask, value};
 use crate::docs::{Variables, blocks, entered};
 
 const PAGE: &str = include_str!("../../../../docs/webchat.md");
 
-/// Opens a page by the document's commands. Answers its path on the desk.
+/// Opens a page by the document's commands. Returns its path on the desk.
 pub(crate) fn opened(desk: &Desk, entered: &mut Variables) -> String {
     let mut url = String::new();
     for line in blocks(PAGE, "sh")[0].lines() {
@@ -18,7 +18,7 @@ pub(crate) fn opened(desk: &Desk, entered: &mut Variables) -> String {
     own.expect("an address of the desk").to_owned()
 }
 
-/// Writes on a page as a new visitor. Answers what the desk answered.
+/// Writes on a page as a new visitor. Returns the desk's response.
 pub(crate) fn written(desk: &Desk, path: &str, text: &str) -> String {
     let body = format!(r#"{{"nonce":"n1","text":"{text}"}}"#);
     let rest =

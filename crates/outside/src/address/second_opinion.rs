@@ -1,6 +1,6 @@
-//! A second opinion: what we call public, somebody else's tables call public too.
+//! Compares the tables with a third party's: every address that ours call public is public in theirs too.
 //!
-//! Where ours are stricter, each range stands here with its reason; nowhere are they laxer.
+//! Ranges where ours are stricter are listed here with the reason; nowhere are ours laxer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use super::{SPECIAL_V4, SPECIAL_V6};
 use crate::rules::Rules;
 use crate::tenant_url::Host;
 
-/// Ranges that the other tables let pass, and why ours do not.
+/// Ranges that the other tables allow, and the reason that ours do not.
 const STRICTER: &[(&str, &str)] = &[
     ("168.63.129.16/32", "public by its number, and answered only inside a cloud"),
     ("192.0.0.9/32", "anycast of a protocol, nobody's server"),
@@ -23,7 +23,7 @@ const STRICTER: &[(&str, &str)] = &[
     ("192.88.99.0/24", "leads into 6to4, which is retired"),
     ("192.175.48.0/24", "answers for names of private addresses"),
     ("224.0.0.0/4", "reachable is not unicast"),
-    // In IPv6 the other tables forbid by name. Ours allow 2000::/3 and forbid the rest.
+    // In IPv6 the other tables list forbidden ranges. Ours allow 2000::/3 and forbid the rest.
     ("::/3", "IPv4 inside, NAT64, discard and nothing else was given out here"),
     ("4000::/2", "not given out"),
     ("8000::/1", "not given out, and multicast"),
@@ -52,7 +52,7 @@ fn is_stricter_on_purpose(address: IpAddr) -> bool {
     RANGES.iter().any(|range| range.contains(&address)) || is_isatap(address)
 }
 
-/// Under a public first half an IPv4 address may hide, which the other tables do not look for.
+/// Returns true for an IPv4 address embedded by ISATAP, which the other tables do not detect.
 fn is_isatap(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(v6) if v6.segments()[5] == 0x5efe)
 }
@@ -84,7 +84,7 @@ fn both_agree_on_every_first_group() {
     }
 }
 
-/// Both ends of every range, and the addresses just outside.
+/// Returns both ends of every range, and the addresses just outside.
 fn edges() -> Vec<IpAddr> {
     let v4 = SPECIAL_V4.iter().flat_map(|(range, _)| {
         let (first, last) = (range.network().to_bits(), range.broadcast().to_bits());
@@ -108,7 +108,7 @@ fn bad_edges() -> Vec<IpAddr> {
     edges().into_iter().filter(|address| !theirs(*address)).collect()
 }
 
-/// Anywhere, near an edge, and with an IPv4 address at the end.
+/// Generates any address, addresses near an edge, and addresses with an embedded IPv4 address.
 fn addresses() -> impl Strategy<Value = IpAddr> {
     let near = (prop::sample::select(edges()), any::<u16>()).prop_map(|(edge, by)| match edge {
         IpAddr::V4(v4) => IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() ^ u32::from(by))),

@@ -1,4 +1,4 @@
-//! Addresses by their range: at both ends of it, just beside it, and those that hide in others.
+//! Addresses by range: both ends, the neighbours, and embedded addresses.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,7 +7,7 @@ use crate::refused::Refused;
 use crate::rules::Rules;
 use crate::tenant_url::Host;
 
-/// What each range is for, and addresses of it.
+/// The purpose of each range, and addresses in it.
 const SPECIAL: &[(&str, &[&str])] = &[
     ("this network", &["0.0.0.0", "0.0.0.1", "0.1.2.3", "0.255.255.255"]),
     ("private use", &["10.0.0.0", "10.0.0.1", "10.128.3.4", "10.255.255.255"]),
@@ -74,12 +74,12 @@ const SPECIAL: &[(&str, &[&str])] = &[
         "not given out to anybody",
         &["4000::1", "6000::1", "8000::1", "c000::1", "e000::1", "fbff::1"],
     ),
-    // What travels inside names the range, though nobody can tell it by the first half.
+    // The embedded address determines the range; the first half does not show it.
     ("loopback", &["2606:4700::5efe:7f00:1", "2606:4700::200:5efe:127.0.0.1"]),
     ("private use", &["2a00:1450:4001:800:0:5efe:10.0.0.1", "2a00::200:5efe:192.168.1.1"]),
 ];
 
-/// Public ones, many of them next to a range that is not.
+/// Public addresses, many of them next to a special range.
 const PUBLIC: &[&str] = &[
     "1.0.0.0",
     "1.1.1.1",
@@ -181,7 +181,7 @@ fn finds_what_travels_inside() {
         // RFC 6052, section 2.2: 192.0.2.33 under a prefix of 48 bits.
         ("64:ff9b:1:c000:2:2100::", &["192.0.2.33", "0.0.0.0"]),
         ("2002:a01:203::1", &["10.1.2.3"]),
-        // RFC 4380, section 4: the server, and the client with its bits turned over.
+        // RFC 4380, section 4: the server, and the client with its bits inverted.
         ("2001:0:4136:e378:8000:63bf:3fff:fdd2", &["65.54.227.120", "192.0.2.45"]),
         ("2606::5efe:10.1.2.3", &["10.1.2.3"]),
         ("2606::200:5efe:10.1.2.3", &["10.1.2.3"]),

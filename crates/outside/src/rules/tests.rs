@@ -1,4 +1,4 @@
-//! What the operator allows, it allows; and nothing beside it.
+//! The rules allow exactly what the operator set.
 
 use super::*;
 use crate::tenant_url::TenantUrl;

@@ -1,4 +1,4 @@
-//! Spellings: however an address or a name is written, it is read in one way.
+//! Every spelling of an address or a name is parsed in one way.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn parse(text: &str) -> Result<TenantUrl, Refused> {
     TenantUrl::parse(text, &Rules::default())
 }
 
-/// Ways to write 127.0.0.1 and others that are not public, which a resolver never sees.
+/// Spellings of 127.0.0.1 and of other addresses that are not public, which a resolver never sees.
 const LITERALS: &[&str] = &[
     "127.0.0.1",
     "[::ffff:127.0.0.1]",
@@ -14,7 +14,7 @@ const LITERALS: &[&str] = &[
     "0x7f.1",
     "0177.0.0.1",
     "127.1",
-    // in other numbers
+    // in other number formats
     "0x7f000001",
     "0X7F000001",
     "017700000001",
@@ -37,7 +37,7 @@ const LITERALS: &[&str] = &[
     "2130706433.",
     "127.0.0.2",
     "127.255.255.254",
-    // the others by numbers
+    // other addresses as numbers
     "2852039166",
     "0xa9fea9fe",
     "0251.0376.0251.0376",
@@ -53,7 +53,7 @@ const LITERALS: &[&str] = &[
     "100.100.51400",
     "0xffffffff",
     "4294967295",
-    // by percent, by width, and by both
+    // percent-encoded, in full width, and both
     "%31%32%37.0.0.1",
     "127%2e0%2e0%2e1",
     "%30%78%37%66%2e%31",

@@ -1,4 +1,4 @@
-//! Whom a call trusts.
+//! The certificates that a call trusts.
 
 use nightdesk_outside::{CallError, Outside, TenantUrl};
 use rcgen::{CertificateParams, date_time_ymd};
@@ -11,7 +11,7 @@ fn fine() -> Script {
     Script::Say(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec())
 }
 
-/// What comes of calling a host that shows this certificate.
+/// Calls a host that presents this certificate, and returns the result.
 async fn call(authority: &Authority, certificate: Certificate) -> (Host, Result<u16, CallError>) {
     let host = Host::secured(certificate, fine()).await;
     let names = NameServer::answering(|_, _| Answer::Addresses(vec![LOOPBACK])).await;
@@ -69,7 +69,7 @@ async fn who_speaks_no_tls_is_told_nothing() {
     let outside = Outside::new(authority.rules(&names, &[host.port])).expect("good rules");
     let text = format!("https://{NAME}:{}/secret", host.port);
     let url = TenantUrl::parse(&text, outside.rules()).expect("may be called");
-    // It waits for the end of a request that never comes, and the client for a handshake.
+    // The host waits for the end of a request that never arrives, and the client for a handshake.
     let error = get(&outside, &url).await.expect_err("no handshake");
 
     assert!(matches!(error, CallError::TimedOut), "{error:?}");

@@ -1,4 +1,4 @@
-//! A host on loopback that shows a certificate, hears one request, and then does as it is told.
+//! A host on loopback that presents a certificate, reads one request, and then follows a script.
 
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,36 +14,36 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What the host does once it has heard a request.
+/// The host's behaviour after a request.
 #[derive(Clone)]
 pub(crate) enum Script {
-    /// Says this and hangs up.
+    /// Sends this and hangs up.
     Say(Vec<u8>),
-    /// Says this, and then one byte a second.
+    /// Sends this, and then one byte a second.
     Drip(&'static str),
-    /// Says this, and then whatever can be written.
+    /// Sends this, and then as much as can be written.
     Flood(&'static str),
-    /// Says nothing.
+    /// Sends nothing.
     Hang,
-    /// Does not even shake hands.
+    /// Does not even perform the handshake.
     HangBeforeTls,
 }
 
-/// What it shows for itself.
+/// The host's certificate and key.
 pub(crate) struct Certificate {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
 
 impl Certificate {
-    /// Signed by this issuer.
+    /// Creates one that this issuer signed.
     pub(crate) fn issued(params: &CertificateParams, issuer: &Issuer<'static, KeyPair>) -> Self {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, issuer).expect("a certificate");
         Self::new(certificate.der().clone(), &key)
     }
 
-    /// Signed by itself.
+    /// Creates a self-signed one.
     pub(crate) fn self_signed(params: &CertificateParams) -> Self {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("a certificate");
@@ -56,7 +56,7 @@ impl Certificate {
     }
 }
 
-/// It serves for as long as it is held.
+/// A host that serves until it is dropped.
 pub(crate) struct Host {
     pub(crate) port: u16,
     heard: Arc<Mutex<Vec<String>>>,
@@ -66,7 +66,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Over TLS.
+    /// Serves over TLS.
     pub(crate) async fn secured(certificate: Certificate, script: Script) -> Self {
         let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -77,7 +77,7 @@ impl Host {
         Self::serving(Some(TlsAcceptor::from(Arc::new(config))), script).await
     }
 
-    /// In the clear.
+    /// Serves without TLS.
     pub(crate) async fn plain(script: Script) -> Self {
         Self::serving(None, script).await
     }
@@ -100,17 +100,17 @@ impl Host {
         Self { port, heard, accepted, said_bytes, _serving: serving }
     }
 
-    /// The requests that were heard, head and body.
+    /// Returns the received requests, head and body.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lock().expect("nobody panicked").clone()
     }
 
-    /// How many connected.
+    /// Returns the number of connections.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
 
-    /// How much a flood could write.
+    /// Returns the number of bytes that a flood could write.
     pub(crate) fn said_bytes(&self) -> usize {
         self.said_bytes.load(Ordering::SeqCst)
     }

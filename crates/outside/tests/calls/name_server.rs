@@ -1,4 +1,4 @@
-//! A name server on loopback that answers as it is told.
+//! A scripted name server on loopback.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -11,19 +11,19 @@ use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
-/// What a name stands for, this time.
+/// The answer for a name, this time.
 pub(crate) enum Answer {
-    /// These addresses; each question gets those of its kind.
+    /// These addresses; each query gets those of its family.
     Addresses(Vec<IpAddr>),
     /// Another name, and the addresses of that.
     Alias(&'static str, Vec<IpAddr>),
-    /// There is no such name.
+    /// The name does not exist.
     NoSuchName,
-    /// No word.
+    /// No answer.
     Silence,
 }
 
-/// It answers for as long as it is held.
+/// A name server that answers until it is dropped.
 pub(crate) struct NameServer {
     pub(crate) address: SocketAddr,
     questions: Arc<AtomicUsize>,
@@ -31,7 +31,7 @@ pub(crate) struct NameServer {
 }
 
 impl NameServer {
-    /// Answers by name, and by how often that name was asked for before.
+    /// Answers by name, and by the number of earlier queries for that name.
     pub(crate) async fn answering(
         answer: impl Fn(&str, usize) -> Answer + Send + Sync + 'static,
     ) -> Self {
@@ -58,7 +58,7 @@ impl NameServer {
         Self { address, questions, _serving: serving }
     }
 
-    /// How many questions came, of both kinds.
+    /// Returns the number of queries, of both families.
     pub(crate) fn questions(&self) -> usize {
         self.questions.load(Ordering::SeqCst)
     }
@@ -85,7 +85,7 @@ fn reply(asked: &Message, query: Query, answer: Answer) -> Option<Vec<u8>> {
     Some(reply.to_vec().expect("a message"))
 }
 
-/// Nothing of it may be kept: they are good for no second.
+/// Returns records with a TTL of zero, so that none is cached.
 fn records(name: &Name, kind: RecordType, addresses: &[IpAddr]) -> Vec<Record> {
     let of_kind = addresses.iter().filter(|address| address.is_ipv4() == (kind == RecordType::A));
     of_kind.map(|address| Record::from_rdata(name.clone(), 0, RData::from(*address))).collect()

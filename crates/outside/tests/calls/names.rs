@@ -1,4 +1,4 @@
-//! Names that lead elsewhere: now, the second time, or for one of several addresses.
+//! Names that resolve elsewhere: now, the second time, or for one of several addresses.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn address(text: &str) -> IpAddr {
     text.parse().expect("an address")
 }
 
-/// A host on loopback, which the operator allows, and a client that asks this name server.
+/// Returns a host on loopback, which the rules allow, and a client of this name server.
 async fn stage(names: &NameServer) -> (Host, Outside, TenantUrl, Authority) {
     let authority = Authority::new();
     let fine = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec();
@@ -126,7 +126,7 @@ async fn only_the_first_few_addresses_are_tried() {
     assert_eq!(host.accepted(), 0);
 }
 
-/// Answers of a name server, by numbers: good ones on loopback, bad ones anywhere private.
+/// Generates answers of a name server: good ones on loopback, bad ones anywhere private.
 fn answers() -> impl Strategy<Value = Vec<IpAddr>> {
     let good = (1_u8..=254).prop_map(|last| IpAddr::from([127, 0, 0, last]));
     let private = any::<[u8; 3]>().prop_map(|[b, c, d]| IpAddr::from([10, b, c, d]));

@@ -1,4 +1,4 @@
-//! A desk is no cannon: many agents behind one host are called no more often than one.
+//! The desk cannot be used for an attack: many agents behind one host are called no more often than one.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::host::{Host, Script};
 use crate::name_server::{Answer, NameServer};
 use crate::stage::{Authority, LOOPBACK, NAME, get_for, named};
 
-/// Keeps stopped time from leaping ahead while a socket is waited for: tokio does not leap while
-/// a blocking task runs. Time passes only as the test says.
+/// Prevents stopped time from advancing while a socket is waited for: tokio does not advance it while a blocking task
+/// runs. Only the test advances the time.
 fn stand_still() -> mpsc::Sender<()> {
     let (held, dropped) = mpsc::channel::<()>();
     drop(tokio::task::spawn_blocking(move || dropped.recv()));

@@ -1,4 +1,4 @@
-//! What is said, what is read, and what is not followed.
+//! Sent requests, read responses, and redirects that are not followed.
 
 use std::fmt::Write;
 

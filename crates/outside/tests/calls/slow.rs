@@ -1,4 +1,4 @@
-//! Hosts that take their time. On real time: what is measured is that it does not pass.
+//! Slow hosts, on real time: the test measures that a timeout is not exceeded.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::host::{Host, Script};
 use crate::name_server::{Answer, NameServer};
 use crate::stage::{Authority, LOOPBACK, Stage, get, named};
 
-/// What a busy machine may add.
+/// The delay that a busy machine may add.
 const LEEWAY: Duration = Duration::from_secs(1);
 
 async fn timed(stage: &Stage) -> (Result<Reply, CallError>, Duration) {

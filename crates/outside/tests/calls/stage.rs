@@ -12,12 +12,12 @@ use uuid::Uuid;
 use crate::host::{Certificate, Host, Script};
 use crate::name_server::{Answer, NameServer};
 
-/// What every host here is called, unless a test says otherwise.
+/// The name of every host here, unless a test sets another.
 pub(crate) const NAME: &str = "agents.test";
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 pub(crate) const TENANT: TenantId = TenantId::from_uuid(Uuid::from_u128(1));
 
-/// Somebody the client trusts.
+/// A certificate authority that the client trusts.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     file: NamedTempFile,
@@ -38,7 +38,7 @@ impl Authority {
         Certificate::issued(params, &self.issuer)
     }
 
-    /// Rules that trust it, ask this name server, and allow loopback and these ports.
+    /// Returns rules that trust it, use this name server, and allow loopback and these ports.
     pub(crate) fn rules(&self, names: &NameServer, ports: &[u16]) -> Rules {
         Rules {
             ranges: vec!["127.0.0.0/8".parse().expect("a range")],
@@ -54,7 +54,7 @@ pub(crate) fn named(name: &str) -> CertificateParams {
     CertificateParams::new([name.to_owned()]).expect("a name")
 }
 
-/// One host that is trusted, and a client that may call it as often as it likes.
+/// One trusted host, and a client without a rate limit for it.
 pub(crate) struct Stage {
     pub(crate) host: Host,
     pub(crate) outside: Outside,

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::name_server::Answer;
 
-/// Of every range that is not public, the address an attacker would like best.
+/// The most attractive address for an attacker, of every range that is not public.
 const V4: [[u8; 4]; 22] = [
     [0, 0, 0, 0],
     [0, 1, 2, 3],
@@ -50,7 +50,7 @@ const V6: [&str; 16] = [
     "1234::1",
 ];
 
-/// Every spelling, with and without TLS, at every kind of port.
+/// Returns every spelling, with and without TLS, at every kind of port.
 pub(crate) fn urls() -> Vec<String> {
     let v4 = V4.into_iter().flat_map(spellings);
     let v6 = V6.into_iter().map(|address| format!("[{address}]"));
@@ -65,7 +65,7 @@ pub(crate) fn urls() -> Vec<String> {
     v4.chain(v6).flat_map(at).collect()
 }
 
-/// One address as a browser, a shell or a library would read it.
+/// Returns the spellings of one address that a browser, a shell or a library accepts.
 fn spellings(octets: [u8; 4]) -> Vec<String> {
     let [a, b, c, d] = octets;
     let bits = u32::from_be_bytes(octets);
@@ -95,7 +95,7 @@ fn spellings(octets: [u8; 4]) -> Vec<String> {
     all
 }
 
-/// The ways in which an IPv4 address travels inside an IPv6 one.
+/// Returns the ways to embed an IPv4 address in an IPv6 one.
 fn in_v6([a, b, c, d]: [u8; 4]) -> [Ipv6Addr; 9] {
     let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
     [
@@ -111,7 +111,7 @@ fn in_v6([a, b, c, d]: [u8; 4]) -> [Ipv6Addr; 9] {
     ]
 }
 
-/// Names that lead to each of these addresses alone, after or before a good one, or by an alias.
+/// Returns names that resolve to each of these addresses alone, after or before a good one, or by an alias.
 pub(crate) fn names() -> Vec<String> {
     let mut all = Vec::new();
     for number in 0..addresses().len() {
@@ -122,9 +122,9 @@ pub(crate) fn names() -> Vec<String> {
     all
 }
 
-/// Where such a name leads.
+/// Returns the answer for such a name.
 pub(crate) fn answer(name: &str) -> Answer {
-    // An alias is asked for again by itself, for addresses of the kind it did not come with.
+    // An alias is queried again by itself, for addresses of the other family.
     let Some((kind, number)) = name.trim_end_matches(".example").split_once('-') else {
         return Answer::NoSuchName;
     };

@@ -1,7 +1,7 @@
-//! A network of its own, in which every address there is, of both kinds, is answered by us.
+//! A separate network in which the test answers at every address, of both families.
 //!
-//! A test starts itself again inside it: `unshare` makes the network, and it is gone with the
-//! process. A proxy is set in the environment there; it is a honeypot too.
+//! A test starts itself again inside it: `unshare` creates the network, which ends with the process. A proxy is set in
+//! the environment there; it is a honeypot too.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -13,18 +13,18 @@ use nightdesk_outside::HostRate;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Where honeypots listen, at every address.
+/// The ports of honeypots, at every address.
 pub(crate) const PORTS: [u16; 5] = [443, 80, 8443, 3128, 6379];
 
 /// Public addresses of this machine.
 pub(crate) const OURS_V4: &str = "93.184.216.77";
 pub(crate) const OURS_V6: &str = "2606:4700::77";
 
-/// Is set inside.
+/// Set inside the network.
 const INSIDE: &str = "NIGHTDESK_TEST_WORLD";
 
-/// Lets every address lead to this machine, without being its own: it has others to call from. An address of the
-/// newer kind is one's own a little after it was added.
+/// Routes every address to this machine without making it its own: it has other source addresses. An IPv6 address
+/// becomes the machine's own a little after it was added.
 const MAKE: &str = "
     set -e
     ip link set lo up
@@ -38,13 +38,13 @@ const MAKE: &str = "
     exec \"$0\" \"$@\"
 ";
 
-/// Rates that let these hosts be called again at once.
+/// Returns rates that let these hosts be called again at once.
 pub(crate) fn often(hosts: &[&str]) -> BTreeMap<String, HostRate> {
     let often = HostRate { per_second: NonZeroU32::MAX, at_once: NonZeroU32::MAX };
     hosts.iter().map(|&host| (host.to_owned(), often)).collect()
 }
 
-/// Runs what a test does in a world of its own.
+/// Runs a test in a separate network.
 pub(crate) fn enter(test: &str, story: impl AsyncFnOnce(World)) {
     if std::env::var_os(INSIDE).is_none() {
         return start_again(test);
@@ -63,12 +63,12 @@ fn start_again(test: &str) {
     }
     let ended = inside.output().expect("unshare (util-linux) is installed");
     let said = [ended.stdout, ended.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    // Also that it ran: no test of that name would be no failure.
+    // Also checks that the test ran: a run without a test of that name would succeed.
     let ran = ended.status.success() && said[0].contains("1 passed");
     assert!(ran, "inside, with unshare and ip (iproute2): {}", said.concat());
 }
 
-/// The honeypots, and who was called by mistake.
+/// The honeypots, and the addresses that were called.
 pub(crate) struct World {
     visits: Arc<Mutex<Vec<IpAddr>>>,
     _listening: JoinSet<()>,
@@ -79,7 +79,7 @@ impl World {
         let visits = Arc::<Mutex<Vec<IpAddr>>>::default();
         let mut listening = JoinSet::new();
         for port in PORTS {
-            // It hears both kinds.
+            // The socket accepts both families.
             let any = (Ipv6Addr::UNSPECIFIED, port);
             let listener = TcpListener::bind(any).await.expect("a world of our own");
             listening.spawn(note(listener, Arc::clone(&visits)));
@@ -87,7 +87,7 @@ impl World {
         Self { visits, _listening: listening }
     }
 
-    /// The addresses that were called, in order.
+    /// Returns the called addresses, in order.
     pub(crate) fn visits(&self) -> Vec<IpAddr> {
         self.visits.lock().expect("nobody panicked").clone()
     }

@@ -1,4 +1,4 @@
-//! Anchor: where a chain stood at a time, written down where who can write to the database cannot.
+//! Anchors: the head of a chain at a time, stored where an attacker with write access to the database cannot write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,18 +7,18 @@ use nightdesk_types::{TenantId, Timestamp};
 
 use super::Link;
 
-/// A line of the second place: `time tenant number hash`.
+/// A line of the second store: `time tenant number hash`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// When it was written down.
+    /// The time at which the anchor was written.
     pub at: Timestamp,
-    /// Whose chain.
+    /// The tenant whose chain it is.
     pub tenant: TenantId,
-    /// Where it stood.
+    /// The head of the chain at that time.
     pub link: Link,
 }
 
-/// A line that is not one of ours.
+/// A line that is not an anchor.
 #[derive(Debug, thiserror::Error)]
 #[error("not a line of an anchor file: it should read `time tenant number hash`")]
 pub struct NotAnAnchor;

@@ -1,28 +1,28 @@
-//! Chain: how a row's hash is made.
+//! Computes the hash of a row in a chain.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use nightdesk_types::TenantId;
 
 use super::Deed;
 
-/// A place in a chain.
+/// A position in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The row's number. Zero: before the first.
+    /// The row's number. Zero is the position before the first row.
     pub seq: i64,
-    /// Its hash.
+    /// The row's hash.
     pub hash: Vec<u8>,
 }
 
 impl Link {
-    /// The place before the first row.
+    /// Returns the position before the first row.
     pub fn start() -> Self {
         Self { seq: 0, hash: vec![0; 32] }
     }
 }
 
-/// The hash of a row that comes after `before`: of that one's hash, and of each field after its
-/// length, so that no two rows are the same bytes. The store makes the same.
+/// Returns the hash of a row that follows `before`. It covers the previous hash and each field after its length, so two
+/// different rows never hash the same bytes. The store computes the same hash.
 pub fn linked(before: &Link, tenant: TenantId, deed: &Deed) -> Vec<u8> {
     let mut hash = Context::new(&SHA256);
     hash.update(&before.hash);

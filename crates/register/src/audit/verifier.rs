@@ -1,4 +1,4 @@
-//! Verifier: reads a chain from its beginning and says where it was tampered with. No I/O.
+//! Reads a chain from its beginning and reports where it was tampered with. No I/O.
 
 use std::collections::VecDeque;
 
@@ -6,58 +6,57 @@ use nightdesk_types::{TenantId, Timestamp};
 
 use super::{Anchor, Chain, Deed, Link, linked};
 
-/// What is wrong with a chain.
+/// A fault in a chain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A row is not there.
+    /// A row is missing.
     #[error("row {seq} is missing")]
     Missing {
-        /// Which.
+        /// Its number.
         seq: i64,
     },
-    /// A row is not the one that was written.
+    /// A row differs from the one that was written.
     #[error("row {seq}, or the one before it, was changed")]
     Changed {
-        /// Which.
+        /// Its number.
         seq: i64,
     },
     /// The chain ends before its head.
     #[error("the rows after {last} are cut off; there were {head}")]
     Cut {
-        /// The last row that is there.
+        /// The last row that exists.
         last: i64,
-        /// The last row there was.
+        /// The last row that existed.
         head: i64,
     },
-    /// The rows are a chain, and not the one that was anchored.
+    /// The rows form a chain, but not the anchored one.
     #[error("up to row {seq} the chain is not the one that was written down at {at}")]
     Rewritten {
-        /// Which row was anchored.
+        /// The number of the anchored row.
         seq: i64,
-        /// When.
+        /// The time of the anchor.
         at: Timestamp,
     },
-    /// Rows are gone that were to be kept.
+    /// Rows were removed before their retention ended.
     #[error("rows up to {seq} were let go before their time")]
     LetGoEarly {
-        /// The last of them.
+        /// The last of the removed rows.
         seq: i64,
     },
 }
 
-/// Reads one tenant's chain.
+/// Verifies one tenant's chain.
 #[derive(Debug)]
 pub struct Verifier {
     tenant: TenantId,
     stands: Link,
     head: Link,
-    /// Those that are to come, by number.
+    /// Anchors that are not reached yet, by number.
     anchors: VecDeque<Anchor>,
 }
 
 impl Verifier {
-    /// Begins where the chain does. Nothing that was there at an anchor after `kept_since` may be
-    /// gone.
+    /// Begins at the first stored row. A row that existed at an anchor after `kept_since` must still exist.
     pub fn begin(
         tenant: TenantId,
         chain: Chain,
@@ -68,7 +67,7 @@ impl Verifier {
         let mut anchors: Vec<Anchor> =
             anchors.iter().filter(|anchor| anchor.tenant == tenant).cloned().collect();
         anchors.sort_by_key(|anchor| anchor.link.seq);
-        // What was written after it is younger than it.
+        // A row that was written after an anchor is younger than the anchor.
         let early = |anchor: &&Anchor| anchor.link.seq < begins.seq && anchor.at > kept_since;
         if anchors.iter().any(|anchor| early(&anchor)) {
             return Err(Fault::LetGoEarly { seq: begins.seq });
@@ -79,17 +78,17 @@ impl Verifier {
         Ok(verifier)
     }
 
-    /// The number of the last row that is good.
+    /// Returns the number of the last verified row.
     pub const fn stands_at(&self) -> i64 {
         self.stands.seq
     }
 
-    /// Whether every row up to the head was taken.
+    /// Returns true if every row up to the head was verified.
     pub const fn is_whole(&self) -> bool {
         self.stands.seq >= self.head.seq
     }
 
-    /// Takes the next row.
+    /// Verifies the next row.
     pub fn take(&mut self, deed: &Deed) -> Result<(), Fault> {
         let seq = self.stands.seq + 1;
         if deed.seq != seq {
@@ -106,7 +105,7 @@ impl Verifier {
         self.pass_anchors()
     }
 
-    /// Ends with the last row there is. Answers how far the chain is good.
+    /// Ends after the last row. Returns the number of the last verified row.
     pub fn end(self) -> Result<i64, Fault> {
         let last = self.stands.seq;
         let anchored = self.anchors.back().map_or(0, |anchor| anchor.link.seq);

@@ -1,50 +1,50 @@
-//! Whether a token enrols a gateway of that name.
+//! Decides if a token enrols a gateway of a name.
 
 use nightdesk_types::{AgentId, GatewayId};
 
 /// An enrolment token of the tenant, as the store has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The agent it is for.
+    /// The agent that the token is for.
     pub agent: AgentId,
-    /// The only name it may be used for.
+    /// The only gateway name that the token may be used for.
     pub gateway: Option<String>,
-    /// Whether it was used.
+    /// True if the token was used.
     pub used: bool,
-    /// Whether its time is over.
+    /// True if the token expired.
     pub expired: bool,
 }
 
-/// The gateway of the tenant that has the name already.
+/// The gateway of the tenant that already has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Which one.
+    /// Its id.
     pub gateway: GatewayId,
-    /// The agent it speaks for.
+    /// The agent that it speaks for.
     pub agent: AgentId,
-    /// Whether it was revoked.
+    /// True if it was revoked.
     pub revoked: bool,
 }
 
-/// Why no gateway is enrolled.
+/// The reason that no gateway is enrolled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The tenant has no such token. Another tenant's is none.
+    /// The tenant has no such token. A token of another tenant counts as unknown.
     #[error("no such enrolment token")]
     Unknown,
-    /// It was good once.
+    /// The token was already used.
     #[error("enrolment token was used")]
     Used,
-    /// It came too late.
+    /// The token expired.
     #[error("enrolment token has expired")]
     Expired,
     /// The identity speaks for another agent of the tenant.
     #[error("enrolment token is for another agent")]
     OtherAgent,
-    /// It was made for a gateway of this name.
+    /// The token was created for a gateway of this name.
     #[error("enrolment token is for gateway {0}")]
     OtherName(String),
-    /// Another agent's gateway of the tenant is called that.
+    /// A gateway of another agent of the tenant has the name.
     #[error("gateway name is another agent's")]
     NameTaken,
     /// The gateway of that name was revoked.
@@ -52,7 +52,7 @@ pub enum Refusal {
     NameRevoked,
 }
 
-/// Which gateway gets the secret: the one that has the name, or, if nobody has, a new one.
+/// Returns the gateway that gets the secret: the holder of the name, or `None` for a new gateway.
 pub fn decide(
     agent: AgentId,
     name: &str,
@@ -75,8 +75,8 @@ pub fn decide(
     may_be_called(agent, holder)
 }
 
-/// Whether a gateway of the agent may have a name, whoever holds it. The one that has it, or, if
-/// nobody has, none yet.
+/// Checks that a gateway of the agent may have a name. Returns the gateway that already has it, or `None` if the name
+/// is free.
 pub fn may_be_called(
     agent: AgentId,
     holder: Option<&Holder>,

@@ -1,4 +1,4 @@
-//! What enrolment asks of a store.
+//! The store interface of enrolment.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,30 +11,29 @@ use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantScope};
 use super::{Client, Identity, Refusal};
 use crate::store::NewSecret;
 
-/// The SHA-256 of a secret of ours. The secret is random and long, so a slow hash would only
-/// be slow.
+/// The SHA-256 of a secret of the desk. The secret is random and long, so a slow hash would add no protection.
 #[derive(Clone, Copy)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of a secret.
+    /// Returns the digest of a secret.
     pub fn of(secret: &str) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
         Self(bytes)
     }
 
-    /// Takes a digest back from a store.
+    /// Reads a stored digest.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Whether it is the digest of this secret. It takes the same time whatever differs.
+    /// Returns true if it is the digest of this secret. The comparison takes constant time.
     pub fn is_of(&self, secret: &str) -> bool {
         verify_slices_are_equal(&self.0, Self::of(secret).as_bytes()).is_ok()
     }
@@ -46,58 +45,58 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// An invitation to be entered.
+/// A new invitation to create.
 #[derive(Clone, Debug)]
 pub struct NewInvitation {
     /// The machine identity's id.
     pub client: ClientId,
-    /// Its secret.
+    /// The digest of its secret.
     pub secret: Digest,
-    /// The one-time token.
+    /// The digest of the one-time token.
     pub token: Digest,
-    /// The only name the token may be used for.
+    /// The only gateway name that the token may be used for.
     pub gateway: Option<String>,
-    /// When both end.
+    /// The time after which both expire.
     pub good_for: Duration,
 }
 
 /// A machine identity as the store has it.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredClient {
-    /// Whose it is, and for which agent.
+    /// The identity, with its tenant and agent.
     pub client: Client,
-    /// Its secret.
+    /// The digest of its secret.
     pub secret: Digest,
-    /// Whether it was neither revoked nor is over.
+    /// True if it is neither revoked nor expired.
     pub live: bool,
 }
 
-/// A wish to enrol.
+/// A request to enrol a gateway.
 #[derive(Clone, Debug)]
 pub struct Enrol {
-    /// The one-time token.
+    /// The digest of the one-time token.
     pub token: Digest,
-    /// What the gateway is to be called.
+    /// The name for the gateway.
     pub gateway: String,
-    /// Its secret.
+    /// The gateway's secret.
     pub secret: NewSecret,
-    /// How long its older ones stay good.
+    /// The time that its older secrets stay valid.
     pub overlap: Duration,
 }
 
-/// What came of it.
+/// The result of an enrolment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enrolled {
-    /// This gateway has the secret, and the token is used up.
+    /// This gateway has the secret, and the token is used.
     Gateway(GatewayId),
     /// Nothing was changed.
     Refused(Refusal),
 }
 
-/// Keeps machine identities and one-time tokens.
+/// Stores machine identities and one-time tokens.
 #[async_trait]
 pub trait Enrolling: Send + Sync {
-    /// Enters a machine identity and a one-time token for an agent.
+    /// Creates a machine identity and a one-time token for an agent.
     async fn invite(
         &self,
         scope: TenantScope,
@@ -105,13 +104,13 @@ pub trait Enrolling: Send + Sync {
         invitation: &NewInvitation,
     ) -> Result<(), StoreError>;
 
-    /// The machine identity of this id, whosever it is.
+    /// Returns the machine identity of this id, over all tenants.
     async fn client(&self, id: ClientId) -> Result<Option<StoredClient>, StoreError>;
 
-    /// Revokes a machine identity. Answers whether the tenant has it.
+    /// Revokes a machine identity. Returns true if the tenant has it.
     async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError>;
 
-    /// Gives a gateway its secret and uses the token up, both or neither. Of several at once
-    /// one succeeds. See [`decide`](super::decide) for who is refused.
+    /// Gives a gateway its secret and marks the token used, in one transaction. Of several concurrent calls one
+    /// succeeds. See [`decide`](super::decide) for the refusals.
     async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError>;
 }

@@ -1,7 +1,6 @@
-//! Tokens of fires: what proves to an agent that it is the desk who says that a job is due.
+//! Fire tokens: they prove to an agent that the desk is the sender of a due job.
 //!
-//! They are for agents, and for nothing of ours: whatever has a purpose is refused at every door of the
-//! desk.
+//! They are for agents only: every route of the desk refuses a token that has a purpose.
 
 use jsonwebtoken::{Header, encode};
 use nightdesk_types::limits::FIRE_TOKEN_LIFE;
@@ -15,7 +14,7 @@ use super::rotation::OF_FIRES;
 use super::token::audience_of;
 use crate::register::RegisterError;
 
-/// What it is for, and nothing else.
+/// The only purpose of a fire token.
 const PURPOSE: &str = "cron_fire";
 
 #[derive(Serialize)]
@@ -30,7 +29,7 @@ struct Claims<'a> {
 }
 
 impl Issuer {
-    /// The token of one try to tell an agent of a fire. Its name is the fire's, in every try.
+    /// Returns the token for one attempt to deliver a fire. Its id is the fire's id in every attempt.
     pub async fn fire_token(
         &self,
         agent: AgentId,
@@ -56,8 +55,7 @@ impl Issuer {
     }
 }
 
-/// The newest key that is in use. If none is yet, the one to come is known at least, since it is
-/// published.
+/// Returns the newest key in use. If no key is in use yet, returns the upcoming one, which is already published.
 fn newest(keys: &[SigningKey], now: Timestamp) -> Option<&SigningKey> {
     let mut its = keys.iter().filter(|key| key.algorithm == OF_FIRES);
     let in_use = its.clone().rfind(|key| key.used_from <= now);

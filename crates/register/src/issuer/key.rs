@@ -1,4 +1,4 @@
-//! Signing keys: each of one algorithm, and named by its RFC 7638 thumbprint.
+//! Signing keys: each has one algorithm and is named by its RFC 7638 thumbprint.
 
 use std::fmt;
 
@@ -19,22 +19,21 @@ use super::StoredKey;
 
 const KIND: &str = "signing-key";
 
-/// What stands before the key itself in the PKCS #8 form of an RSA key of our size. The library that
-/// signs wants it without.
+/// Length of the PKCS #8 prefix of an RSA key of our size. The signing library expects the key without it.
 const RSA_WRAPPING_BYTES: usize = 26;
 
-/// The one algorithm of a key. A token that names another than its key has is not looked at.
+/// The single algorithm of a key. A token that names another algorithm than its key has is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyAlgorithm {
-    /// Short and quick.
+    /// Short and fast.
     #[default]
     Es256,
-    /// For who can verify nothing else.
+    /// For clients that support no other algorithm.
     Rs256,
 }
 
 impl KeyAlgorithm {
-    /// Its name in tokens and rows.
+    /// Returns the algorithm's name in tokens and rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",
@@ -42,7 +41,7 @@ impl KeyAlgorithm {
         }
     }
 
-    /// The algorithm of that name.
+    /// Returns the algorithm of that name.
     pub fn named(slug: &str) -> Option<Self> {
         [Self::Es256, Self::Rs256].into_iter().find(|algorithm| algorithm.slug() == slug)
     }
@@ -55,7 +54,7 @@ impl KeyAlgorithm {
     }
 }
 
-/// A signing key, opened.
+/// An opened signing key.
 pub(super) struct SigningKey {
     pub(super) kid: String,
     pub(super) algorithm: KeyAlgorithm,
@@ -71,7 +70,7 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// Makes a key of the desk, and seals it for its row.
+/// Creates a key of the desk and seals it for its row.
 #[expect(clippy::expect_used, reason = "without randomness nothing may be signed at all")]
 pub(super) fn make(
     vault: &Vault,
@@ -112,14 +111,14 @@ impl SigningKey {
         let pair = vault.open_own(KIND, row(stored.number), &stored.sealed)?;
         let algorithm = stored.algorithm;
         let (signing, verifying, mut public) = halves(&pair, algorithm).ok_or(OpenError)?;
-        // The name is the key's own, not the row's.
+        // The name is computed from the key, not taken from the row.
         let kid = kid_of(&public).filter(|kid| *kid == stored.kid).ok_or(OpenError)?;
         public.common.key_id = Some(kid.clone());
         public.common.public_key_use = Some(PublicKeyUse::Signature);
         Ok(Self { kid, algorithm, used_from: stored.used_from, signing, verifying, public })
     }
 
-    /// Its public half.
+    /// Returns the public key.
     pub(super) const fn public(&self) -> &Jwk {
         &self.public
     }

@@ -1,4 +1,4 @@
-//! The desk's keys, as a node remembers them.
+//! A node's cache of the desk's signing keys.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,14 +14,14 @@ use super::rotation;
 use crate::register::RegisterError;
 use crate::store::Store;
 
-/// Keys that are made at a time: one of each algorithm.
+/// Keys that are created at a time: one of each algorithm.
 const KEYS_MADE_MAX: usize = 2;
 
-/// The desk's keys. Whoever needs one and finds that the next is due makes it.
+/// The desk's signing keys. A caller that finds that the next key is due creates it.
 pub(super) struct Keys {
     store: Arc<dyn Store>,
     vault: Vault,
-    /// What the next key is to sign with.
+    /// The algorithm of the next key.
     pub(super) wanted: KeyAlgorithm,
     remembered: Mutex<Option<(Instant, Arc<[SigningKey]>)>>,
 }
@@ -32,19 +32,19 @@ impl Keys {
         Self { store, vault, wanted, remembered }
     }
 
-    /// The keys that are believed, the newest last.
+    /// Returns the accepted keys, the newest last.
     pub(super) async fn of(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
         if let Some(keys) = self.younger_than(SIGNING_KEYS_KEPT_FOR) {
             return Ok(keys);
         }
         match self.read(now).await {
             Ok(keys) => Ok(keys),
-            // A store that is down takes no key out of use.
+            // If the store is down, the cached keys stay in use.
             Err(error) => self.younger_than(Duration::MAX).ok_or(error),
         }
     }
 
-    /// Reads them again for a token that names another. `None`: they were read just now.
+    /// Reads the keys again for a token that names an unknown one. `None`: they were read just now.
     pub(super) async fn again(
         &self,
         now: Timestamp,
@@ -55,7 +55,7 @@ impl Keys {
         self.read(now).await.map(Some)
     }
 
-    /// Their public halves, as others fetch them.
+    /// Returns the public keys, as clients fetch them.
     pub(super) async fn published(&self, now: Timestamp) -> Result<Value, RegisterError> {
         let keys = self.of(now).await?;
         Ok(json!({ "keys": keys.iter().map(SigningKey::public).collect::<Vec<_>>() }))

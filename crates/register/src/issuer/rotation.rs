@@ -1,8 +1,8 @@
-//! Rotation: when a key is made, and how long it is believed.
+//! Decides when a signing key is created and for which time its tokens are accepted.
 //!
-//! A key is made known a day before it signs, signs for thirty, and is believed for a day more.
-//! Nobody has to be there for it: whoever needs a key looks. There is a key of the algorithm that is
-//! wanted, and always one that fires are signed with.
+//! A key is published a day before it signs, signs for thirty days, and is accepted for one day more. No operator is
+//! needed: each use of the keys checks if the next one is due. There is a key of the configured algorithm, and always
+//! one for fires.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use nightdesk_types::limits::{
 
 use super::{KeyAlgorithm, StoredKey};
 
-/// What fires are signed with, whatever is wanted else.
+/// The algorithm of fire tokens, independent of the configured one.
 pub(super) const OF_FIRES: KeyAlgorithm = KeyAlgorithm::Es256;
 
-/// The number, the algorithm and the first use of the key that is to be made now, if one is.
+/// Returns the number, the algorithm and the first use of the key that is due now.
 pub(super) fn due(
     keys: &[StoredKey],
     wanted: KeyAlgorithm,
@@ -24,8 +24,8 @@ pub(super) fn due(
 ) -> Option<(i64, KeyAlgorithm, Timestamp)> {
     let number = keys.iter().map(|key| key.number).max().unwrap_or(0) + 1;
     let live = || keys.iter().filter(|key| !key.retired);
-    // Nothing could be signed: it has to do without being known first. It is in use at once on every
-    // node, also where the clock is behind: that one would make another otherwise.
+    // No key can sign, so this one is not published first. Its use begins slightly in the past, so that a node whose
+    // clock is behind uses it too and creates no other.
     if !live().any(|key| key.used_from <= now) {
         return Some((number, wanted, now.checked_sub(ACCESS_TOKEN_LEEWAY).unwrap_or(now)));
     }
@@ -38,8 +38,8 @@ pub(super) fn due(
     Some((number, algorithm, known_by))
 }
 
-/// The keys whose tokens are believed, and that are published: those in use, to come, and just out
-/// of use. Oldest first, as they came.
+/// Returns the keys whose tokens are accepted and that are published: keys in use, upcoming keys, and keys that a newer
+/// one replaced recently. Oldest first.
 pub(super) fn believed(
     keys: &[StoredKey],
     wanted: KeyAlgorithm,
@@ -47,7 +47,7 @@ pub(super) fn believed(
 ) -> impl Iterator<Item = &StoredKey> {
     let is_over = move |key: &StoredKey| {
         if ![wanted, OF_FIRES].contains(&key.algorithm) {
-            // None of its kind comes after it.
+            // No key of its algorithm follows it.
             return after(key.used_from, SIGNING_KEY_LIFE + SIGNING_KEY_KEPT_AFTER) <= now;
         }
         let mut later = keys.iter().filter(|other| {
@@ -77,7 +77,7 @@ mod tests {
         Timestamp::from_second(START + day * DAY).unwrap()
     }
 
-    /// A moment before that, for clocks that are behind.
+    /// Returns a time slightly before that day, for clocks that are behind.
     fn at_once(day: i64) -> Timestamp {
         Timestamp::from_second(START + day * DAY - 30).unwrap()
     }
@@ -164,14 +164,13 @@ mod tests {
         for (day, want) in kept {
             assert_eq!(believed(&keys, RS256, day), want, "{day}");
         }
-        // Nobody wants the other any more; what it signed is good for a while.
+        // The other algorithm is not configured any more; its tokens stay valid for a while.
         assert_eq!(believed(&keys, ES256, 60), [3, 4]);
         assert_eq!(believed(&keys, ES256, 61), [4]);
     }
 
     proptest! {
-        // Whoever looks at whatever times: there is always a key that signs, and what it signs is
-        // believed for as long as a token lives.
+        // At any sequence of times there is a key that signs, and its tokens are accepted for the life of a token.
         #[test]
         fn there_is_always_a_key(steps in prop::collection::vec(1_i64..40 * 24, 1..40)) {
             let hour = |hour: i64| Timestamp::from_second(START + hour * 60 * 60).unwrap();

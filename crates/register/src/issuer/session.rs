@@ -1,7 +1,7 @@
-//! Sessions: how an agent that nobody logs in for keeps its access.
+//! Sessions: an unattended agent renews its own access.
 //!
-//! It is set up with an access token and a refresh token. The second gets it both anew, in the very
-//! form the stock client asks for them.
+//! The agent is set up with an access token and a refresh token. It exchanges the refresh token for a new pair, in the
+//! format that the stock client requests.
 
 use nightdesk_types::limits::REFRESH_TOKEN_BYTES_MAX;
 use nightdesk_types::{AgentId, TenantId, TenantScope, Timestamp};
@@ -14,31 +14,31 @@ use super::token::{AUDIENCE, Subject};
 use crate::enrolment::Digest;
 use crate::register::{RegisterError, new_secret, random_id};
 
-/// What stands before our refresh tokens, so that one that leaked is recognised.
+/// Prefix of our refresh tokens, so that scanners recognise a leaked one.
 const MARK: &str = "ndr";
 
-/// What an agent is given at the beginning of its session, and at each refresh.
+/// The tokens that an agent gets at the beginning of its session and at each refresh.
 #[derive(Debug)]
 pub struct Grant {
-    /// What it shows.
+    /// The access token.
     pub access: Key,
-    /// What it gets the next with.
+    /// The refresh token for the next exchange.
     pub refresh: Key,
 }
 
-/// Why there is no refresh.
+/// The reason that a refresh is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGrant {
-    /// Nobody has a live session with it.
+    /// No valid session has this token.
     #[error("refresh token is not known")]
     Unknown,
-    /// It was traded before, so two have it, and the session is over.
+    /// The token was exchanged before, so two parties have it. The session has ended.
     #[error("refresh token was used twice")]
     Reused,
 }
 
 impl Issuer {
-    /// Begins a session of an agent. Answers its name, by which it can be ended.
+    /// Begins a session of an agent. Returns its id, by which it can be ended.
     pub async fn begin_session(
         &self,
         scope: TenantScope,
@@ -54,8 +54,8 @@ impl Issuer {
         Ok((session, Grant { access, refresh: refresh.text }))
     }
 
-    /// An access token of an agent's ambient session, which begins when it is first asked for. A session that an operator
-    /// ended stays so, and its tokens are refused.
+    /// Returns an access token of an agent's ambient session, which begins at the first request. A session that an
+    /// operator ended stays ended, and its tokens are refused.
     pub async fn ambient_token(
         &self,
         scope: TenantScope,
@@ -67,7 +67,7 @@ impl Issuer {
         self.access(scope, &session.id, now).await
     }
 
-    /// Trades a refresh token for a new access token and the next refresh token.
+    /// Exchanges a refresh token for a new access token and the next refresh token.
     pub async fn refresh(
         &self,
         shown: &str,
@@ -97,8 +97,8 @@ impl Issuer {
     }
 }
 
-/// A refresh token. It names its tenant and its session, so that its row is looked for in that
-/// tenant and nowhere else; what proves it is the secret behind them.
+/// A refresh token. It names its tenant and its session, so its row is looked up only in that tenant; the secret after
+/// them is the proof.
 struct Refresh {
     text: Key,
 }
@@ -113,7 +113,7 @@ impl Refresh {
     }
 }
 
-/// The tenant and the session a refresh token names. Nothing is proven.
+/// Returns the tenant and the session that a refresh token names. Nothing is verified.
 fn read(token: &str) -> Option<(TenantId, Uuid)> {
     if token.len() > REFRESH_TOKEN_BYTES_MAX {
         return None;

@@ -1,4 +1,4 @@
-//! What the issuer asks of a store.
+//! The store interface of the issuer.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
@@ -9,66 +9,66 @@ use crate::enrolment::{Digest, Identity};
 /// A signing key as the store has it, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredKey {
-    /// Its number: the first is one.
+    /// The key's number; the first is one.
     pub number: i64,
-    /// Its name in tokens.
+    /// The key's name in tokens.
     pub kid: String,
-    /// What it signs with.
+    /// The key's algorithm.
     pub algorithm: KeyAlgorithm,
     /// The sealed key.
     pub sealed: Vec<u8>,
-    /// From when on it signs. Until then it is only made known.
+    /// The time from which the key signs. Until then it is only published.
     pub used_from: Timestamp,
-    /// Whether it was taken out of use: nothing it signed is believed.
+    /// True if the key was retired: no token that it signed is accepted.
     pub retired: bool,
 }
 
-/// Keeps the desk's signing keys. They are no tenant's.
+/// Stores the desk's signing keys. They belong to no tenant.
 #[async_trait]
 pub trait Issuing: Send + Sync {
-    /// Every key there ever was, oldest first.
+    /// Returns every key that ever existed, oldest first.
     async fn signing_keys(&self) -> Result<Vec<StoredKey>, StoreError>;
 
-    /// Enters a key, and answers as [`Issuing::signing_keys`] does. If somebody else's of that
-    /// number was first, that one stands and this one is forgotten.
+    /// Creates a key and returns all keys, as [`Issuing::signing_keys`] does. If another node created a key of that
+    /// number first, that key stays and this one is dropped.
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError>;
 
-    /// Takes a key out of use. Answers whether there is one of that name.
+    /// Retires a key. Returns true if a key of that name exists.
     async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError>;
 }
 
-/// The session an agent was given when it was set up.
+/// The session that an agent was set up with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Whose session it is. None: the desk's own.
+    /// The issuer of the session. `None`: the desk's own issuer.
     pub issuer: Option<String>,
-    /// What its issuer calls it.
+    /// The issuer's id for the session.
     pub id: String,
 }
 
 impl Session {
-    /// A session of the desk's own issuer.
+    /// Returns a session of the desk's own issuer.
     pub fn own(id: impl Into<String>) -> Self {
         Self { issuer: None, id: id.into() }
     }
 }
 
-/// What came of showing a refresh token.
+/// The result of presenting a refresh token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refreshed {
-    /// The session is this agent's, and the next token is known.
+    /// The session belongs to this agent, and the next token is stored.
     Next(Identity),
-    /// It was traded long ago: two have it. The session is over.
+    /// The token was exchanged long ago, so two parties have it. The session has ended.
     Reused,
-    /// The tenant has no live session with that token.
+    /// The tenant has no valid session with that token.
     Unknown,
 }
 
-/// Keeps the sessions that agents were set up with.
+/// Stores the sessions that agents were set up with.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Notes that a session is an agent's, with its first refresh token if it is one of ours.
-    /// Answers whether it is now: a session that is another agent's, or over, stays so.
+    /// Records a session of an agent, with its first refresh token if the desk issued it. Returns false if the session
+    /// belongs to another agent or has ended; it stays unchanged then.
     async fn begin_session(
         &self,
         scope: TenantScope,
@@ -77,19 +77,18 @@ pub trait Sessions: Send + Sync {
         refresh: Option<Digest>,
     ) -> Result<bool, StoreError>;
 
-    /// Ends a session. Answers whether the tenant has it.
+    /// Ends a session. Returns true if the tenant has it.
     async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError>;
 
-    /// The agent whose live session it is.
+    /// Returns the agent that the valid session belongs to.
     async fn agent_of_session(
         &self,
         scope: TenantScope,
         session: &Session,
     ) -> Result<Option<AgentId>, StoreError>;
 
-    /// Trades a refresh token of one of our sessions for the next, if the tenant it names has it.
-    /// The one that was shown is good
-    /// for a little longer; see [`REFRESH_OVERLAP`](nightdesk_types::limits::REFRESH_OVERLAP).
+    /// Exchanges a refresh token of one of our sessions for the next, if the tenant it names has it. The presented
+    /// token stays valid for [`REFRESH_OVERLAP`](nightdesk_types::limits::REFRESH_OVERLAP).
     async fn refresh(
         &self,
         tenant: TenantId,

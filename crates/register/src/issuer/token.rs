@@ -1,4 +1,4 @@
-//! Access tokens: made and judged without asking anybody.
+//! Creates and verifies access tokens without I/O.
 
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
 use nightdesk_types::limits::{ACCESS_TOKEN_BYTES_MAX, ACCESS_TOKEN_LEEWAY, ACCESS_TOKEN_LIFE};
@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{KeyAlgorithm, SigningKey};
 
-/// Whom the tokens are for: any door of this desk. Which desk, the issuer says.
+/// The audience of the tokens: every route of this desk. The issuer claim names the desk.
 pub(super) const AUDIENCE: &str = "nightdesk";
 
-/// What stands before an agent's id where a token names it.
+/// Prefix of an agent's id in a token.
 const AGENT: &str = "agent:";
 
-/// Whom a token is for that is for one agent alone.
+/// Returns the audience of a token for one agent only.
 pub(super) fn audience_of(agent: AgentId) -> String {
     format!("{AGENT}{agent}")
 }
 
-/// The agent that is named so.
+/// Returns the agent of that name.
 pub(crate) fn named_agent(name: &str) -> Option<AgentId> {
     let agent = name.strip_prefix(AGENT)?.parse().ok()?;
-    // One way to write it, so that nobody is named twice.
+    // Only the canonical spelling is accepted, so that each agent has one name.
     (audience_of(agent) == name).then_some(agent)
 }
 
-/// What RFC 9068 calls such a token, so that one made for something else is not taken for one.
+/// The token type of RFC 9068, so that a token for another use is not accepted.
 const TYPE: &str = "at+jwt";
 
-/// What a token says: all of it, and nothing else.
+/// All claims of a token. An unknown claim is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claims {
     pub(super) iss: String,
     pub(super) aud: String,
     pub(super) sub: String,
-    /// The session it is of, if it is of one.
+    /// The session of the token, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sid: Option<String>,
     pub(super) tenant: String,
@@ -46,36 +46,36 @@ pub(super) struct Claims {
     pub(super) jti: String,
 }
 
-/// Whom a token is of.
+/// The subject of a token.
 pub(super) struct Subject<'a> {
     pub(super) sub: &'a str,
     pub(super) sid: Option<&'a str>,
 }
 
-/// Why a token is nobody's.
+/// The reason that a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadToken {
-    /// No token of ours is that long.
+    /// The token is longer than any of ours.
     #[error("token is too long")]
     TooLong,
-    /// It is not one of our tokens at all.
+    /// The token is not of our format.
     #[error("token is not of our kind")]
     OtherKind,
     /// No key of ours has that name.
     #[error("token names no key of ours")]
     UnknownKey,
-    /// The key did not sign it, or it says what none of ours says.
+    /// The key did not sign it, or its claims are not ours.
     #[error("token was not signed by the key it names")]
     NotSigned,
-    /// It was made by or for somebody else.
+    /// It has another issuer or another audience.
     #[error("token is for somebody else")]
     NotForUs,
-    /// It is not good yet, or not any more.
+    /// It is not valid yet, or it expired.
     #[error("token is not good now")]
     NotNow,
 }
 
-/// Signs with the newest key that is in use, of the wanted algorithm if there is one.
+/// Signs with the newest key in use, of the configured algorithm if there is one.
 pub(super) fn sign(
     claims: &Claims,
     keys: &[SigningKey],
@@ -91,7 +91,7 @@ pub(super) fn sign(
     encode(&header, claims, &key.signing).ok().map(Key::new)
 }
 
-/// Judges a token. The key is the one it names; the algorithm is the key's own.
+/// Verifies a token. The key is the one that the token names; the algorithm is the key's own.
 pub(super) fn verify(
     bearer: &str,
     keys: &[SigningKey],
@@ -121,7 +121,7 @@ pub(super) fn verify(
     if is_good(&claims, now.as_second()) { Ok(claims) } else { Err(BadToken::NotNow) }
 }
 
-/// The library would read the wall clock; what a token says is judged elsewhere.
+/// Turns off the library's claim checks: the library would read the wall clock, and claims are checked elsewhere.
 pub(crate) fn signature_only(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();

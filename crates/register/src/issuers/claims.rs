@@ -1,4 +1,4 @@
-//! What a token of another issuer says, and whether that is good.
+//! Checks the claims of another issuer's token.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use crate::issuer::named_agent;
 
-/// Everything a token says, each thing once.
+/// All claims of a token; a duplicate claim is refused.
 #[derive(Clone)]
 pub(super) struct Claims(BTreeMap<String, Value>);
 
-/// What is asked of it.
+/// The expected values.
 pub(super) struct Wanted<'a> {
     pub(super) issuer: &'a str,
     pub(super) tenant_claim: &'a str,
 }
 
-/// What a good token says.
+/// The values of an accepted token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Judged {
     audiences: Vec<String>,
@@ -34,7 +34,7 @@ impl Judged {
         self.audiences.iter().any(|name| name == audience)
     }
 
-    /// The agent it is for, if it is for one and nobody else.
+    /// Returns the agent that the token is for, if that is its only audience.
     pub(super) fn only_agent(&self) -> Option<AgentId> {
         match self.audiences.as_slice() {
             [only] => named_agent(only),
@@ -43,19 +43,18 @@ impl Judged {
     }
 }
 
-/// A claim is missing, of another type, or not what it should be.
+/// A claim is missing, of another type, or has a wrong value.
 struct Wrong;
 
 impl Claims {
-    /// What they say, if all of it is good.
+    /// Returns the values of the claims if all of them are right.
     pub(super) fn judge(&self, wanted: &Wanted<'_>, now: Timestamp) -> Option<Judged> {
         self.judged(wanted, now.as_second()).ok()
     }
 
-    /// Each claim is there and of its type, or nothing is believed: what is of another type is
-    /// never taken for missing.
+    /// Requires each claim and its type: a claim of another type is never treated as missing.
     fn judged(&self, wanted: &Wanted<'_>, now: i64) -> Result<Judged, Wrong> {
-        // Made for something else, whatever that is.
+        // A token with a purpose is for another use.
         if self.0.contains_key("purpose") {
             return Err(Wrong);
         }
@@ -71,7 +70,7 @@ impl Claims {
         })
     }
 
-    /// Whether its times are right.
+    /// Returns true if the token's times are right.
     fn is_good(&self, now: i64) -> Result<bool, Wrong> {
         let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
         let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ISSUED_TOKEN_LIFE_MAX));
@@ -93,7 +92,7 @@ impl Claims {
         several.iter().map(|one| one.as_str().map(str::to_owned).ok_or(Wrong)).collect()
     }
 
-    /// A text that has two names, and may be missing. If both are there, they say the same.
+    /// Returns an optional text that has two names. If both are present, they must be equal.
     fn one_of(&self, name: &str, other: &str) -> Result<Option<&str>, Wrong> {
         match (self.optional(name)?, self.optional(other)?) {
             (Some(one), Some(other)) if one != other => Err(Wrong),
@@ -101,7 +100,7 @@ impl Claims {
         }
     }
 
-    /// A text that may be missing.
+    /// Returns an optional text.
     fn optional(&self, name: &str) -> Result<Option<&str>, Wrong> {
         if self.0.contains_key(name) { self.text(name).map(Some) } else { Ok(None) }
     }
@@ -129,7 +128,7 @@ impl<'de> Deserialize<'de> for Claims {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut claims = BTreeMap::new();
                 while let Some((name, value)) = map.next_entry::<String, Value>()? {
-                    // Two readers might believe two different ones.
+                    // Two readers could accept two different values.
                     if claims.insert(name, value).is_some() {
                         return Err(A::Error::custom("a claim twice"));
                     }

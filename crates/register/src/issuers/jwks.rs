@@ -1,4 +1,4 @@
-//! An issuer's keys: read now and then, and used on when they cannot be read.
+//! An issuer's keys: refreshed periodically, and used from the cache while the issuer cannot be reached.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::public_key::{PublicKey, read};
 
-/// Where an issuer's keys are.
+/// The location of an issuer's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// At this URL.
@@ -32,14 +32,14 @@ impl fmt::Display for KeySource {
     }
 }
 
-/// Gets keys, within bounds of its own.
+/// Fetches keys, within its own limits.
 #[async_trait]
 pub trait FetchKeys: Send + Sync {
-    /// The text of a set of keys.
+    /// Returns the text of a key set.
     async fn fetch(&self, from: &KeySource) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>>;
 }
 
-/// An issuer's keys. Clones share everything.
+/// An issuer's keys. Clones share one state.
 #[derive(Clone)]
 pub(super) struct Jwks(Arc<Inner>);
 
@@ -48,7 +48,7 @@ struct Inner {
     fetch: Arc<dyn FetchKeys>,
     tasks: TaskTracker,
     kept: Mutex<Kept>,
-    /// Whoever holds it reads.
+    /// The holder of this lock reads the keys.
     reading: tokio::sync::Mutex<()>,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Debug for Jwks {
     }
 }
 
-/// Nobody can say which keys the issuer has.
+/// The issuer's keys are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unavailable;
 
@@ -68,17 +68,17 @@ impl Jwks {
         Self(Arc::new(Inner { source, fetch, tasks, kept, reading }))
     }
 
-    /// The key of this name. `None`: the issuer has none.
+    /// Returns the key of this name. `None`: the issuer has no such key.
     pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
         if self.kept(|kept| kept.wants(kid, Instant::now())) {
             let (jwks, kid) = (self.clone(), kid.to_owned());
-            // In a task of its own: who hangs up must not keep others from getting keys.
+            // The read runs in its own task: a caller that hangs up must not stop the read for others.
             drop(self.0.tasks.spawn(async move { jwks.read_again(&kid).await }).await);
         }
         self.kept(|kept| kept.named(kid, Instant::now()))
     }
 
-    /// Reads once for all who wait. Who has a key already does not wait for somebody else's look.
+    /// Reads once for all waiting callers. A caller whose key is cached does not wait for another caller's read.
     async fn read_again(&self, kid: &str) {
         let known = self.kept(|kept| kept.find(kid).is_some());
         let _reading = match self.0.reading.try_lock() {
@@ -111,7 +111,7 @@ impl Jwks {
     }
 }
 
-/// What is known of an issuer's keys.
+/// The cached keys of an issuer.
 #[derive(Default)]
 struct Kept {
     keys: Vec<PublicKey>,
@@ -124,7 +124,7 @@ impl Kept {
         self.keys.iter().find(|key| key.kid == kid)
     }
 
-    /// Whether to look again, for the sake of this key.
+    /// Returns true if the keys must be read again for this key.
     fn wants(&self, kid: &str, now: Instant) -> bool {
         let tried_lately = self.tried_at.is_some_and(|at| now - at < ISSUER_KEYS_READ_EVERY);
         let is_known = self.is_fresh(now) && self.find(kid).is_some();
@@ -140,7 +140,7 @@ impl Kept {
         match self.find(kid) {
             Some(key) if usable => Ok(Some(key.clone())),
             None if self.is_fresh(now) => Ok(None),
-            // It may have come since.
+            // The key may have been published since.
             Some(_) | None => Err(Unavailable),
         }
     }

@@ -28,7 +28,7 @@ impl std::fmt::Debug for PublicKey {
     }
 }
 
-/// Why a set of keys is not used.
+/// The reason that a key set is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadKeys {
     #[error("it is not a set of keys (RFC 7517)")]
@@ -37,8 +37,7 @@ pub(super) enum BadKeys {
     TooMany,
 }
 
-/// Reads a set of keys. What is not a key for us is passed over; a name that two keys have is
-/// neither's.
+/// Reads a key set. Unusable keys are skipped; a name that two keys have matches neither.
 pub(super) fn read(body: &[u8]) -> Result<Vec<PublicKey>, BadKeys> {
     #[derive(Deserialize)]
     struct Set {
@@ -64,14 +63,14 @@ impl PublicKey {
         Some(Self { kid, algorithm, key: DecodingKey::from_jwk(&key).ok()? })
     }
 
-    /// What a token says, if this key signed it. Its times and its names are not looked at.
+    /// Returns the claims of a token that this key signed. Times and names are not checked.
     pub(super) fn verify<T: DeserializeOwned + Clone>(&self, token: &str) -> Option<T> {
         let validation = signature_only(self.algorithm.of_tokens());
         decode(token, &self.key, &validation).ok().map(|token| token.claims)
     }
 }
 
-/// The one algorithm a key is for. One that says it is for another is for nothing.
+/// Returns the single algorithm of a key. A key that declares a different algorithm is unusable.
 fn algorithm_of(key: &Jwk) -> Option<KeyAlgorithm> {
     let (algorithm, named) = if let AlgorithmParameters::EllipticCurve(point) = &key.algorithm
         && point.curve == EllipticCurve::P256

@@ -37,7 +37,7 @@ impl Pair {
         Self { kid, algorithm: Algorithm::RS256, signing }
     }
 
-    /// Its public half, as issuers publish it.
+    /// Returns the public key, as issuers publish it.
     pub(super) fn jwk(&self) -> Value {
         let jwk = Jwk::from_encoding_key(&self.signing, self.algorithm).unwrap();
         with(serde_json::to_value(jwk).unwrap(), &json!({ "kid": self.kid, "use": "sig" }))
@@ -47,7 +47,7 @@ impl Pair {
         json!({ "typ": "JWT", "alg": self.algorithm, "kid": self.kid })
     }
 
-    /// A token of these texts, honestly signed by the key.
+    /// Returns a token of these texts, correctly signed by the key.
     pub(super) fn signed(&self, header: &str, claims: &str) -> String {
         let texts = [header, claims].map(|text| URL_SAFE_NO_PAD.encode(text));
         let message = texts.join(".");
@@ -55,18 +55,18 @@ impl Pair {
         format!("{message}.{signature}")
     }
 
-    /// A token that says this.
+    /// Returns a token with these claims.
     pub(super) fn token(&self, claims: &Value) -> String {
         self.signed(&self.header().to_string(), &claims.to_string())
     }
 }
 
-/// A set of these keys.
+/// Returns a set of these keys.
 pub(super) fn set(keys: &[Value]) -> Vec<u8> {
     json!({ "keys": keys }).to_string().into_bytes()
 }
 
-/// What a good token for the desk says.
+/// Returns the claims of a valid token for the desk.
 pub(super) fn claims() -> Value {
     json!({
         "iss": ISSUER, "aud": "nightdesk", "sub": "s1", "iat": NOW, "exp": NOW + 3600,

@@ -1,4 +1,4 @@
-//! An issuer that an operator trusts.
+//! An issuer that the operator trusts.
 
 use std::sync::Arc;
 
@@ -11,34 +11,34 @@ use super::claims::{Claims, Judged, Wanted};
 use super::jwks::{FetchKeys, Jwks, KeySource};
 use crate::register::RegisterError;
 
-/// What an operator says about an issuer.
+/// The operator's configuration of an issuer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedIssuer {
-    /// Its name in every token, letter by letter.
+    /// The issuer's name in every token, compared exactly.
     pub url: String,
-    /// Where its keys are.
+    /// The location of its keys.
     pub keys: KeySource,
-    /// What its tokens for this desk have as `aud`.
+    /// The `aud` of its tokens for this desk.
     pub audience: String,
     /// The claim that names the tenant, by name or id.
     pub tenant_claim: String,
-    /// How the agent is found.
+    /// The way to find the agent.
     pub agent_by: AgentBy,
 }
 
-/// How the agent of a machine's token is found.
+/// The way to find the agent of a machine's token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentBy {
-    /// By its client, which is called `agent:{id}`.
+    /// By the token's client, which is called `agent:{id}`.
     Client,
-    /// By its session, which an operator noted as the agent's.
+    /// By the token's session, which an operator recorded as the agent's.
     Session,
-    /// By whichever it has; the client goes first.
+    /// By either; the client is tried first.
     #[default]
     Either,
 }
 
-/// Such an issuer, with its keys at hand.
+/// A trusted issuer with its cached keys.
 #[derive(Debug)]
 pub(super) struct Trusted {
     said: TrustedIssuer,
@@ -63,7 +63,7 @@ impl Trusted {
         self.said.agent_by
     }
 
-    /// What a token says that this issuer signed and that is good now. `None`: it is not believed.
+    /// Returns the claims of a token that this issuer signed and that is valid now. `None`: the token is not accepted.
     pub(super) async fn judge(
         &self,
         token: &str,
@@ -79,7 +79,7 @@ impl Trusted {
     }
 }
 
-/// The key a token names, if it is one for us at all. Where else it says that keys are is not read.
+/// Returns the key that a token names, if the token's type is accepted. Key URLs in the header are not read.
 fn named_key(token: &str) -> Option<String> {
     const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
     let header = decode_header(token).ok()?;

@@ -1,4 +1,4 @@
-//! Login: by what right an agent speaks to its desk.
+//! The credentials of an agent at its desk.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::time::{Duration, Instant};
 use super::{CallError, answer};
 use crate::limits::TOKEN_RENEWED_BEFORE;
 
-/// By what right an agent speaks to its desk. Its `Debug` shows no secret.
+/// The credentials of an agent at its desk. Its `Debug` shows no secret.
 #[derive(Clone, Debug)]
 pub struct Login(By);
 
@@ -25,19 +25,19 @@ enum By {
 }
 
 impl Login {
-    /// By an access token that somebody else sees to.
+    /// Uses an access token that the caller manages.
     pub fn token(token: impl Into<String>) -> Self {
         Self(By::Token(Secret::new(token)))
     }
 
-    /// By a client's id and secret, as `nightdesk gateway token` gives them out. Access tokens are
-    /// asked for when they are needed, and replaced before they run out.
+    /// Uses a client's id and secret, as `nightdesk gateway token` prints them. Access tokens are requested when they
+    /// are needed, and replaced before they expire.
     pub fn client(id: impl Into<String>, secret: impl Into<String>) -> Self {
         let (client_id, client_secret) = (id.into(), Secret::new(secret));
         Self(By::Client(Request::ClientCredentials { client_id, client_secret, scope: None }))
     }
 
-    /// By the name and the secret of a gateway of the agent's: the same that it dials in with.
+    /// Uses the name and the secret of one of the agent's gateways: the same that it dials in with.
     pub fn gateway(name: impl Into<String>, secret: impl Into<String>) -> Self {
         Self(By::Gateway { name: name.into(), secret: Secret::new(secret) })
     }
@@ -56,12 +56,12 @@ impl Login {
     }
 }
 
-/// Has an access token at hand.
+/// Provides a valid access token.
 pub(crate) struct Pass {
     login: Login,
     url: String,
     clock: Arc<dyn Clock>,
-    /// Whoever holds it asks for the next one; all others wait for that.
+    /// The holder of the lock requests the next token; all others wait for it.
     kept: Mutex<Option<Kept>>,
 }
 
@@ -75,7 +75,7 @@ impl Pass {
         Self { login, url: format!("{desk}/oauth/token"), clock, kept: Mutex::default() }
     }
 
-    /// An access token that is good for a while.
+    /// Returns an access token that is valid for a while.
     pub(crate) async fn token(&self, client: &Client) -> Result<Secret, CallError> {
         let request = match &self.login.0 {
             By::Token(token) => return Ok(token.clone()),
@@ -102,7 +102,7 @@ impl Pass {
         serde_json::from_slice(&body).map_err(|_| CallError::Unreadable("log in"))
     }
 
-    /// Forgets a token that was refused. `false`: there is no other to be had.
+    /// Drops a refused token. Returns false if no other token can be requested.
     pub(crate) async fn forget(&self, refused: &Secret) -> bool {
         let mut kept = self.kept.lock().await;
         if kept.as_ref().is_some_and(|kept| kept.token == *refused) {
@@ -112,9 +112,9 @@ impl Pass {
     }
 }
 
-/// Before it runs out. One that is good for a short while is used for half of it.
+/// Returns the time after which a token is replaced. A short-lived token is used for half of its life.
 fn renewed_after(expires_in_secs: u64) -> Duration {
-    // Nobody's token is good for longer; so nothing can overflow.
+    // No token is valid for longer, and the limit prevents an overflow.
     let life = Duration::from_secs(expires_in_secs.min(366 * 24 * 3_600));
     life.saturating_sub(TOKEN_RENEWED_BEFORE).max(life / 2)
 }

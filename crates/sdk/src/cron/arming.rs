@@ -1,4 +1,4 @@
-//! Arming: the desk is told what to keep, by the book as it stands.
+//! Synchronises the desk's armed fires with the book.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -13,8 +13,7 @@ use super::store::change;
 use crate::asking::CallError;
 
 impl Cron {
-    /// Has the next fire of a job armed, if one is to come. What cannot be told in time is told
-    /// later.
+    /// Arms the next fire of a job, if there is one. If the desk does not answer in time, the call is retried later.
     pub(super) async fn arm_next(&self, id: &str) {
         let armed = timeout(CALL_WAIT, self.arm(id)).await;
         if !matches!(armed, Ok(Ok(()))) {
@@ -30,7 +29,7 @@ impl Cron {
         Ok(self.calls.provision(due).await?)
     }
 
-    /// Has a job forgotten that has ended, unless it was set again meanwhile.
+    /// Cancels a job that has ended, unless it was set again meanwhile.
     pub(super) async fn cancel_ended(&self, id: &str) -> Result<(), CronError> {
         let _arming = self.arming.lock().await;
         if self.store.read().await?.due(id).is_some() {
@@ -58,7 +57,7 @@ impl Cron {
         Ok(Reconciled { armed: plan.arm.len(), cancelled: plan.cancel.len() })
     }
 
-    /// Tells the desk what it should keep, whenever it does not, until it does.
+    /// Reconciles the desk with the book on each notification, until it succeeds.
     #[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
     pub(super) async fn keep_settled(self: Arc<Self>) {
         loop {
@@ -77,15 +76,15 @@ pub(super) fn warn(error: &(dyn Error + 'static), what: &str) {
     tracing::warn!(error, "{what}");
 }
 
-/// What came of telling.
+/// The result of a reconciliation.
 #[derive(Default)]
 struct Told {
     refused: Option<CallError>,
 }
 
 impl Told {
-    /// One job that is refused keeps no other from being armed; a desk that does not answer will
-    /// not answer for the next either.
+    /// Records the result of a call. A refused job does not stop the arming of others; an unanswered call ends the
+    /// reconciliation, because the next call would fail too.
     fn note(&mut self, told: Result<(), CallError>) -> Result<(), CallError> {
         match told {
             Err(refused @ CallError::Refused(..)) => self.refused = Some(refused),

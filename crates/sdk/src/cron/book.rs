@@ -1,6 +1,5 @@
-//! Book: every job of an agent, when it is due next, and which fires it has taken. Everything that
-//! is decided about them is decided here, without I/O; whoever keeps the book only compares and
-//! replaces.
+//! The book: every job of an agent, its next time, and the fires that were claimed. All decisions about jobs are made
+//! here, without I/O; a store only compares and replaces the book.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,46 +9,46 @@ use serde::{Deserialize, Serialize};
 use super::job::Job;
 use super::limits::{CLOCKS_APART, FIRES_KEPT_MAX, JOBS_MAX};
 
-/// Every job of an agent and how it stands, as a [`Store`](super::Store) keeps it.
+/// All jobs of an agent and their state, as a [`Store`](super::Store) stores them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Book {
     version: u64,
     jobs: BTreeMap<String, Kept>,
-    /// The latest last.
+    /// Claimed fires, the latest last.
     fires: VecDeque<String>,
 }
 
-/// A job and how it stands.
+/// A job and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Kept {
     job: Job,
-    /// `None`: it has ended, and is kept so that who sets it again does not begin it anew.
+    /// `None`: the job has ended. It stays in the book, so that setting it again does not restart it.
     next_run_at: Option<Timestamp>,
     last_run_at: Option<Timestamp>,
     runs: u32,
 }
 
-/// A fire that came.
+/// A delivered fire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Came<'a> {
     pub(super) job: &'a str,
-    /// For when it was armed, as it was written then. `None`: for whatever is due.
+    /// The time for which it was armed, as written then. `None`: the current due time.
     pub(super) fire_at: Option<&'a str>,
     pub(super) fire_id: &'a str,
 }
 
-/// What becomes of a fire.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Claim {
-    /// It is ours, and nobody else can have it.
+    /// The claim succeeded, and no other claim of this fire can.
     Won { job: Job, fire_at: Timestamp, run: u32 },
-    /// It was for another time than the job is due at: it ran, or the job was changed.
+    /// The fire was for another time than the job's due time: it ran, or the job was changed.
     Old,
     /// Its token was used before, for this fire or for another.
     Used,
-    /// The job is not due yet, by our clock.
+    /// The job is not due yet, by the agent's clock.
     Early,
-    /// There is no such job, or it has ended.
+    /// The job does not exist, or it has ended.
     Gone,
 }
 
@@ -58,21 +57,21 @@ pub(super) enum Claim {
 pub(super) struct Due<'a> {
     pub(super) job: &'a Job,
     pub(super) at: Timestamp,
-    /// Another time comes after this one.
+    /// True if another time follows this one.
     pub(super) recurring: bool,
 }
 
-/// Somebody wants one job too many.
+/// The maximum number of jobs is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
 impl Book {
-    /// How often it was changed. A store replaces a book by the one of the next version only.
+    /// Returns the number of changes. A store replaces a book only by the one of the next version.
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// The same with changes, to be kept in the place of this one. `None`: nothing was changed.
+    /// Returns the changed book, to be stored in place of this one. `None`: nothing was changed.
     pub(super) fn changed<T>(&self, change: impl Fn(&mut Self) -> T) -> (T, Option<Self>) {
         let mut next = self.clone();
         let outcome = change(&mut next);
@@ -83,7 +82,7 @@ impl Book {
         (outcome, Some(next))
     }
 
-    /// Claims a fire: whoever wins has moved the job's time, so that nobody wins it again.
+    /// Claims a fire: a successful claim moves the job's time, so that no second claim succeeds.
     pub(super) fn claim(&mut self, came: Came<'_>, now: Timestamp) -> Claim {
         let Some(kept) = self.jobs.get_mut(came.job) else { return Claim::Gone };
         let Some(due) = kept.next_run_at else { return Claim::Gone };
@@ -104,8 +103,8 @@ impl Book {
         Claim::Won { job, fire_at: due, run }
     }
 
-    /// Takes a job in. One that is there and has the same schedule goes on as it stands, also if it
-    /// has ended: who sets its jobs at every start changes nothing.
+    /// Adds a job. An existing job with the same schedule continues unchanged, even if it has ended: an agent that sets
+    /// its jobs at every start changes nothing.
     pub(super) fn set(&mut self, job: Job, now: Timestamp) -> Result<(), Full> {
         if let Some(kept) = self.jobs.get_mut(&job.id)
             && (&kept.job.schedule, kept.job.repeat) == (&job.schedule, job.repeat)
@@ -122,7 +121,7 @@ impl Book {
         Ok(())
     }
 
-    /// Of jobs that have ended, the one that did so first gives way.
+    /// Removes the job that ended first, if there is no room.
     fn make_room(&mut self) -> Result<(), Full> {
         if self.jobs.len() < JOBS_MAX {
             return Ok(());
@@ -133,12 +132,12 @@ impl Book {
         Ok(())
     }
 
-    /// Forgets a job.
+    /// Removes a job.
     pub(super) fn remove(&mut self, id: &str) {
         self.jobs.remove(id);
     }
 
-    /// Moves on from times that nobody keeps and that are too long ago to be made up for.
+    /// Skips times that the desk has not armed and that are too old to be made up for.
     pub(super) fn move_on(&mut self, armed: &BTreeSet<String>, now: Timestamp) {
         for (id, kept) in &mut self.jobs {
             let Some(due) = kept.next_run_at.filter(|_| !armed.contains(id)) else { continue };
@@ -149,12 +148,12 @@ impl Book {
         }
     }
 
-    /// Every job that has not ended.
+    /// Returns every job that has not ended.
     pub(super) fn live(&self) -> impl Iterator<Item = Due<'_>> {
         self.jobs.values().filter_map(Kept::due)
     }
 
-    /// When a job is due, unless it is gone.
+    /// Returns the due time of a job that has not ended.
     pub(super) fn due(&self, id: &str) -> Option<Due<'_>> {
         self.jobs.get(id)?.due()
     }
@@ -175,7 +174,7 @@ impl Kept {
     }
 }
 
-/// A time as it goes on the wire. It is compared byte for byte, so there is one way to write it.
+/// Formats a time for the wire. Times are compared byte for byte, so there is one format.
 pub(super) fn written(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string()
 }

@@ -1,4 +1,4 @@
-//! Calls: what is asked of the desk, each within its time.
+//! Calls to the desk about jobs, each with a timeout.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::book::{Due, written};
 use super::job::Overlap;
 use crate::asking::{Asking, CallError};
 
-/// The desk, as far as jobs go.
+/// The desk's job routes.
 pub(super) struct Calls {
     asking: Asking,
     callback: Option<String>,
 }
 
-/// `POST …/provision`. What the contract does not know is left out where it says nothing.
+/// `POST …/provision`. Fields outside the base contract are omitted if they are empty.
 #[derive(Serialize)]
 struct Provision<'a> {
     job_id: &'a str,
@@ -77,13 +77,13 @@ impl Calls {
         self.post("arm a job", "provision", &body).await
     }
 
-    /// Has a job forgotten. That it is not known is no error.
+    /// Cancels a job. An unknown job is no error.
     pub(super) async fn cancel(&self, job_id: &str) -> Result<(), CallError> {
         let body = Cancel { job_id: job_id.to_owned() };
         self.post("cancel a job", "cancel", &body).await
     }
 
-    /// Everything that is armed.
+    /// Returns all armed jobs.
     pub(super) async fn list(&self) -> Result<Vec<Armed>, CallError> {
         let what = "list the armed jobs";
         let body = self.call(what, Method::GET, "list", None).await?;
@@ -91,7 +91,7 @@ impl Calls {
         Ok(list.armed)
     }
 
-    /// Says how a run ended.
+    /// Reports the end of a run.
     pub(super) async fn done(&self, done: &Done<'_>) -> Result<(), CallError> {
         self.post("report a run", "done", done).await
     }

@@ -1,4 +1,4 @@
-//! Door: where the desk fires an agent's jobs.
+//! The HTTP route at which the desk fires an agent's jobs.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ pub(super) fn router(cron: Arc<Cron>) -> Router {
     Router::new().route("/api/cron/fire", post(fire)).with_state(cron)
 }
 
-/// What is fired.
+/// The request body.
 #[derive(Deserialize)]
 struct Asked {
     job_id: String,
     fire_at: Option<String>,
 }
 
-/// Nothing of the body is read before the token proved who sent it.
+/// Handles a fire. The body is not read before the token proved the sender.
 async fn fire(State(cron): State<Arc<Cron>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let proven = match cron.prove(&head.headers).await {
@@ -52,7 +52,7 @@ async fn take(cron: &Arc<Cron>, proven: &Proven, asked: &Asked) -> Response {
     let (job, fire_at) = (asked.job_id.as_str(), asked.fire_at.as_deref());
     let said = |status: &str| json!({ "status": status, "job_id": job });
     match cron.take(Came { job, fire_at, fire_id: proven.fire_id() }).await {
-        // To who lost, too: somebody runs it or has.
+        // A lost claim is accepted too: another run has the fire.
         Ok(Fired::Started | Fired::Lost) => say(StatusCode::ACCEPTED, said("accepted")),
         Ok(Fired::Gone) => say(StatusCode::OK, said("gone")),
         Ok(Fired::NotNow) => come_again("the agent cannot run it now"),
@@ -75,7 +75,7 @@ impl Cron {
     }
 }
 
-/// The token, if there is one and no other.
+/// Returns the bearer token if there is exactly one.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut shown = headers.get_all(header::AUTHORIZATION).iter();
     let token = shown.next()?.to_str().ok()?.strip_prefix("Bearer ")?;

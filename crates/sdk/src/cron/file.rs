@@ -1,7 +1,7 @@
-//! File: a book on disk, for one process or several.
+//! A book on disk, for one process or several.
 //!
-//! It is replaced in one piece: written beside, forced to disk, renamed. A lock on a file beside it
-//! keeps others from replacing it meanwhile, and is gone with whoever held it, however they ended.
+//! It is replaced atomically: written to a temporary file, synced, renamed. A lock on a separate file prevents
+//! concurrent replacement, and the system releases it when its process ends.
 
 use std::error::Error;
 use std::fs::{self, OpenOptions, TryLockError};
@@ -16,15 +16,15 @@ use super::book::Book;
 use super::limits::{FILE_BYTES_MAX, LOCK_AGAIN, LOCK_WAIT};
 use super::store::{Store, StoreError};
 
-/// Keeps the book in a file. Processes that name the same file share it; the file must be on a
-/// disk of the machine they all run on.
+/// Stores the book in a file. Processes that name the same file share it; the file must be on a local disk of the
+/// machine that they all run on.
 #[derive(Clone, Debug)]
 pub struct File {
     path: PathBuf,
 }
 
 impl File {
-    /// Keeps it at this path. The folder must be there; the file need not.
+    /// Stores it at this path. The folder must exist; the file need not.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -43,7 +43,7 @@ impl File {
         };
         let mut text = Vec::new();
         file.take(FILE_BYTES_MAX).read_to_end(&mut text)?;
-        // What cannot be read is left as it is: somebody may still repair it.
+        // An unreadable file is left unchanged, so that it can be repaired.
         Ok(serde_json::from_slice(&text)?)
     }
 
@@ -62,7 +62,7 @@ impl File {
     }
 }
 
-/// A job may carry what others should not read.
+/// Returns options for a private file, because a job may carry confidential data.
 fn private() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only there a file has a mode"))]
     let mut options = OpenOptions::new();
@@ -71,7 +71,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Held until it is dropped.
+/// Takes the lock, which is held until the file is dropped.
 fn lock(path: &Path) -> io::Result<fs::File> {
     let file = private().create(true).truncate(false).write(true).open(path)?;
     let began = Instant::now();
@@ -85,7 +85,7 @@ fn lock(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// A rename is for good once its folder is on disk.
+/// Syncs the folder: only then is a rename durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
@@ -105,7 +105,7 @@ impl Store for File {
 }
 
 impl File {
-    /// Where it may take its time, and to its end, whoever waits for it.
+    /// Runs on a blocking thread to its end, even if the caller stops waiting.
     async fn apart<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,

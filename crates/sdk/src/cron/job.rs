@@ -1,4 +1,4 @@
-//! Job: what is to be done, and when.
+//! Jobs: a name, a schedule and a payload.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::limits::{CATCH_UP, CATCH_UP_MAX, JITTER_MAX, JOB_ID_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use super::schedule::Schedule;
 
-/// A job: its name, its schedule, and what it carries for whoever runs it.
+/// A job: its name, its schedule, and its payload for the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a job does nothing until a provider has it"]
 pub struct Job {
@@ -23,38 +23,38 @@ pub struct Job {
     pub(super) reports: bool,
 }
 
-/// What the desk does with a fire while the run before it goes on.
+/// The desk's handling of a fire while the previous run is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
-    /// It is left out.
+    /// The fire is skipped.
     Skip,
-    /// One waits until the run has ended; further ones are left out.
+    /// One fire waits until the run has ended; further ones are skipped.
     BufferOne,
-    /// It comes all the same.
+    /// The fire is delivered all the same.
     AllowAll,
 }
 
-/// Why this is no job.
+/// The reason that a job is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadJob {
-    /// The name is empty, too long, or has odd letters.
+    /// The name is empty, too long, or has unsupported characters.
     #[error("a job's name has 1 to {JOB_ID_BYTES_MAX} letters, digits, '.', '-' and '_'")]
     Id,
-    /// It carries too much.
+    /// The payload is too large.
     #[error("a job carries at most {PAYLOAD_BYTES_MAX} bytes of JSON; keep the rest elsewhere")]
     Payload,
-    /// It is made up for too late, or not of whole seconds.
+    /// The catch-up time is too long, or not in whole seconds.
     #[error("a fire is made up for within whole seconds, at most {} s", CATCH_UP_MAX.as_secs())]
     CatchUp,
-    /// It is spread over too much, or not over whole seconds.
+    /// The jitter is too long, or not in whole seconds.
     #[error("fires are spread over whole seconds, at most {} s", JITTER_MAX.as_secs())]
     Jitter,
 }
 
 impl Job {
-    /// A job of this name.
+    /// Creates a job of this name.
     pub fn new(id: impl Into<String>, schedule: Schedule) -> Self {
         Self {
             id: id.into(),
@@ -68,54 +68,54 @@ impl Job {
         }
     }
 
-    /// Ends after so many fires.
+    /// Ends the job after this number of fires.
     pub const fn times(mut self, times: NonZeroU32) -> Self {
         self.repeat = Some(times);
         self
     }
 
-    /// Carries this for whoever runs it.
+    /// Sets the payload for the run.
     pub fn carrying(mut self, payload: Value) -> Self {
         self.payload = payload;
         self
     }
 
-    /// Says what becomes of a fire while the run before it goes on. The desk knows by the reports
-    /// when a run has ended.
+    /// Sets the handling of a fire while the previous run is in progress. The desk learns the end of a run from the
+    /// reports.
     pub const fn overlap(mut self, overlap: Overlap) -> Self {
         self.overlap = Some(overlap);
         self
     }
 
-    /// A fire that is later than this is left out. Whole seconds.
+    /// Skips a fire that is later than this. Whole seconds.
     pub const fn catch_up(mut self, late: Duration) -> Self {
         self.catch_up = Some(late);
         self
     }
 
-    /// Spreads fires over this much, so that not all agents run at once. Whole seconds.
+    /// Spreads fires over this time, so that not all agents run at once. Whole seconds.
     pub const fn jitter(mut self, over: Duration) -> Self {
         self.jitter = Some(over);
         self
     }
 
-    /// The ends of its runs are not reported to the desk.
+    /// Turns off the reports of ended runs to the desk.
     pub const fn without_reports(mut self) -> Self {
         self.reports = false;
         self
     }
 
-    /// Its name.
+    /// Returns the job's name.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What it carries.
+    /// Returns the payload.
     pub const fn payload(&self) -> &Value {
         &self.payload
     }
 
-    /// Whether a provider can have it.
+    /// Checks that a provider can accept the job.
     pub(super) fn check(&self) -> Result<(), BadJob> {
         let fits = |span: Option<Duration>, most| {
             span.is_none_or(|span| span <= most && span.subsec_nanos() == 0)
@@ -130,7 +130,7 @@ impl Job {
         fits(self.jitter, JITTER_MAX).then_some(()).ok_or(BadJob::Jitter)
     }
 
-    /// How late a time that nobody keeps any more is made up for.
+    /// Returns the maximum delay after which an unarmed time is still made up for.
     pub(super) fn made_up_for(&self) -> Duration {
         self.catch_up.unwrap_or(CATCH_UP)
     }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_with_a_job() {
-        // A text is written with its quotes.
+        // A JSON text includes its quotes.
         let carrying = |bytes: usize| job("a").carrying(Value::from("x".repeat(bytes - 2)));
         let second = Duration::from_secs(1);
         let cases = [

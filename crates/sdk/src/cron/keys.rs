@@ -1,4 +1,4 @@
-//! Keys: by which the desk signs, read now and then and kept.
+//! The desk's public keys, read periodically and cached.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,10 +15,10 @@ use super::limits::{
 };
 use crate::asking::answer;
 
-/// How long the number of an RSA key of 2,048 to 4,096 bits is, as base64.
+/// Length of the modulus of an RSA key of 2,048 to 4,096 bits, as base64.
 const RSA_CHARS: std::ops::RangeInclusive<usize> = 342..=683;
 
-/// A key that verifies fires, for one algorithm alone.
+/// A key that verifies fires, for one algorithm only.
 #[derive(Clone)]
 pub(super) struct PublicKey {
     pub(super) kid: String,
@@ -38,7 +38,7 @@ impl PublicKey {
     }
 }
 
-/// The one algorithm a key is for. One that says it is for another is for nothing.
+/// Returns the single algorithm of a key. A key that declares a different algorithm is unusable.
 fn algorithm_of(key: &Jwk) -> Option<Algorithm> {
     let (algorithm, named) = if let AlgorithmParameters::EllipticCurve(point) = &key.algorithm
         && point.curve == EllipticCurve::P256
@@ -54,8 +54,7 @@ fn algorithm_of(key: &Jwk) -> Option<Algorithm> {
     key.common.key_algorithm.is_none_or(|said| said == named).then_some(algorithm)
 }
 
-/// Reads a set of keys. What is not a key for us is passed over; a name that two keys have is
-/// neither's.
+/// Reads a key set. Unusable keys are skipped; a name that two keys have matches neither.
 pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
     #[derive(Deserialize)]
     struct Set {
@@ -75,11 +74,11 @@ pub(super) struct Keys {
     client: Client,
     url: String,
     kept: Mutex<Kept>,
-    /// Whoever holds it reads; who comes meanwhile waits and finds what was read.
+    /// The holder of the lock reads; other callers wait and use the result.
     reading: tokio::sync::Mutex<()>,
 }
 
-/// Nobody can say now which keys the desk has.
+/// The desk's keys are unknown now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unavailable;
 
@@ -89,11 +88,11 @@ impl Keys {
         Self { client, url: format!("{desk}/oauth/jwks.json"), kept, reading }
     }
 
-    /// The key of this name. `None`: the desk has none.
+    /// Returns the key of this name. `None`: the desk has no such key.
     pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
         if !self.kept(|kept| kept.knows(kid, Instant::now())) {
             let _reading = self.reading.lock().await;
-            // Noted before it is read: also who hangs up meanwhile has had their look.
+            // The attempt is recorded before the read, so a caller that hangs up uses up its attempt too.
             if self.kept(|kept| kept.tries(kid, Instant::now())) {
                 self.read().await;
             }
@@ -116,7 +115,7 @@ impl Keys {
     }
 }
 
-/// What is known of the desk's keys.
+/// The cached keys of the desk.
 #[derive(Default)]
 struct Kept {
     keys: Vec<PublicKey>,
@@ -129,7 +128,7 @@ impl Kept {
         self.keys.iter().find(|key| key.kid == kid)
     }
 
-    /// Whether to look again, for the sake of this key.
+    /// Returns true if the keys must be read again for this key.
     fn wants(&self, kid: &str, now: Instant) -> bool {
         let tried_lately = self.tried_at.is_some_and(|at| now - at < KEYS_READ_EVERY);
         !tried_lately && !self.knows(kid, now)
@@ -156,7 +155,7 @@ impl Kept {
         match self.find(kid) {
             Some(key) if usable => Ok(Some(key.clone())),
             None if self.is_fresh(now) => Ok(None),
-            // It may have come since.
+            // The key may have been published since.
             Some(_) | None => Err(Unavailable),
         }
     }

@@ -1,94 +1,92 @@
-//! Limits: every bound of jobs and their fires.
+//! All limits of jobs and their fires.
 
 use std::time::Duration;
 
 pub(super) use crate::limits::ASK_WAIT as CALL_WAIT;
 
-/// The shortest and the longest time between two fires of an interval.
+/// Shortest and longest interval between two fires.
 pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
 pub(super) const EVERY_MAX: Duration = Duration::from_hours(366 * 24);
 
-/// The longest cron expression, and the longest name of a time zone.
+/// Maximum length of a cron expression and of a time zone's name.
 pub(super) const PATTERN_BYTES_MAX: usize = 256;
 
-/// The longest name of a job.
+/// Maximum length of a job's name.
 pub(super) const JOB_ID_BYTES_MAX: usize = 64;
 
-/// What a job may carry, as JSON.
+/// Maximum size of a job's payload, as JSON.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 16 * 1024;
 
-/// How late a fire may be made up for, and over how much fires may be spread, at most.
+/// Maximum catch-up time and maximum jitter.
 pub(super) const CATCH_UP_MAX: Duration = Duration::from_hours(30 * 24);
 pub(super) const JITTER_MAX: Duration = Duration::from_hours(1);
 
-/// A time that nobody keeps any more is made up for if it lies no longer back than this, unless
-/// the job says otherwise: for so long the desk itself tries.
+/// Default catch-up time of an unarmed fire. The desk itself retries for this long.
 pub(super) const CATCH_UP: Duration = Duration::from_hours(24);
 
-/// Jobs one agent may have: as many as a desk keeps for it.
+/// Maximum number of jobs of one agent: the desk's limit.
 pub(super) const JOBS_MAX: usize = 200;
 
-/// Fires that are remembered by their id, so that no token is used for two of them.
+/// Fire ids that are remembered, so that no token is used for two fires.
 pub(super) const FIRES_KEPT_MAX: usize = 1_024;
 
-/// How often to begin anew when somebody else changed the jobs meanwhile. Each time, somebody
-/// came through.
+/// Maximum retries after a concurrent change of the jobs. In each round one change succeeds.
 pub(super) const CHANGE_TRIES_MAX: usize = 64;
 
-/// How long to wait for a file that another process changes, and how long between two looks.
+/// Maximum wait for a file that another process changes, and the polling interval.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(5);
 pub(super) const LOCK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The longest file of jobs.
+/// Maximum size of a file of jobs.
 pub(super) const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// The longest fire token that is looked at.
+/// Maximum length of a fire token.
 pub(super) const FIRE_TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// The longest body of a fire, and how long it may take to come.
+/// Maximum size of a fire's body, and the time in which it must arrive.
 pub(super) const FIRE_BYTES_MAX: usize = 4 * 1024;
 pub(super) const FIRE_WAIT: Duration = Duration::from_secs(5);
 
-/// How far the clocks of desk and agent may be apart.
+/// Maximum difference between the clocks of desk and agent.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(30);
 
-/// A fire token is good for no longer than this. The desk's are good for a minute or two.
+/// Maximum life of a fire token. The desk's tokens are valid for a minute or two.
 pub(super) const FIRE_TOKEN_LIFE_MAX: Duration = Duration::from_mins(10);
 
-/// How long the desk's keys are used before they are read again, ...
+/// Time that the desk's keys are used before they are read again.
 pub(super) const KEYS_FRESH_FOR: Duration = Duration::from_mins(5);
 
-/// ... how long if they cannot be read, ...
+/// Time that the desk's keys are used while they cannot be read.
 pub(super) const KEYS_STALE_FOR: Duration = Duration::from_hours(24);
 
-/// ... and how often they are read at most, whatever a token names.
+/// Minimum time between two reads of the keys, for any token.
 pub(super) const KEYS_READ_EVERY: Duration = Duration::from_secs(10);
 
-/// How long reading them may take: less than a desk waits for its fire to be taken.
+/// Timeout of reading the keys: less than the desk's timeout of a fire.
 pub(super) const KEYS_WAIT: Duration = Duration::from_secs(3);
 
-/// Keys a desk may have.
+/// Maximum number of keys of a desk.
 pub(super) const KEYS_MAX: usize = 64;
 
-/// The longest name of a key.
+/// Maximum length of a key's name.
 pub(super) const KID_BYTES_MAX: usize = 512;
 
-/// Runs under way at a time. Who comes then is asked to come again.
+/// Maximum number of concurrent runs. Beyond it, fires are answered with a retry delay.
 pub(super) const RUNS_MAX: usize = 32;
 
-/// After how long a desk whose fire could not be taken should come again.
+/// Retry delay for a fire that could not be taken.
 pub(super) const COME_AGAIN_SECS: &str = "60";
 
-/// How often the end of a run is reported before that is given up.
+/// Maximum number of attempts to report the end of a run.
 pub(super) const REPORT_TRIES_MAX: u32 = 3;
 
-/// What is reported of why a run failed. A desk takes 512 bytes, and a character has up to four.
+/// Maximum length of a reported error. A desk accepts 512 bytes, and a character has up to four.
 pub(super) const NOTE_CHARS_MAX: usize = 128;
 
-/// How long to wait before the desk is asked again to arm what it could not, at first ...
+/// First delay before the desk is reconciled again.
 pub(super) const AGAIN_FIRST: Duration = Duration::from_secs(1);
 
-/// ... and at most.
+/// Maximum delay before the desk is reconciled again.
 pub(super) const AGAIN_TOP: Duration = Duration::from_mins(1);
 
 const _: () = assert!(

@@ -1,4 +1,4 @@
-//! Memory: a book that is gone with its process.
+//! A book in memory, which is lost with its process.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::book::Book;
 use super::store::{Store, StoreError};
 
-/// Keeps the book in memory: for tests, and for agents that do not stop.
+/// Stores the book in memory: for tests, and for agents that do not stop.
 #[derive(Debug, Default)]
 pub struct Memory(Mutex<Book>);
 

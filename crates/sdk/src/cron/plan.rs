@@ -1,4 +1,4 @@
-//! Plan: what to tell a desk so that it keeps what the book says, and nothing else.
+//! Computes the calls after which the desk has armed exactly the jobs of the book.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use nightdesk_protocol::http::cron::Armed;
 
 use super::book::{Book, Due, written};
 
-/// What to tell the desk.
+/// The calls to the desk.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan<'a> {
-    /// These are not armed, or for another time.
+    /// Jobs that are not armed, or for another time.
     pub(super) arm: Vec<Due<'a>>,
-    /// These are armed and should not be.
+    /// Armed jobs that must not be.
     pub(super) cancel: Vec<&'a str>,
 }
 
-/// Compares what should be armed with what is.
+/// Compares the book with the armed jobs.
 pub(super) fn plan<'a>(book: &'a Book, armed: &'a [Armed]) -> Plan<'a> {
     let kept: BTreeMap<&str, &str> =
         armed.iter().map(|armed| (armed.job_id.as_str(), armed.fire_at.as_str())).collect();

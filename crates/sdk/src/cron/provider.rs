@@ -1,4 +1,4 @@
-//! Provider: has an agent's jobs kept by its desk, and runs them when they are due.
+//! The provider: stores an agent's jobs at its desk, and runs them when they are due.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use super::store::{Store, StoreError, change};
 use super::token::Wanted;
 use crate::asking::{Asking, BadSettings, CallError, Pass};
 
-/// Has an agent's jobs kept by its desk, and runs them when they are due. When it is dropped, the
-/// runs under way are dropped with it; [`rest`](Self::rest) waits for them.
+/// Stores an agent's jobs at its desk, and runs them when they are due. Dropping it drops its running jobs;
+/// [`rest`](Self::rest) waits for them.
 #[must_use = "jobs are run by their provider"]
 pub struct Provider {
     pub(super) cron: Arc<Cron>,
 }
 
-/// What provider, door and runs share.
+/// The state that provider, door and runs share.
 pub(super) struct Cron {
     pub(super) calls: Calls,
     pub(super) keys: Keys,
@@ -36,67 +36,66 @@ pub(super) struct Cron {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) store: Arc<dyn Store>,
     pub(super) work: Work,
-    /// Whoever holds it tells the desk what to keep, by the book as it stands then.
+    /// The holder of the lock reconciles the desk with the current book.
     pub(super) arming: Mutex<()>,
-    /// Rung when the desk does not keep what it should.
+    /// Notified when the desk's fires differ from the book.
     pub(super) unsettled: Notify,
     places: Arc<Semaphore>,
     tasks: TaskTracker,
     over: CancellationToken,
 }
 
-/// What became of a fire.
+/// The result of a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fired {
     /// Its job runs.
     Started,
-    /// It ran before, or the job was changed since it was armed.
+    /// The fire ran before, or the job was changed since it was armed.
     Lost,
-    /// There is no such job, or it has ended.
+    /// The job does not exist, or it has ended.
     Gone,
-    /// Too much runs already, the agent is about to go, or the job is not due by its clock: come
-    /// again.
+    /// Too many jobs run already, the agent is about to exit, or the job is not due by its clock. The desk retries.
     NotNow,
 }
 
-/// What a desk had to be told so that it keeps the right fires.
+/// The changes of a reconciliation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reconciled {
-    /// So many were missing, or for another time.
+    /// Number of jobs that were not armed, or for another time.
     pub armed: usize,
-    /// So many were for jobs that are gone.
+    /// Number of armed jobs that do not exist any more.
     pub cancelled: usize,
 }
 
-/// Why a job is not kept as it should be.
+/// The reason that a job is not stored or not armed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CronError {
-    /// It is no job.
+    /// The job is invalid.
     #[error(transparent)]
     Job(#[from] BadJob),
-    /// There are too many.
+    /// There are too many jobs.
     #[error("an agent has at most {JOBS_MAX} jobs; remove one")]
     TooManyJobs,
-    /// What came is no fire of a desk's.
+    /// The fire's id is not one of a desk.
     #[error("a fire's id is a UUID")]
     FireId,
-    /// The jobs could not be read or kept.
+    /// The jobs could not be read or stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The jobs are kept, but the desk does not know of all yet. It is told again and again.
+    /// The jobs are stored, but the desk does not know all of them yet. The call is retried.
     #[error(transparent)]
     Desk(#[from] CallError),
 }
 
 impl Provider {
-    /// Begins with the jobs that are in the store: the desk is told of them in the background.
-    /// `run` is called for every fire, in a task of its own.
+    /// Begins with the jobs in the store: they are sent to the desk in the background. `run` is called for every fire,
+    /// in its own task.
     ///
     /// # Errors
     ///
-    /// Nobody could start with these settings.
+    /// The settings are invalid.
     pub fn start<F, Run, E>(
         settings: Settings,
         store: impl Store + 'static,
@@ -137,12 +136,12 @@ impl Provider {
         Self { cron }
     }
 
-    /// Takes a job in, and tells the desk. One that is there with the same schedule goes on as it
-    /// stands, also if it has ended, so that an agent may set its jobs at every start.
+    /// Adds a job, and arms it at the desk. An existing job with the same schedule continues unchanged, even if it has
+    /// ended, so an agent may set its jobs at every start.
     ///
     /// # Errors
     ///
-    /// After [`CronError::Desk`] the job is kept, and the desk is told again by itself.
+    /// After [`CronError::Desk`] the job is stored, and the call to the desk is retried automatically.
     pub async fn set(&self, job: Job) -> Result<(), CronError> {
         job.check()?;
         let now = self.cron.clock.now();
@@ -151,17 +150,17 @@ impl Provider {
         self.reconcile().await.map(drop)
     }
 
-    /// Forgets a job, and tells the desk. That there is none is no error.
+    /// Removes a job, and cancels it at the desk. An unknown job is no error.
     ///
     /// # Errors
     ///
-    /// After [`CronError::Desk`] the job is gone, and the desk is told again by itself.
+    /// After [`CronError::Desk`] the job is removed, and the call to the desk is retried automatically.
     pub async fn remove(&self, id: &str) -> Result<(), CronError> {
         change(&*self.cron.store, |book| book.remove(id)).await?;
         self.reconcile().await.map(drop)
     }
 
-    /// Every job that has not ended, and when it is due next.
+    /// Returns every job that has not ended, with its next time.
     ///
     /// # Errors
     ///
@@ -171,43 +170,40 @@ impl Provider {
         Ok(book.live().map(|due| (due.job.clone(), due.at)).collect())
     }
 
-    /// Compares what the desk keeps with what it should, and sets it right. That is done by itself
-    /// at the start, after every change and after what could not be told.
+    /// Compares the desk's armed fires with the jobs, and corrects them. This happens automatically at the start, after
+    /// every change and after a failed call.
     ///
     /// # Errors
     ///
-    /// The jobs could not be read, or the desk could not be told of all; it is told again by
-    /// itself.
+    /// The jobs could not be read, or a call to the desk failed; it is retried automatically.
     pub async fn reconcile(&self) -> Result<Reconciled, CronError> {
         self.cron.reconcile().await.inspect_err(|_| self.cron.unsettled.notify_one())
     }
 
-    /// Takes a fire that came some other way than through the [door](Self::door), as through the
-    /// agent's inbox.
+    /// Takes a fire that did not arrive through the [door](Self::door), such as one from the agent's inbox.
     ///
     /// # Errors
     ///
-    /// It is no fire of a desk's, or the jobs could not be read or kept: come again.
+    /// The fire's id is not one of a desk, or the jobs could not be read or stored: retry later.
     pub async fn fired(&self, job: &str, fire_at: &str, fire_id: &str) -> Result<Fired, CronError> {
         let id = Uuid::try_parse(fire_id).map_err(|_| CronError::FireId)?.to_string();
         let came = Came { job, fire_at: Some(fire_at), fire_id: &id };
         Ok(self.cron.take(came).await?)
     }
 
-    /// Where the desk fires: `POST /api/cron/fire`. Serve it at the URL that the settings name.
+    /// Returns the router for the desk's fires: `POST /api/cron/fire`. Serve it at the URL in the settings.
     pub fn door(&self) -> axum::Router {
         door::router(Arc::clone(&self.cron))
     }
 
-    /// Takes no more fires, waits for the runs under way, and sees to it that the desk keeps what
-    /// it should. After that the process may go.
+    /// Takes no more fires, waits for the running jobs, and reconciles the desk. After that the process may exit.
     ///
     /// # Errors
     ///
-    /// The runs have ended, but the desk could not be told of all jobs.
+    /// The runs have ended, but a call to the desk failed.
     pub async fn rest(self) -> Result<Reconciled, CronError> {
         let places = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
-        // Who waits for all of them is before whoever comes later.
+        // This request for all permits is served before any later request.
         let all = self.cron.places.acquire_many(places).await;
         self.cron.places.close();
         drop(all);
@@ -229,12 +225,12 @@ impl std::fmt::Debug for Provider {
 }
 
 impl Cron {
-    /// Claims a fire and lets its job run.
+    /// Claims a fire and starts its job.
     pub(super) async fn take(self: &Arc<Self>, came: Came<'_>) -> Result<Fired, StoreError> {
         let cron = Arc::clone(self);
         let (job, fire_id) = (came.job.to_owned(), came.fire_id.to_owned());
         let fire_at = came.fire_at.map(str::to_owned);
-        // In a task of its own: who hangs up must not come between a claim and its run.
+        // The claim runs in its own task: a caller that hangs up must not separate a claim from its run.
         let taken = self.tasks.spawn(async move {
             let fire_at = fire_at.as_deref();
             cron.take_to_the_end(Came { job: &job, fire_at, fire_id: &fire_id }).await
@@ -258,7 +254,7 @@ impl Cron {
                 Ok(Fired::Started)
             }
             Claim::Old => {
-                // The desk keeps another time than we do.
+                // The desk has armed another time than the book.
                 self.unsettled.notify_one();
                 Ok(Fired::Lost)
             }

@@ -1,4 +1,4 @@
-//! Runs: a fire that was claimed is run once, and its end is told.
+//! Runs a claimed fire once and reports its end.
 
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
@@ -15,25 +15,25 @@ use super::job::Job;
 use super::limits::{AGAIN_FIRST, NOTE_CHARS_MAX, REPORT_TRIES_MAX};
 use super::provider::Cron;
 
-/// A fire that is this run's alone.
+/// A fire that belongs to this run only.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fire {
-    /// What is to be done.
+    /// The job to run.
     pub job: Job,
-    /// When it was due; now may be later.
+    /// The time at which it was due; the current time may be later.
     pub fire_at: Timestamp,
-    /// The desk's name for the fire, in its list of them.
+    /// The desk's id of the fire.
     pub fire_id: String,
-    /// How often the job has run, with this time.
+    /// The number of runs of the job, including this one.
     pub run: u32,
 }
 
-/// Does what a fire asks for, and says in a few words why it could not.
+/// Runs a fire, and returns a short error text if it fails.
 pub(super) type Work =
     Arc<dyn Fn(Fire) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// Makes it of what the agent gave us.
+/// Wraps the agent's function.
 pub(super) fn work<F, Run, E>(run: F) -> Work
 where
     F: Fn(Fire) -> Run + Send + Sync + 'static,
@@ -51,8 +51,7 @@ fn note(error: &impl Display) -> String {
 }
 
 impl Cron {
-    /// Arms the next fire, runs this one, and tells of its end. In this order, so that whatever
-    /// becomes of the run, the job goes on.
+    /// Arms the next fire, runs this one, and reports its end. In this order the job continues even if the run dies.
     pub(super) async fn run(self: Arc<Self>, fire: Fire) {
         let (job, fire_id, run) = (fire.job.clone(), fire.fire_id.clone(), fire.run);
         self.arm_next(job.id()).await;
@@ -80,7 +79,7 @@ impl Cron {
         }
     }
 
-    /// A job that had its last time is taken back from the desk, which may expect more of it.
+    /// Cancels a job after its last time, because the desk may expect another.
     async fn take_back(&self, job: &Job) {
         if let Err(error) = self.cancel_ended(job.id()).await {
             warn(&error, "a job that has ended could not be cancelled; trying again");

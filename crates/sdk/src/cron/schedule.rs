@@ -1,4 +1,4 @@
-//! Schedule: when a job is due. Every time is a whole second.
+//! Schedules: the times at which a job is due. Every time is a whole second.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{EVERY_MAX, EVERY_MIN, PATTERN_BYTES_MAX};
 
-/// When a job is due.
+/// The times at which a job is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "When", into = "When")]
 pub struct Schedule(When);
 
-/// As it is kept.
+/// The stored form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum When {
@@ -24,34 +24,34 @@ enum When {
     At(Timestamp),
 }
 
-/// Why this is no schedule.
+/// The reason that a schedule is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadSchedule {
-    /// The time between two fires is too short, too long, or not of whole seconds.
+    /// The interval is too short, too long, or not in whole seconds.
     #[error(
         "an interval is of whole seconds, {} s to {} s",
         EVERY_MIN.as_secs(),
         EVERY_MAX.as_secs()
     )]
     Every,
-    /// The expression cannot be read.
+    /// The expression cannot be parsed.
     #[error("not a cron expression; write minute, hour, day, month and weekday, like 30 8 * * 1-5")]
     Pattern,
-    /// No such zone is known.
+    /// The time zone is unknown.
     #[error("not a time zone; write it like Europe/Berlin")]
     Zone,
-    /// It will never be due.
+    /// The schedule has no future time.
     #[error("no such time will come")]
     Never,
 }
 
 impl Schedule {
-    /// Every so often, first after that long. The times do not drift, whenever the runs end.
+    /// Is due at each interval, the first time after one interval. The times do not drift, independent of the runs.
     ///
     /// # Errors
     ///
-    /// The interval is too short, too long, or not of whole seconds.
+    /// The interval is too short, too long, or not in whole seconds.
     pub fn every(interval: Duration) -> Result<Self, BadSchedule> {
         let seconds = u32::try_from(interval.as_secs()).map_err(|_| BadSchedule::Every)?;
         if interval.subsec_nanos() != 0 {
@@ -60,21 +60,21 @@ impl Schedule {
         When::Every { seconds }.try_into()
     }
 
-    /// At the times that a cron expression of five fields names, in UTC.
+    /// Is due at the times of a cron expression of five fields, in UTC.
     ///
     /// # Errors
     ///
-    /// The expression cannot be read, or names no time that will come.
+    /// The expression cannot be parsed, or has no future time.
     pub fn cron(pattern: impl Into<String>) -> Result<Self, BadSchedule> {
         Self::cron_in(pattern, "UTC")
     }
 
-    /// The same in a time zone, as `Europe/Berlin`. An hour that is skipped there in spring is
-    /// made up for right after, and one that comes twice in autumn counts once for a time of day.
+    /// Is due at the times of a cron expression in a time zone such as `Europe/Berlin`. A time in the hour that is
+    /// skipped in spring is made up for right after, and one in the hour that is repeated in autumn counts once.
     ///
     /// # Errors
     ///
-    /// The zone is not known; the expression cannot be read, or names no time that will come.
+    /// The zone is unknown; the expression cannot be parsed, or has no future time.
     pub fn cron_in(
         pattern: impl Into<String>,
         zone: impl Into<String>,
@@ -82,17 +82,17 @@ impl Schedule {
         When::Cron { pattern: pattern.into(), zone: zone.into() }.try_into()
     }
 
-    /// Once. A time that has passed is due at once.
+    /// Is due once. A time that has passed is due at once.
     pub fn at(time: Timestamp) -> Self {
         Self(When::At(whole(time)))
     }
 
-    /// Whether it is due more than once.
+    /// Returns true if it is due more than once.
     pub(super) const fn recurs(&self) -> bool {
         !matches!(self.0, When::At(_))
     }
 
-    /// When a job that was made now is due.
+    /// Returns the first due time of a job that is created now.
     pub(super) fn first(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.0 {
             When::Every { seconds } => whole(now).checked_add(secs(*seconds)).ok(),
@@ -101,7 +101,7 @@ impl Schedule {
         }
     }
 
-    /// When it is due after it was due `last`: the first such time that has not passed.
+    /// Returns the first time after `last` that has not passed.
     pub(super) fn next(&self, last: Timestamp, now: Timestamp) -> Option<Timestamp> {
         match &self.0 {
             When::Every { seconds } => step(last, *seconds, now),
@@ -141,13 +141,13 @@ fn secs(seconds: u32) -> Duration {
     Duration::from_secs(seconds.into())
 }
 
-/// The whole second that this is, or the one after it.
+/// Rounds up to a whole second.
 fn whole(time: Timestamp) -> Timestamp {
     let begun = i64::from(time.subsec_nanosecond() > 0);
     Timestamp::from_second(time.as_second().saturating_add(begun)).unwrap_or(time)
 }
 
-/// The first of `last`, one interval later, two intervals later … that lies after both.
+/// Returns the first of `last`, one interval later, two intervals later … that is after both.
 fn step(last: Timestamp, seconds: u32, now: Timestamp) -> Option<Timestamp> {
     let every = i64::from(seconds);
     let passed = now.as_second().saturating_sub(last.as_second()).max(0);
@@ -162,12 +162,12 @@ fn next_of(pattern: &str, zone: &str, after: Timestamp) -> Option<Timestamp> {
 
 fn find(pattern: &Cron, zone: TimeZone, after: Timestamp) -> Option<Timestamp> {
     let next = pattern.find_next_occurrence(&after.to_zoned(zone), false).ok()?;
-    // Where an hour comes twice, a time of day must not seem to be ahead once more.
+    // In a repeated hour, a time of day must not be returned a second time.
     Some(whole(next.timestamp())).filter(|next| *next > after)
 }
 
 fn parsed(pattern: &str) -> Option<Cron> {
-    // More than five fields is another dialect, in which the first one means something else.
+    // An expression of more than five fields is another dialect, in which the first field has another meaning.
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
     parser.parse(pattern).ok().filter(|_| pattern.len() <= PATTERN_BYTES_MAX)
 }

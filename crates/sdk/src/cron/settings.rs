@@ -1,10 +1,10 @@
-//! Settings: which desk, for which agent, and where that is called.
+//! Settings of a provider: the desk, the agent, and the agent's callback URL.
 
 use reqwest::Client;
 
 use crate::asking::{BadSettings, Login, address, client};
 
-/// Which desk keeps an agent's jobs, and how the agent is told that one is due.
+/// The desk that stores an agent's jobs, and the way of its fires.
 ///
 /// Its `Debug` does not show the login's secret.
 #[derive(Clone, Debug)]
@@ -25,28 +25,28 @@ impl Settings {
         Self { desk, agent, login, issuer: None, callback: None, trusted: Vec::new() }
     }
 
-    /// Is called here when a job is due: the public address before the
-    /// [door](super::Provider::door). Without this, fires come through the agent's inbox.
+    /// Receives fires at this URL: the public address of the [door](super::Provider::door). Without it, fires arrive
+    /// through the agent's inbox.
     pub fn called_at(mut self, url: impl Into<String>) -> Self {
         self.callback = Some(url.into());
         self
     }
 
-    /// Believes fires of the desk that names itself so, if that is another URL than the one it is
-    /// reached by. It must be the same to the letter.
+    /// Accepts fires of the desk with this issuer name, if it differs from the URL that the desk is reached by. It is
+    /// compared exactly.
     pub fn issued_by(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 
-    /// Trusts these certificates, too, for a desk behind a private authority: one or more, as PEM.
+    /// Also trusts these certificates, for a desk behind a private authority: one or more, as PEM.
     pub fn trusting(mut self, certificates: impl AsRef<[u8]>) -> Self {
         self.trusted.extend_from_slice(certificates.as_ref());
         self.trusted.push(b'\n');
         self
     }
 
-    /// Checks them.
+    /// Checks the settings.
     pub(super) fn checked(self) -> Result<Checked, BadSettings> {
         let desk = address(&self.desk).ok_or(BadSettings::Desk)?;
         let callback = self.callback.map(|url| address(&url).ok_or(BadSettings::Callback));
@@ -70,7 +70,7 @@ impl Settings {
 
 /// Settings that a provider can start with.
 pub(super) struct Checked {
-    /// Without a slash at its end.
+    /// The desk's URL without a trailing slash.
     pub(super) desk: String,
     pub(super) issuer: String,
     pub(super) audience: String,

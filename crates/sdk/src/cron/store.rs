@@ -1,4 +1,4 @@
-//! Store: where a book is kept, so that it outlives the process.
+//! The store of a book, which outlives the process.
 
 use std::error::Error;
 
@@ -7,21 +7,21 @@ use async_trait::async_trait;
 use super::book::Book;
 use super::limits::CHANGE_TRIES_MAX;
 
-/// Where a [`Book`] is kept.
+/// Stores a [`Book`].
 ///
-/// Processes that share a store share their jobs, and each fire runs in one of them. A store that
-/// loses a book that it said to have kept lets fires run twice.
+/// Processes that share a store share their jobs, and each fire runs in one of them. If a store loses a book after it
+/// confirmed it, fires may run twice.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// The book as it stands; the default one if none was ever kept.
+    /// Returns the current book; the default one if none was stored.
     async fn read(&self) -> Result<Book, StoreError>;
 
-    /// Keeps a book, if the one that is kept is of the [version](Book::version) right before. It
-    /// is in one piece and for good when this returns `true`. `false`: somebody was quicker.
+    /// Stores a book if the current one has the [version](Book::version) directly before it. When this returns `true`,
+    /// the replacement is atomic and durable. `false`: another change was faster.
     async fn replace(&self, book: Book) -> Result<bool, StoreError>;
 }
 
-/// The jobs could not be read or kept.
+/// The jobs could not be read or stored.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct StoreError {
@@ -31,7 +31,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// Says what failed, and why.
+    /// Creates an error with its operation and its cause.
     pub fn new(
         what: impl Into<String>,
         source: impl Into<Option<Box<dyn Error + Send + Sync>>>,
@@ -40,7 +40,7 @@ impl StoreError {
     }
 }
 
-/// Changes what is kept; begins anew when somebody else was quicker.
+/// Changes the stored book; retries if another change was faster.
 pub(super) async fn change<T>(
     store: &dyn Store,
     change: impl Fn(&mut Book) -> T,

@@ -1,4 +1,4 @@
-//! A provider and a desk that a test plays: over real sockets, with a clock that stands still.
+//! A provider and a scripted desk: over real sockets, with a stopped clock.
 
 mod desk;
 mod firing;
@@ -27,17 +27,17 @@ use super::*;
 /// The agent's id at the desk.
 const AGENT: &str = "0192f0c1-7f7e-7000-8000-0000000000a1";
 
-/// How long a test waits for what must come.
+/// Timeout of a test's wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A provider, the desk it speaks to, and what its jobs did.
+/// A provider, its desk, and the runs of its jobs.
 struct Stage {
     desk: Desk,
     clock: FakeClock,
     store: Arc<Memory>,
     provider: Provider,
     began: mpsc::Receiver<Fire>,
-    /// Who carries `wait` waits for one of these.
+    /// A job with the payload `wait` waits for one permit.
     go: Arc<Semaphore>,
 }
 
@@ -60,7 +60,7 @@ impl Stage {
         let kept: Arc<dyn Store> = Arc::clone(&store) as _;
         let provider = Provider::over(settings.checked().unwrap(), kept, clocked, work);
         let stage = Self { desk, clock, store, provider, began, go };
-        // What is done by itself at the start is over, so that a test sees what it caused.
+        // The automatic work of the start is done, so that a test sees only its own effects.
         until(|| stage.desk.asked("list") == 1 || stage.desk.is_down()).await;
         drop(stage.provider.cron.arming.lock().await);
         stage
@@ -74,7 +74,7 @@ impl Stage {
         self.now().checked_add(Duration::from_secs(secs)).unwrap()
     }
 
-    /// Lets so much time pass, and fires a job that is due then, under this id.
+    /// Advances the clock, and fires a job that is due then, under this id.
     async fn fire_after(&self, secs: u64, job: &str, fire: u128) -> (StatusCode, Value) {
         self.clock.let_pass(Duration::from_secs(secs));
         self.fire(job, self.now(), fire).await
@@ -100,7 +100,7 @@ impl Stage {
         (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
-    /// The next run to begin.
+    /// Returns the next run to begin.
     async fn run(&mut self) -> Fire {
         timeout(PATIENCE, self.began.recv()).await.unwrap().unwrap()
     }
@@ -110,7 +110,7 @@ impl Stage {
     }
 }
 
-/// Tells of the fire, and then does what the job says.
+/// Reports the fire, and then acts on the job's payload.
 fn run(
     tell: mpsc::Sender<Fire>,
     go: Arc<Semaphore>,

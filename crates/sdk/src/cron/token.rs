@@ -1,4 +1,4 @@
-//! Token: what the desk shows when it fires a job, and whether that is good.
+//! Verifies the token that the desk sends with a fire.
 
 use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use nightdesk_types::Timestamp;
@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::keys::PublicKey;
 use super::limits::{CLOCKS_APART, FIRE_TOKEN_BYTES_MAX, FIRE_TOKEN_LIFE_MAX};
 
-/// What a token must be for. One for anything else opens no door here.
+/// The required purpose. A token for any other purpose is refused.
 const PURPOSE: &str = "cron_fire";
 
-/// What a token says, each thing once and of its type; whatever else it says is not looked at.
+/// The claims of a token, each once and of its type; further claims are ignored.
 #[derive(Clone, Debug, serde::Deserialize)]
 struct Claims {
     iss: String,
@@ -27,7 +27,7 @@ struct Claims {
     _sub: Option<String>,
 }
 
-/// What is there is of its type: a null is not the same as nothing.
+/// Requires the type if the claim is present: null is not the same as absent.
 fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
@@ -48,27 +48,27 @@ impl Audience {
     }
 }
 
-/// What a fire must say.
+/// The expected claims of a fire.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) issuer: String,
     pub(super) audience: String,
 }
 
-/// Proof that the desk fires something of this agent's, just now.
+/// Proof that the desk fires a job of this agent now.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Proven {
     fire_id: String,
 }
 
 impl Proven {
-    /// The same for every try of one fire.
+    /// Returns the fire's id, which is the same for every attempt of one fire.
     pub(super) fn fire_id(&self) -> &str {
         &self.fire_id
     }
 }
 
-/// Why a token is no fire.
+/// The reason that a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadToken {
     #[error("it is too long")]
@@ -85,7 +85,7 @@ pub(super) enum BadToken {
     NotNow,
 }
 
-/// The key that a token says to be signed by.
+/// Returns the key that a token names.
 pub(super) fn named_key(token: &str) -> Result<String, BadToken> {
     if token.len() > FIRE_TOKEN_BYTES_MAX {
         return Err(BadToken::TooLong);
@@ -95,7 +95,7 @@ pub(super) fn named_key(token: &str) -> Result<String, BadToken> {
     header.kid.filter(|_| known && header.crit.is_none()).ok_or(BadToken::OtherKind)
 }
 
-/// Judges a token by the key that it names. The algorithm is the key's own.
+/// Verifies a token with the key that it names. The algorithm is the key's own.
 pub(super) fn verify(
     token: &str,
     key: &PublicKey,
@@ -111,13 +111,13 @@ pub(super) fn verify(
     if !is_good(&claims, now.as_second()) {
         return Err(BadToken::NotNow);
     }
-    // One way to write it, so that no fire has two names.
+    // Only the canonical spelling is accepted, so that no fire has two ids.
     let id = Uuid::try_parse(&claims.jti).ok().filter(|id| id.to_string() == claims.jti);
     id.ok_or(BadToken::NotSigned)?;
     Ok(Proven { fire_id: claims.jti })
 }
 
-/// The library would read the wall clock; what a token says is judged here.
+/// Turns off the library's claim checks: the library would read the wall clock, and claims are checked here.
 fn signature_only(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();

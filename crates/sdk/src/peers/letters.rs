@@ -1,4 +1,4 @@
-//! Letters: what an agent sends to another.
+//! Letters from an agent to another.
 
 use std::time::Duration;
 
@@ -16,43 +16,43 @@ use crate::limits::ASK_WAIT;
 pub struct Letter(Send);
 
 impl Letter {
-    /// One that says this. The agent is named by its name or id, or by the id it has with another tenant; a session
-    /// of it stands after an `@`.
+    /// Creates a letter with this text. The agent is given by its name or id, or by its id with another tenant; a
+    /// session of it follows after an `@`.
     pub fn to(agent: impl Into<String>, words: impl Into<String>) -> Self {
         Self(Send { agent: agent.into(), message: words.into(), ..Send::default() })
     }
 
-    /// The same again is the same letter. Without this, every call sends another.
+    /// Sets the idempotency key: the same key again is the same letter. Without it, every call sends another letter.
     pub fn dispatch_id(mut self, id: impl Into<String>) -> Self {
         self.0.dispatch_id = Some(id.into());
         self
     }
 
-    /// Whether it is to be known, or to be done.
+    /// Sets the kind: information or a task.
     pub const fn kind(mut self, kind: Kind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// Has a label by which the receiver sorts.
+    /// Sets a label for the receiver.
     pub fn event_type(mut self, label: impl Into<String>) -> Self {
         self.0.event_type = Some(label.into());
         self
     }
 
-    /// The reply is known by this.
+    /// Sets the id that correlates the reply.
     pub fn correlation_id(mut self, id: impl Into<String>) -> Self {
         self.0.correlation_id = Some(id.into());
         self
     }
 
-    /// Wakes this session of the agent, whatever its address says.
+    /// Wakes this session of the agent, in place of the one in its address.
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.0.session_id = Some(session.into());
         self
     }
 
-    /// Wakes the agent with it only then.
+    /// Wakes the agent with the letter at this time.
     pub fn when(mut self, at: Timestamp) -> Self {
         self.0.when = Some(When::At(Millis(at.as_millisecond())));
         self
@@ -64,49 +64,49 @@ impl Letter {
 }
 
 impl Peers {
-    /// Who can be written to: the tenant's own agents, and those of others if both sides granted it.
+    /// Returns the agents that can be written to: the tenant's own, and those of other tenants if both sides granted
+    /// it.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn list_agents(&self) -> Result<Vec<Agent>, PeerError> {
         self.get("list agents", "/v1/agents").await.map(|found: Agents| found.agents)
     }
 
-    /// Sends a letter as its address says: with an `@` the agent is woken with it, otherwise it is handed over. What
-    /// came of it by each way is in the answer, also what failed.
+    /// Sends a letter by its address: with an `@` the agent is woken with it, otherwise it is delivered. The answer
+    /// contains the result of each way, including failures.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn notify(&self, letter: &Letter) -> Result<Sent, PeerError> {
         self.post("send a letter", "/v1/letters", &letter.asking(Op::Notify)).await
     }
 
-    /// Hands a letter over.
+    /// Delivers a letter.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn deliver(&self, letter: &Letter) -> Result<Sent, PeerError> {
         self.post("send a letter", "/v1/letters", &letter.asking(Op::Deliver)).await
     }
 
-    /// Wakes an agent with a letter, now or [when](Letter::when) it says.
+    /// Wakes an agent with a letter, now or at its [time](Letter::when).
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn wake(&self, letter: &Letter) -> Result<Sent, PeerError> {
         self.post("wake an agent", "/v1/letters", &letter.asking(Op::Wake)).await
     }
 
-    /// Hands a letter over and waits for the reply to it: there is one, or the time is over. At most five minutes are
-    /// waited.
+    /// Delivers a letter and waits for the reply until the time is over, at most five minutes.
     ///
     /// # Errors
     ///
-    /// Nobody replied in time (`no-reply`), the desk did not answer, or said no.
+    /// No reply arrived in time (`no-reply`), the desk did not answer, or refused the call.
     pub async fn exchange(&self, letter: &Letter, wait: Duration) -> Result<Response, PeerError> {
         const WHAT: &str = "exchange letters";
         let wait = wait.min(EXCHANGE_WAIT_MAX);
@@ -116,11 +116,11 @@ impl Peers {
         sent.response.ok_or(PeerError::Unreadable(WHAT))
     }
 
-    /// Letters that the agent sent, newest first, at most a page: the first one, or what is older than a letter.
+    /// Returns a page of letters that the agent sent, newest first: the first page, or the letters older than one.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn letters(&self, before: Option<&str>) -> Result<Vec<Shown>, PeerError> {
         let path = match before {
             Some(id) => format!("/v1/letters?before={}", escaped(id)),
@@ -129,11 +129,11 @@ impl Peers {
         self.get("list letters", &path).await.map(|found: List| found.letters)
     }
 
-    /// A letter that the agent sent, and what came of it. `None`: it sent no such letter.
+    /// Returns a letter that the agent sent, and its result. `None`: the agent sent no such letter.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn letter(&self, id: &str) -> Result<Option<Shown>, PeerError> {
         self.find("look at a letter", &format!("/v1/letters/{}", escaped(id))).await
     }

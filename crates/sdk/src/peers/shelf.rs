@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 
 use super::{PeerError, Peers, escaped};
 
-/// Whether a skill may be run.
+/// The status of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkillStatus {
-    /// It is being written.
+    /// The skill is being written.
     Draft,
-    /// It may.
+    /// The skill may be run.
     Approved,
-    /// It may not any more.
+    /// The skill may not be run any more.
     Disabled,
 }
 
@@ -27,39 +27,38 @@ impl SkillStatus {
     }
 }
 
-/// Which skills are meant: all that are approved and for agents, unless something else is said.
+/// Selects skills: by default all approved skills for agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a filter finds nothing by itself"]
 pub struct SkillFilter(Vec<(&'static str, String)>);
 
 impl SkillFilter {
-    /// Of this status.
+    /// Only this status.
     pub fn status(self, status: SkillStatus) -> Self {
         self.and("status", status.name())
     }
 
-    /// For whom: `agent`, `all` or `headless`.
+    /// Only this audience: `agent`, `all` or `headless`.
     pub fn audience(self, audience: impl Into<String>) -> Self {
         self.and("audience", audience)
     }
 
-    /// Whose name begins so.
+    /// Only names with this prefix.
     pub fn name_prefix(self, prefix: impl Into<String>) -> Self {
         self.and("name_prefix", prefix)
     }
 
-    /// Of this author: an agent's id.
+    /// Only this author: an agent's id.
     pub fn author(self, author: impl Into<String>) -> Self {
         self.and("author", author)
     }
 
-    /// Filed under any of these.
+    /// Only skills with any of these tags.
     pub fn domain_tags(self, tags: &[&str]) -> Self {
         self.and("domain_tags", tags.join(","))
     }
 
-    /// Says [`not_modified`](Catalogue::not_modified) if the catalogue is still the one that had this version, with the
-    /// same filter.
+    /// Returns [`not_modified`](Catalogue::not_modified) if the catalogue with the same filter still has this version.
     pub fn if_none_match(self, catalog_version: impl Into<String>) -> Self {
         self.and("if_none_match", catalog_version)
     }
@@ -75,20 +74,20 @@ impl SkillFilter {
     }
 }
 
-/// Skills, grouped by what an agent does with them.
+/// Skills, grouped by use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Catalogue {
-    /// What the agent is told.
+    /// Skills whose output goes to the agent.
     pub receives: Vec<SkillEntry>,
-    /// What the agent can do.
+    /// Skills that the agent can use.
     pub skills: Vec<SkillEntry>,
-    /// What runs by itself.
+    /// Skills that run without an agent.
     pub headless: Vec<SkillEntry>,
-    /// Stands for all of it, for this filter.
+    /// The version of the whole catalogue, for this filter.
     pub catalog_version: Option<String>,
-    /// Whether nothing has changed since the version that was asked about. Then nothing else is told.
+    /// True if the catalogue has not changed since the given version. The lists are empty then.
     pub not_modified: bool,
 }
 
@@ -98,15 +97,15 @@ pub struct Catalogue {
 pub struct SkillEntry {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub description: Option<String>,
-    /// What else the catalogue says of it.
+    /// Further fields of the catalogue.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// A skill to keep.
+/// A skill to store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[must_use = "a skill is not kept until it is written"]
 pub struct NewSkill {
@@ -116,29 +115,29 @@ pub struct NewSkill {
 }
 
 impl NewSkill {
-    /// One of this name, with these bytes: headers first.
+    /// Creates a skill of this name with these bytes: headers first.
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
         Self { name: name.into(), source: source.into(), overwrite: false }
     }
 
-    /// It may take the place of another of the agent's of that name.
+    /// Allows it to replace the agent's existing skill of that name.
     pub const fn overwriting(mut self) -> Self {
         self.overwrite = true;
         self
     }
 }
 
-/// What was kept. Its status may be another than the bytes said.
+/// The stored skill. Its status may differ from the one in the bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct SkillWritten {
     /// Its name.
     pub name: String,
-    /// Which bytes it has now.
+    /// The version of its bytes.
     pub version: String,
-    /// Their digest.
+    /// The digest of its bytes.
     pub content_hash: String,
-    /// Whether it may be run.
+    /// Its status.
     pub status: SkillStatus,
 }
 
@@ -148,9 +147,9 @@ pub struct SkillWritten {
 pub struct Skill {
     /// Its name.
     pub name: String,
-    /// Which bytes these are.
+    /// The version of these bytes.
     pub version: String,
-    /// Whether it may be run.
+    /// Its status.
     pub status: SkillStatus,
     /// The bytes.
     pub source: String,
@@ -162,19 +161,19 @@ pub struct Skill {
 pub struct Change {
     /// Its name.
     pub name: String,
-    /// Which bytes it had from then on.
+    /// The version of its bytes after the change.
     pub version: String,
-    /// Its status from then on.
+    /// Its status after the change.
     pub status: SkillStatus,
-    /// Its status before, if that changed.
+    /// Its status before the change, if it changed.
     #[serde(default)]
     pub previous_status: Option<SkillStatus>,
-    /// By whom, if that is known.
+    /// The author of the change, if known.
     #[serde(default)]
     pub changed_by: Option<String>,
 }
 
-/// Data to keep.
+/// Data to store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[must_use = "data is not kept until it is written"]
 pub struct NewData {
@@ -190,7 +189,7 @@ pub struct NewData {
 }
 
 impl NewData {
-    /// An entry that says this.
+    /// Creates an entry with this text.
     pub fn new(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -201,42 +200,42 @@ impl NewData {
         }
     }
 
-    /// Filed under this, too.
+    /// Adds a tag.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
         self
     }
 
-    /// Meant for this one, too.
+    /// Adds an intended recipient.
     pub fn recipient(mut self, agent: impl Into<String>) -> Self {
         self.recipients.push(agent.into());
         self
     }
 
-    /// Is not shown after this time, in seconds.
+    /// Hides the entry after this time, in seconds.
     pub const fn expires_at(mut self, secs: i64) -> Self {
         self.expires_at = Some(secs);
         self
     }
 
-    /// Notes this besides.
+    /// Adds a metadata field.
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
         self
     }
 }
 
-/// What was written.
+/// The stored entry.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct DataWritten {
     /// Its id.
     pub id: String,
-    /// When, in seconds.
+    /// The time of creation, in seconds.
     pub created_at: i64,
 }
 
-/// Which data is meant.
+/// A query for data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[must_use = "a query finds nothing by itself"]
 pub struct DataQuery {
@@ -248,18 +247,18 @@ pub struct DataQuery {
 }
 
 impl DataQuery {
-    /// With all of these words. None: the newest.
+    /// Creates a query for entries with all of these words. Without words: the newest entries.
     pub fn new(words: impl Into<String>) -> Self {
         Self { query: words.into(), limit: None, filters: Map::new() }
     }
 
-    /// At most so many.
+    /// Sets the maximum number of results.
     pub const fn limit(mut self, most: usize) -> Self {
         self.limit = Some(most);
         self
     }
 
-    /// And this must be so: `domain_tags`, `agent_id`, `pinned`. One that the desk does not keep is refused.
+    /// Adds a condition: `domain_tags`, `agent_id`, `pinned`. A filter that the desk cannot apply is refused.
     pub fn filter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.filters.insert(name.into(), value.into());
         self
@@ -272,12 +271,12 @@ impl DataQuery {
 pub struct DataEntry {
     /// Its id.
     pub id: String,
-    /// Its first line, or what fits of it.
+    /// Its first line, shortened if needed.
     pub summary: String,
-    /// All of it.
+    /// The full text.
     #[serde(default)]
     pub detail: Option<String>,
-    /// What else is known of it.
+    /// Further fields.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -293,20 +292,20 @@ struct ToStatus {
 }
 
 impl Peers {
-    /// The skills of the agent's tenant.
+    /// Returns the skills of the agent's tenant.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn skill_list(&self, filter: &SkillFilter) -> Result<Catalogue, PeerError> {
         self.get("list skills", &filter.path()).await
     }
 
-    /// A skill, as it is, or as it was at a version. `None`: there is none.
+    /// Returns a skill, in its current or an earlier version. `None`: it does not exist.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn skill_read(
         &self,
         name: &str,
@@ -317,21 +316,21 @@ impl Peers {
         self.find("read a skill", &path).await
     }
 
-    /// What became of a skill, the newest first. `None`: there is none.
+    /// Returns the history of a skill, newest first. `None`: it does not exist.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn skill_versions(&self, name: &str) -> Result<Option<Vec<Change>>, PeerError> {
         self.find("look what became of a skill", &format!("/v1/skills/{}/versions", escaped(name)))
             .await
     }
 
-    /// Keeps a skill as the agent's.
+    /// Stores a skill of the agent.
     ///
     /// # Errors
     ///
-    /// There is another of that name, it is somebody else's, the desk did not answer, or said no.
+    /// The name is taken, the skill belongs to another author, the desk did not answer, or refused the call.
     pub async fn skill_write(&self, skill: &NewSkill) -> Result<SkillWritten, PeerError> {
         self.post("write a skill", "/v1/skills", skill).await
     }
@@ -340,35 +339,35 @@ impl Peers {
     ///
     /// # Errors
     ///
-    /// Nobody vouches for it (`not-approved`), the desk did not answer, or said no.
+    /// The skill has no valid approval (`not-approved`), the desk did not answer, or refused the call.
     pub async fn skill_status(&self, name: &str, status: SkillStatus) -> Result<Change, PeerError> {
         let path = format!("/v1/skills/{}/status", escaped(name));
         self.post("change the status of a skill", &path, &ToStatus { status }).await
     }
 
-    /// Data that passes, the best first.
+    /// Returns the matching data, the best match first.
     ///
     /// # Errors
     ///
-    /// A filter is not kept, the desk did not answer, or said no.
+    /// A filter is not supported, the desk did not answer, or refused the call.
     pub async fn data_query(&self, query: &DataQuery) -> Result<Vec<DataEntry>, PeerError> {
         self.post("look for data", "/v1/data/query", query).await.map(|found: Found| found.items)
     }
 
-    /// An entry of data. `None`: there is none, or its time is over.
+    /// Returns an entry of data. `None`: it does not exist, or it expired.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn data_read(&self, id: &str) -> Result<Option<DataEntry>, PeerError> {
         self.find("read data", &format!("/v1/data/{}", escaped(id))).await
     }
 
-    /// Keeps an entry of data as the agent's.
+    /// Stores an entry of data of the agent.
     ///
     /// # Errors
     ///
-    /// The desk did not answer, or said no.
+    /// The desk did not answer, or refused the call.
     pub async fn data_write(&self, data: &NewData) -> Result<DataWritten, PeerError> {
         self.post("write data", "/v1/data", data).await
     }

@@ -1,4 +1,4 @@
-//! The desk's session and ours talk to each other, without a socket.
+//! The desk's session and the agent's session talk to each other, without a socket.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroU32;
@@ -24,14 +24,14 @@ mod sleeping;
 const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 const BOT: BotId = BotId::from_uuid(Uuid::nil());
 
-/// A desk with an inbox, an agent, and what lies between them.
+/// A desk with an inbox, an agent, and the frames between them.
 struct Between {
     now: Duration,
     agent: Session,
     desk: Option<desk::Session>,
     inbox: Vec<Entry>,
     acked: BTreeSet<i64>,
-    /// What happens next, on either side.
+    /// The next steps, on either side.
     next: VecDeque<Next>,
     turns: Vec<Given>,
     handled: Vec<String>,
@@ -67,13 +67,13 @@ impl Between {
         }
     }
 
-    /// Puts a message into the inbox, and rings.
+    /// Puts a message into the inbox, and rings the bell.
     fn says(&mut self, text: &str, chat: &str) {
         self.put(text, chat);
         self.talk();
     }
 
-    /// The same, and the bell is not heard yet.
+    /// Puts a message into the inbox; the bell has not arrived yet.
     fn put(&mut self, text: &str, chat: &str) {
         let seq = Seq::new(i64::try_from(self.inbox.len()).unwrap() + 1);
         let json = format!(
@@ -106,7 +106,7 @@ impl Between {
         self.at_the_agent(Input::Tick);
     }
 
-    /// Lets both sides talk until neither has anything to say.
+    /// Runs both sides until neither has a step left.
     fn talk(&mut self) {
         while !self.next.is_empty() {
             self.talk_once();
@@ -132,7 +132,7 @@ impl Between {
         }
     }
 
-    /// Does what the agent's session says.
+    /// Executes an effect of the agent's session.
     fn agents(&mut self, effect: Effect) {
         match effect {
             Effect::Dial => {
@@ -164,7 +164,7 @@ impl Between {
         }
     }
 
-    /// Does what the desk's session says.
+    /// Executes an effect of the desk's session.
     fn desks(&mut self, effect: desk::Effect) {
         let next = match effect {
             desk::Effect::Greet(hello) => {
@@ -222,7 +222,7 @@ impl Between {
         self.next.push_back(next);
     }
 
-    /// The cursor stands before the oldest entry that is not acked.
+    /// Returns the cursor, which is before the oldest unacked entry.
     fn taken(&self) -> Taken {
         let unacked = self.inbox.iter().find(|entry| !self.acked.contains(&entry.seq.get()));
         let head = i64::try_from(self.inbox.len()).unwrap();
@@ -238,7 +238,7 @@ impl Between {
         }
     }
 
-    /// Ends the oldest turn under way.
+    /// Ends the oldest running turn.
     fn turned(&mut self, how: Turned) {
         let given = self.turns.remove(0);
         if how == Turned::Well {
@@ -279,7 +279,7 @@ fn both_sides_talk_from_hello_to_goodbye() {
     both.pass(secs(0));
     assert_eq!(both.shown, [Status::Dialling, Status::Live]);
 
-    // No time passes: a client that says what it is need not be waited for.
+    // No time passes: the desk does not hold back for a client that identifies itself.
     both.says("one", "c1");
     both.says("two", "c2");
     both.says("three", "c1");
@@ -317,7 +317,7 @@ fn what_was_unacked_when_a_line_was_lost_comes_again_and_is_handled_once() {
     both.turned(Turned::Well);
     assert_eq!(both.texts_of_turns(), ["three", "four", "two"]);
 
-    // The desk never hears what the agent says now.
+    // The desk receives no further frame from the agent.
     both.desk = None;
     both.turned(Turned::Well);
     both.turned(Turned::Badly);

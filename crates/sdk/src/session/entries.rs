@@ -1,4 +1,4 @@
-//! Entries: whose turn it is, and what is acked.
+//! Decides which entries get a turn and which are acked.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,14 +9,14 @@ use super::handled::Handled;
 use super::{Content, Effect, Given, Ticket, Turned};
 use crate::limits::{HANDLED_KEPT_MAX, TURNS_MAX, WAITING_ENTRIES_MAX};
 
-/// What the desk handed over and is not done with.
+/// Entries of the desk that are not finished.
 #[derive(Debug)]
 pub(super) struct Entries {
-    /// In the order they came.
+    /// In the order of arrival.
     waiting: VecDeque<Waiting>,
     turns: Vec<Turn>,
     handled: Handled,
-    /// What this line gave and was not acked on it.
+    /// Entries that this line delivered and that were not acked on it.
     given: HashSet<String>,
     tickets: u64,
 }
@@ -35,7 +35,7 @@ struct Turn {
     name: Option<String>,
 }
 
-/// More came than can wait.
+/// More entries arrived than can wait.
 #[derive(Debug)]
 pub(super) struct Flooded;
 
@@ -50,7 +50,7 @@ impl Entries {
         }
     }
 
-    /// Takes what the desk hands over. What was handled before is only acked again.
+    /// Takes an entry from the desk. An entry that was handled before is only acked again.
     pub(super) fn come(
         &mut self,
         content: Content,
@@ -70,7 +70,7 @@ impl Entries {
         if self.waiting.len() == WAITING_ENTRIES_MAX {
             return Err(Flooded);
         }
-        // A source that no client could name comes from no Nightdesk; it is left unacked.
+        // A source without a session key does not come from a Nightdesk; it stays unacked.
         if let Some(session) = content.session() {
             self.waiting.push_back(Waiting { session, name, content });
         }
@@ -92,7 +92,7 @@ impl Entries {
         }
     }
 
-    /// The agent has the entry: from here on it is never handed to a turn again.
+    /// Marks the entry as taken: from here on it never gets a turn again.
     pub(super) fn taken(&mut self, ticket: Ticket, effects: &mut Vec<Effect>) {
         let turn = self.turns.iter().find(|turn| turn.ticket == ticket);
         if let Some(name) = turn.and_then(|turn| turn.name.clone()) {
@@ -101,7 +101,7 @@ impl Entries {
         }
     }
 
-    /// A turn ended. If badly, its entry is left unacked and comes again on another line.
+    /// Ends a turn. After a failure the entry stays unacked and is delivered again on another line.
     pub(super) fn turned(&mut self, ticket: Ticket, how: Turned, effects: &mut Vec<Effect>) {
         match how {
             Turned::Well => self.taken(ticket, effects),
@@ -110,25 +110,25 @@ impl Entries {
         self.turns.retain(|turn| turn.ticket != ticket);
     }
 
-    /// The turn of exactly this session, if one is under way.
+    /// Returns the turn of exactly this session, if one is running.
     pub(super) fn turn_of(&self, session: &SessionKey) -> Option<Ticket> {
         self.turns.iter().find(|turn| turn.session == *session).map(|turn| turn.ticket)
     }
 
-    /// The line ended. What waits comes again on the next, here or in another process; only
-    /// what has no name never would.
+    /// Handles the end of the line. Waiting entries are delivered again on the next line, here or in another process;
+    /// an entry without a name is not, so it stays.
     pub(super) fn line_ended(&mut self) {
         self.given.clear();
         self.waiting.retain(|waiting| waiting.name.is_none());
     }
 
-    /// Whether nothing waits and no turn is under way.
+    /// Returns true if no entry waits and no turn runs.
     pub(super) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.turns.is_empty()
     }
 
-    /// Whether this line gave something that it was not told is handled: it waits, its turn is
-    /// under way, or its turn failed and it comes again.
+    /// Returns true if this line delivered an entry that was not acked on it: the entry waits, its turn runs, or its
+    /// turn failed and it is delivered again.
     pub(super) fn is_unacked(&self) -> bool {
         !self.given.is_empty()
     }
@@ -139,7 +139,7 @@ impl Entries {
             || self.turns.iter().any(|turn| named(&turn.name))
     }
 
-    /// Only the line that gave an entry takes its ack.
+    /// Acks an entry. Only the line that delivered an entry takes its ack.
     fn ack(&mut self, name: &str, effects: &mut Vec<Effect>) {
         if self.given.remove(name) {
             effects.extend(Frame::inbound_ack(name).map(Effect::Say));

@@ -1,8 +1,8 @@
-//! Handled: which entries need no second turn.
+//! Remembers entries that need no second turn.
 
 use std::collections::{HashSet, VecDeque};
 
-/// The names of entries that were handled, the newest of them, up to a bound.
+/// The newest names of handled entries, up to a limit.
 #[derive(Debug)]
 pub(super) struct Handled {
     names: HashSet<String>,

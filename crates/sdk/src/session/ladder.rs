@@ -1,10 +1,10 @@
-//! Ladder: how long to rest before the next dial.
+//! Computes the backoff before the next dial.
 
 use std::time::Duration;
 
 use crate::limits::{LADDER_FIRST, LADDER_TOP, LIVED, RESTART_SPREAD, REVOCATIONS_MAX};
 
-/// Where we are on the ladder, and how to spread.
+/// The current backoff step, and the random state.
 #[derive(Debug)]
 pub(super) struct Ladder {
     climbed: u32,
@@ -17,27 +17,26 @@ impl Ladder {
         Self { climbed: 0, revocations: 0, dice }
     }
 
-    /// A line ended that was open for so long. One that was dropped at once is no reason to
-    /// hurry to the next.
+    /// Records the life of an ended line. A line that was dropped at once does not reset the backoff.
     pub(super) fn lived(&mut self, open_for: Duration) {
         if open_for >= LIVED {
             (self.climbed, self.revocations) = (0, 0);
         }
     }
 
-    /// Anything from no time at all to the whole step, so that dials do not come together.
+    /// Returns a random delay between zero and the whole step, so that dials do not coincide.
     pub(super) fn rest(&mut self) -> Duration {
         let most = self.climb();
         self.up_to(most)
     }
 
-    /// The same after a restart, when everybody else dials too.
+    /// Returns the delay after a restart, when all other agents dial too.
     pub(super) fn rest_after_restart(&mut self) -> Duration {
         let most = self.climb().max(RESTART_SPREAD);
         self.up_to(most)
     }
 
-    /// Counts being told that we are revoked; whether that is to be believed.
+    /// Counts a revocation close. Returns true if the revocation is proven.
     pub(super) fn revoked(&mut self) -> bool {
         self.revocations += 1;
         self.revocations >= REVOCATIONS_MAX
@@ -50,13 +49,13 @@ impl Ladder {
     }
 
     fn up_to(&mut self, most: Duration) -> Duration {
-        /// Parts of a whole; fine enough for spreading.
+        /// The resolution of the spread.
         const PARTS: u32 = 1 << 16;
         let part = u32::try_from(self.rolled() >> 48).unwrap_or_default();
         most * part / PARTS
     }
 
-    /// The next number of splitmix64: even spread from any seed, and nothing to guess here.
+    /// Returns the next number of splitmix64: evenly spread for any seed, and not security-relevant.
     fn rolled(&mut self) -> u64 {
         self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.dice ^ (self.dice >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

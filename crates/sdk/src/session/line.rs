@@ -1,4 +1,4 @@
-//! Line: what a session knows of the line it has.
+//! A session's state of its current line.
 
 use std::time::Duration;
 
@@ -29,12 +29,12 @@ struct Idling {
     acked: bool,
 }
 
-/// Why a line goes idle.
+/// The reason that a line goes idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The agent said so. Nothing changes that any more.
+    /// The agent requested it. It is final.
     Told,
-    /// It was quiet. Whatever happens before the line is closed takes that back.
+    /// The line was quiet. Any work before the line is closed cancels it.
     Quiet,
 }
 
@@ -50,17 +50,17 @@ impl Line {
         }
     }
 
-    /// The desk is there.
+    /// Records a sign of life of the desk.
     pub(super) fn alive(&mut self, now: Moment) {
         self.alive_at = now;
     }
 
-    /// Whether every hello is answered.
+    /// Returns true if every hello is answered.
     pub(super) fn is_live(&self) -> bool {
         self.descriptors.len() == self.hellos
     }
 
-    /// Takes the answer to the next hello. All of them, when it was the last.
+    /// Takes the answer to the next hello. Returns all answers after the last.
     pub(super) fn described(&mut self, descriptor: Descriptor) -> Option<Vec<Descriptor>> {
         if self.is_live() {
             return None;
@@ -69,7 +69,7 @@ impl Line {
         self.is_live().then(|| self.descriptors.clone())
     }
 
-    /// Begins to go idle; whether it had not before.
+    /// Begins to go idle. Returns true if it was not in progress before.
     pub(super) fn go_idle(&mut self, now: Moment, why: Why) -> bool {
         let fresh = self.idling.is_none();
         let begun = Idling { why, until: now + IDLE_WAIT, acked: false };
@@ -80,35 +80,34 @@ impl Line {
         fresh
     }
 
-    /// Something happened. A line that went idle because it was quiet does so no more; an
-    /// answer that still comes to that means nothing.
+    /// Handles work. It cancels going idle because of quiet; a late answer to the announcement is ignored.
     pub(super) fn stir(&mut self) {
         self.idling.take_if(|idling| idling.why == Why::Quiet);
     }
 
-    /// The desk knows that we go idle.
+    /// Records that the desk confirmed the idle announcement.
     pub(super) fn idle_acked(&mut self) {
         if let Some(idling) = &mut self.idling {
             idling.acked = true;
         }
     }
 
-    /// Why it goes idle, if it does.
+    /// Returns the reason of going idle, if it is in progress.
     pub(super) fn going_idle(&self) -> Option<Why> {
         self.idling.map(|idling| idling.why)
     }
 
-    /// Whether the desk knows that we go idle.
+    /// Returns true if the desk confirmed the idle announcement.
     pub(super) fn is_idle_acked(&self) -> bool {
         self.idling.is_some_and(|idling| idling.acked)
     }
 
-    /// Whether going idle has taken all the time it may.
+    /// Returns true if going idle has reached its timeout.
     pub(super) fn is_idle_late(&self, now: Moment) -> bool {
         self.idling.is_some_and(|idling| now >= idling.until)
     }
 
-    /// What is wrong with the line by now.
+    /// Returns the current problem of the line.
     pub(super) fn trouble(&self, now: Moment) -> Option<Trouble> {
         if now.since(self.alive_at) >= DEAD_LINE {
             return Some(Trouble::Silent);
@@ -131,7 +130,7 @@ impl Line {
         [greeted, idle].into_iter().flatten().fold(lively, Moment::min)
     }
 
-    /// For how long it was open.
+    /// Returns the time that the line was open.
     pub(super) fn open_for(&self, now: Moment) -> Duration {
         now.since(self.opened_at)
     }

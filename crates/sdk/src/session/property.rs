@@ -1,4 +1,4 @@
-//! Whatever happens to lines and turns, no entry is lost, acked early or handled twice.
+//! For any events of lines and turns, no entry is lost, acked early or handled twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use super::*;
 use crate::limits::TURNS_MAX;
 use crate::status::End;
 
-/// Short, so that a list of happenings is long enough to sleep in.
+/// Short, so that a sequence of events is long enough for a sleep.
 const SLEEP_AFTER: Duration = Duration::from_secs(3);
 
 const ASLEEP: Effect = Effect::Show(Status::Over(End::Asleep));
 
-/// One thing that may happen.
+/// One event.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Pass(u64),
-    /// The desk hands over the next entry, in one of a few chats.
+    /// The desk delivers the next entry, in one of a few chats.
     Give(usize),
     /// A turn ends.
     Turn(usize, Turned),
@@ -31,13 +31,13 @@ enum Happens {
     DialFailed,
     Greeted,
     Lost(u16),
-    /// The desk knows that the agent goes idle.
+    /// The desk confirmed the idle announcement.
     IdleAcked,
     /// A sleeping agent is started again.
     Wake,
 }
 
-/// What happens, with so many messages in it.
+/// Generates events, with this weight of messages.
 fn happenings(messages: u32) -> impl Strategy<Value = Vec<Happens>> {
     let how = prop_oneof![4 => Just(Turned::Well), 1 => Just(Turned::Badly)];
     let one = prop_oneof![
@@ -57,11 +57,11 @@ fn happenings(messages: u32) -> impl Strategy<Value = Vec<Happens>> {
     prop::collection::vec(one, 0..150)
 }
 
-/// What the desk keeps of an entry.
+/// The desk's state of an entry.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     chat: usize,
-    /// Some turn of it ended well, or took it.
+    /// True if a turn of it succeeded, or took it.
     owned: bool,
     acked: bool,
 }
@@ -72,7 +72,7 @@ struct World {
     processes: u8,
     now: Duration,
     entries: Vec<Kept>,
-    /// How many of the entries this line was given.
+    /// Number of entries that this line delivered.
     given: usize,
     /// The newest entry of each chat that had a turn because of this line.
     newest_of: BTreeMap<String, usize>,
@@ -126,7 +126,7 @@ impl World {
         assert!(self.turns.len() <= TURNS_MAX);
     }
 
-    /// What an agent that falls asleep leaves behind.
+    /// Checks the state of an agent that falls asleep.
     fn has_nothing_in_hand(&self) {
         assert!(self.turns.is_empty(), "a turn is under way");
         assert_eq!(self.answered.len() as u64, self.asked, "somebody waits for an answer");
@@ -134,7 +134,7 @@ impl World {
         assert!(given.iter().all(|kept| kept.acked), "something is unacked");
     }
 
-    /// Another process goes on where a sleeping one stopped.
+    /// Continues in a new process after a sleep.
     fn wake(&mut self) {
         if self.session.is_over() {
             self.session = process(self.now, self.processes);
@@ -171,7 +171,7 @@ impl World {
         self.turns.push((given.ticket, n));
     }
 
-    /// Hands over what the line has not got yet, as the desk does: in order, what is unacked.
+    /// Delivers the entries that the line lacks, as the desk does: in order, only unacked ones.
     fn give(&mut self, until: usize) {
         while self.open && self.given < until {
             let n = self.given;
@@ -263,10 +263,10 @@ impl World {
         self.finish();
     }
 
-    /// From here on everything goes well: then nothing may be left.
+    /// Lets everything succeed from here on: then no entry may be left.
     fn finish(&mut self) {
         self.wake();
-        // A turn that failed has its entry come again on a new line only.
+        // The entry of a failed turn is delivered again only on a new line.
         for _ in 0..2 {
             self.happens(Happens::Lost(1006));
             self.happens(Happens::Pass(60));
@@ -296,7 +296,7 @@ fn wish() -> Wish {
     Wish::Outbound(Box::new(Tagged { action, platform: None, bot_handle: None }))
 }
 
-/// A process, by its number: no two have the same names for their requests.
+/// Returns a process by its number: no two have the same request names.
 fn process(now: Duration, nth: u8) -> Session {
     let seed = Seed { requests: [nth; 16], ..SEED };
     Session::new(at(now), vec![hello()], seed).sleeping_after(SLEEP_AFTER)

@@ -1,10 +1,10 @@
-//! Quiet: since when there was no work.
+//! Tracks the time since the last work.
 
 use std::time::Duration;
 
 use nightdesk_types::Moment;
 
-/// Since when there was no work, as far as entries and sends do not say.
+/// The time since the last work, besides entries and sends.
 #[derive(Debug)]
 pub(super) struct Quiet {
     sleep_after: Option<Duration>,
@@ -22,17 +22,17 @@ impl Quiet {
         self.sleep_after = Some(quiet_for);
     }
 
-    /// There was work just now.
+    /// Records work.
     pub(super) const fn stirred(&mut self, now: Moment) {
         self.since = now;
     }
 
-    /// The agent's own code holds so many guards now.
+    /// Sets the number of guards that the agent's own code holds.
     pub(super) const fn busy(&mut self, held: usize) {
         self.busy = held;
     }
 
-    /// When it has been quiet for long enough, if it ever is.
+    /// Returns the time at which it has been quiet for long enough. `None`: it may not sleep.
     pub(super) fn sleep_at(&self) -> Option<Moment> {
         let sleep_after = self.sleep_after.filter(|_| self.busy == 0)?;
         Some(self.since + sleep_after)

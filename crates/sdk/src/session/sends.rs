@@ -1,4 +1,4 @@
-//! Sends: what was asked, said and answered.
+//! Tracks requests to the desk until they are answered.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use nightdesk_types::{Moment, RequestId};
 use super::{AskId, Effect, Unsaid, Wish};
 use crate::limits::{LINE_WAIT, SENDS_WAITING_BYTES_MAX, SENDS_WAITING_MAX};
 
-/// What was asked and not answered.
+/// Unanswered requests.
 #[derive(Debug)]
 pub(super) struct Sends {
     waiting: VecDeque<Waiting>,
     in_flight: Vec<InFlight>,
-    /// The desk remembers requests for a day, so no two processes may use one name.
+    /// Unique per process, because the desk remembers requests for a day.
     prefix: String,
     requests: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct Sends {
 struct Waiting {
     ask: AskId,
     frame: Frame,
-    /// An interrupt has none, and no answer.
+    /// An interrupt has no id and no answer.
     request: Option<RequestId>,
     until: Moment,
 }
@@ -43,7 +43,7 @@ impl Sends {
         Self { waiting: VecDeque::new(), in_flight: Vec::new(), prefix, requests: 0 }
     }
 
-    /// Puts a wish behind those that wait.
+    /// Appends a request to the queue.
     pub(super) fn ask(&mut self, now: Moment, ask: AskId, wish: Wish, effects: &mut Vec<Effect>) {
         match self.fitting(wish) {
             Ok((frame, request)) => {
@@ -54,7 +54,7 @@ impl Sends {
         }
     }
 
-    /// Says what waits, as far as there is room.
+    /// Writes queued requests while there is room.
     pub(super) fn say(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         while self.in_flight.len() < SENDS_IN_FLIGHT_MAX
             && let Some(Waiting { ask, frame, request, until: _ }) = self.waiting.pop_front()
@@ -70,7 +70,7 @@ impl Sends {
         }
     }
 
-    /// The desk answered. An answer nobody waits for any more means nothing.
+    /// Handles an answer of the desk. An answer that no caller waits for any more is ignored.
     pub(super) fn answered(
         &mut self,
         request: &RequestId,
@@ -83,7 +83,7 @@ impl Sends {
         }
     }
 
-    /// Tells those who waited long enough. `why`: what kept the unsaid from being said.
+    /// Answers the requests that reached their timeout. `why`: the reason that the queued ones were not written.
     pub(super) fn give_up(&mut self, now: Moment, why: Unsaid, effects: &mut Vec<Effect>) {
         while let Some(late) = self.waiting.pop_front_if(|waiting| now >= waiting.until) {
             effects.push(Effect::Answer(late.ask, Err(why)));
@@ -93,25 +93,25 @@ impl Sends {
         }
     }
 
-    /// The line ended: what was said on it may have been done or not, and is never repeated.
+    /// Handles the end of the line: requests that were written on it may have been executed, and are never repeated.
     pub(super) fn line_ended(&mut self, effects: &mut Vec<Effect>) {
         let lost = self.in_flight.drain(..);
         effects.extend(lost.map(|sent| Effect::Answer(sent.ask, Err(Unsaid::Unknown))));
     }
 
-    /// There will be no line any more.
+    /// Handles the end of the session.
     pub(super) fn over(&mut self, effects: &mut Vec<Effect>) {
         self.line_ended(effects);
         let unsaid = self.waiting.drain(..);
         effects.extend(unsaid.map(|waiting| Effect::Answer(waiting.ask, Err(Unsaid::Over))));
     }
 
-    /// Whether nobody waits for an answer.
+    /// Returns true if no caller waits for an answer.
     pub(super) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.in_flight.is_empty()
     }
 
-    /// When somebody has waited long enough.
+    /// Returns the time of the next timeout.
     pub(super) fn deadline(&self) -> Option<Moment> {
         let waiting = self.waiting.front().map(|waiting| waiting.until);
         self.in_flight.iter().map(|sent| sent.until).chain(waiting).min()

@@ -1,4 +1,4 @@
-//! The states a session goes through.
+//! The states of a session.
 
 use std::mem;
 use std::time::Duration;
@@ -29,18 +29,18 @@ pub(crate) struct Session {
 /// Each state owns exactly its data.
 #[derive(Debug)]
 enum State {
-    /// The next dial comes then.
+    /// The time of the next dial.
     Resting { until: Moment },
-    /// A dial is under way.
+    /// A dial is in progress.
     Dialling,
     /// A line is open.
     Open(Box<Line>),
-    /// Nothing comes any more.
+    /// The session has ended.
     Over,
 }
 
 impl Session {
-    /// A session that dials at once, and says these hellos on every line.
+    /// Creates a session that dials at once, and sends these hellos on every line.
     pub(crate) fn new(now: Moment, hellos: Vec<Frame>, seed: Seed) -> Self {
         Self {
             hellos,
@@ -52,13 +52,13 @@ impl Session {
         }
     }
 
-    /// Lets it fall asleep after it was quiet for so long.
+    /// Lets it fall asleep after this time of quiet.
     pub(crate) fn sleeping_after(mut self, quiet_for: Duration) -> Self {
         self.quiet.sleep_after(quiet_for);
         self
     }
 
-    /// Takes in what happened and says what to do about it.
+    /// Takes an input and returns the effects.
     pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         if input.is_work() {
@@ -85,7 +85,7 @@ impl Session {
         effects
     }
 
-    /// When the session wants to be asked again, if nothing happens before.
+    /// Returns the time at which the session needs a tick, if no input arrives before.
     pub(crate) fn deadline(&self) -> Option<Moment> {
         let own = match &self.state {
             State::Resting { until } => Some(*until),
@@ -95,12 +95,12 @@ impl Session {
         [own, self.sends.deadline(), self.sleep_at()].into_iter().flatten().min()
     }
 
-    /// Whether nothing comes any more.
+    /// Returns true if the session has ended.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.state, State::Over)
     }
 
-    /// Does what became possible: begins turns, says sends, falls asleep, ends an idle line.
+    /// Performs steps that became possible: begins turns, writes sends, falls asleep, ends an idle line.
     fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         if self.is_over() {
             return;
@@ -111,7 +111,7 @@ impl Session {
             self.sends.say(now, effects);
         }
         self.sends.give_up(now, if live { Unsaid::Busy } else { Unsaid::NoLine }, effects);
-        // Whoever is answered may have more to ask.
+        // A caller that gets an answer may send another request.
         if effects.iter().any(|effect| matches!(effect, Effect::Answer(..))) {
             self.stir(now);
         }
@@ -119,7 +119,7 @@ impl Session {
         self.hang_up_if_idle(now, effects);
     }
 
-    /// Something happened that is work.
+    /// Records work.
     fn stir(&mut self, now: Moment) {
         self.quiet.stirred(now);
         if let State::Open(line) = &mut self.state {
@@ -127,8 +127,8 @@ impl Session {
         }
     }
 
-    /// When to fall asleep if nothing happens. Never without a line: what the agent was woken
-    /// for may not have come yet. Never with work in hand.
+    /// Returns the time to fall asleep if no input arrives. Never without a line: the entry that the agent was woken
+    /// for may not have arrived yet. Never with work in hand.
     fn sleep_at(&self) -> Option<Moment> {
         let State::Open(line) = &self.state else { return None };
         let awake = line.is_live() && line.going_idle().is_none();
@@ -199,7 +199,7 @@ impl Session {
                 line.idle_acked();
                 Ok(())
             }
-            // Of a newer contract, or noise.
+            // A frame of a newer contract, or noise.
             ToGateway::Unknown { .. } | ToGateway::Malformed(_) => Ok(()),
         };
         if let Err(Flooded) = come {
@@ -208,11 +208,11 @@ impl Session {
     }
 
     fn ended(&mut self, now: Moment, ended: &Ended, effects: &mut Vec<Effect>) {
-        /// What a desk says of a token that was good once; the next one is fresh.
+        /// The desk's close reason for an expired token; the next token is new.
         const EXPIRED: &str = "expired";
         let Some(line) = self.lose_line(now, effects) else { return };
         let revoked = ended.code == Close::Revoked.code() && ended.reason != EXPIRED;
-        // One that was only quiet dials again: the desk may not know that we wanted to sleep.
+        // A line that was only quiet is dialled again: the desk may not know of the intended sleep.
         if line.going_idle() == Some(Why::Told) {
             let settled = line.is_idle_acked() && self.entries.is_settled();
             return self.over(End::Idle(Idle::of(settled)), effects);
@@ -220,8 +220,8 @@ impl Session {
         let rest_for = if revoked && self.ladder.revoked() {
             return self.over(End::Revoked, effects);
         } else if revoked {
-            // Once may be a mistake, such as a secret that was being rotated. It is asked at
-            // once, because nothing else helps.
+            // One revocation may be a mistake, such as during a rotation of the secret. The dial is repeated at once,
+            // because nothing else helps.
             Duration::ZERO
         } else if ended.code == Close::Restarting.code() {
             self.ladder.rest_after_restart()
@@ -234,7 +234,7 @@ impl Session {
     fn go_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         match &self.state {
             State::Open(_) => self.say_idle(now, Why::Told, effects),
-            // Without a line the desk knows already; but turns may still be under way.
+            // Without a line the desk already knows; but turns may still run.
             State::Resting { .. } | State::Dialling => {
                 let settled = self.entries.is_settled();
                 self.hang_up(End::Idle(Idle::of(settled)), effects);
@@ -243,7 +243,7 @@ impl Session {
         }
     }
 
-    /// Closes an idle line once the desk knows and every turn has ended, or the time is over.
+    /// Closes an idle line once the desk confirmed it and every turn ended, or the timeout is reached.
     fn hang_up_if_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         let State::Open(line) = &self.state else { return };
         let settled = line.is_idle_acked() && self.entries.is_settled();
@@ -252,7 +252,7 @@ impl Session {
         }
         match line.going_idle() {
             Some(Why::Told) => self.hang_up(End::Idle(Idle::of(settled)), effects),
-            // A desk that does not answer hears the goodbye, or misses us soon enough.
+            // A desk that does not answer gets the close, or detects the missing line soon.
             Some(Why::Quiet) => self.hang_up(End::Asleep, effects),
             None => {}
         }
@@ -272,7 +272,7 @@ impl Session {
         }
     }
 
-    /// Ends a line that is of no use any more.
+    /// Ends a line that is not usable any more.
     fn give_up_line(&mut self, now: Moment, why: Trouble, effects: &mut Vec<Effect>) {
         effects.push(Effect::Close(Close::GoingAway));
         if self.lose_line(now, effects).is_some() {
@@ -281,7 +281,7 @@ impl Session {
         }
     }
 
-    /// What is lost with a line. The line is given back, for what it was.
+    /// Handles the loss of a line. Returns the line, for its state.
     fn lose_line(&mut self, now: Moment, effects: &mut Vec<Effect>) -> Option<Line> {
         let line = match mem::replace(&mut self.state, State::Over) {
             State::Open(line) => line,

@@ -44,21 +44,21 @@ pub(super) fn hello() -> Frame {
     Frame::hello(&hello).unwrap()
 }
 
-/// A message in a chat, by its name.
+/// Returns a message in a chat, by its name.
 pub(super) fn entry(name: &str, chat: &str) -> Input {
     heard(&format!(
         r#"{{"type":"inbound","event":{{"text":"{name}","source":{{"platform":"discord","chat_id":"{chat}"}}}},"bufferId":"{name}"}}"#
     ))
 }
 
-/// A session whose dial was just answered.
+/// Opens a line of a session.
 pub(super) fn open(session: &mut Session, now: Moment) {
     let dials = session.step(now, Input::Tick);
     assert!(dials.contains(&Effect::Dial), "{dials:?}");
     session.step(now, Input::Dialled);
 }
 
-/// A session on a live line.
+/// Returns a session on a live line.
 pub(super) fn live() -> Session {
     let mut session = Session::new(at(secs(0)), vec![hello()], SEED);
     open(&mut session, at(secs(0)));
@@ -67,7 +67,7 @@ pub(super) fn live() -> Session {
     session
 }
 
-/// Ends the line, and lets the next be live at the end of the rest.
+/// Ends the line, and opens the next one after the backoff.
 pub(super) fn on_the_next_line(session: &mut Session, now: Moment) -> Moment {
     let rest = rest_of(&session.step(now, ended(1006)));
     let now = now + rest;
@@ -88,7 +88,7 @@ pub(super) fn rest_of(effects: &[Effect]) -> Duration {
     rest.unwrap_or_else(|| panic!("no rest in {effects:?}"))
 }
 
-/// The turns that begin.
+/// Returns the turns that begin.
 pub(super) fn begun(effects: &[Effect]) -> Vec<Given> {
     let given = |effect: &Effect| {
         let Effect::Handle(given) = effect else { return None };
@@ -97,7 +97,7 @@ pub(super) fn begun(effects: &[Effect]) -> Vec<Given> {
     effects.iter().filter_map(given).collect()
 }
 
-/// What is said, as text.
+/// Returns the written frames, as text.
 pub(super) fn said(effects: &[Effect]) -> Vec<String> {
     let frame = |effect: &Effect| {
         let Effect::Say(frame) = effect else { return None };

@@ -1,4 +1,4 @@
-//! Calls: which of them are one wake.
+//! Decides which calls belong to one wake.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,30 +7,30 @@ use tokio::time::Instant;
 
 use crate::limits::SAME_WAKE;
 
-/// The calls that came and those who wait for them.
+/// The received calls and the waiting tasks.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     heard: Mutex<Heard>,
     bell: Notify,
 }
 
-/// What came of the calls so far.
+/// The state of the received calls.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Somebody called, and nobody was woken for it.
+    /// True if a call arrived that woke no task yet.
     waiting: bool,
     woken_at: Option<Instant>,
 }
 
 impl Heard {
-    /// Takes a call. One that comes right after a wake belongs to it: whoever was woken has not
-    /// even dialled, or is on a line and gets what the call was about.
+    /// Takes a call. A call directly after a wake belongs to it: the woken agent has not dialled yet, or is on a line
+    /// and gets the entry of the call.
     fn called(&mut self, now: Instant) {
         let same = self.woken_at.is_some_and(|woken_at| now.duration_since(woken_at) < SAME_WAKE);
         self.waiting |= !same;
     }
 
-    /// Whether to wake somebody now.
+    /// Returns true if a task is to be woken now.
     fn wakes(&mut self, now: Instant) -> bool {
         let wakes = std::mem::take(&mut self.waiting);
         if wakes {
@@ -41,14 +41,14 @@ impl Heard {
 }
 
 impl Calls {
-    /// Somebody called.
+    /// Takes a call.
     pub(super) fn called(&self) {
         self.with(Heard::called);
-        // It rings on for who looked just before and does not wait yet.
+        // The notification is stored for a task that checked just before and does not wait yet.
         self.bell.notify_one();
     }
 
-    /// Waits for a call. Nothing is taken before it returns.
+    /// Waits for a call. The call is consumed only when this returns.
     pub(super) async fn woken(&self) {
         while !self.with(Heard::wakes) {
             self.bell.notified().await;

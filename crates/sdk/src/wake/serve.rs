@@ -1,4 +1,4 @@
-//! Serve: answers calls, with bounds on everything.
+//! Answers wake calls, with limits on everything.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use super::calls::Calls;
 use crate::limits::{ACCEPT_AGAIN, CALL_BYTES_MAX, CALL_HEADERS_MAX, CALL_WAIT, CALLERS_MAX};
 
-/// Who may call, and who hears it.
+/// The accepted path, and the receiver of the calls.
 pub(super) struct Door {
     path: Secret,
     calls: Arc<Calls>,
@@ -55,17 +55,16 @@ pub(super) async fn serve(listener: TcpListener, door: Arc<Door>) -> Infallible 
     }
 }
 
-/// The connections there are.
+/// The open connections.
 #[derive(Default)]
 struct Callers {
-    /// Dropped with this, and with them every connection.
+    /// Dropped with this, which ends every connection.
     tasks: JoinSet<()>,
     oldest_first: VecDeque<AbortHandle>,
 }
 
 impl Callers {
-    /// Hears a caller out. A call takes no time, so when there are too many it is the oldest that
-    /// is up to no good.
+    /// Serves a connection. A call takes no time, so beyond the maximum the oldest connection is the suspicious one.
     fn admit(&mut self, stream: TcpStream, door: Arc<Door>) {
         while self.tasks.try_join_next().is_some() {}
         self.oldest_first.retain(|caller| !caller.is_finished());
@@ -89,6 +88,6 @@ async fn hear(stream: TcpStream, door: Arc<Door>) {
         .max_buf_size(CALL_BYTES_MAX)
         .max_headers(CALL_HEADERS_MAX)
         .serve_connection(TokioIo::new(stream), answer);
-    // How a caller ends is its own business.
+    // The result of a connection is not needed.
     drop(timeout(CALL_WAIT, served).await);
 }

@@ -13,15 +13,14 @@ async fn listener() -> Listener {
     Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0)), SECRET).await.unwrap()
 }
 
-/// A caller who has begun to speak.
+/// Opens a connection and sends a text.
 async fn caller(listener: &Listener, words: &str) -> TcpStream {
     let mut stream = TcpStream::connect(listener.address()).await.unwrap();
     stream.write_all(words.as_bytes()).await.unwrap();
     stream
 }
 
-/// All that is answered until the line is closed. A listener that has had enough may hang up
-/// while there is more to say.
+/// Returns everything that is received until the connection is closed. A listener at its limit may hang up early.
 async fn answer(mut stream: TcpStream) -> String {
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer).await);

@@ -1,4 +1,4 @@
-//! When there is no line.
+//! An agent without a line.
 
 use nightdesk_sdk::{Agent, AgentError, BadSettings, Event, SendError, Settings, Status, Trouble};
 use tokio::net::TcpListener;

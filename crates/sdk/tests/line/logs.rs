@@ -1,4 +1,4 @@
-//! What is logged.
+//! The content of the logs.
 
 use nightdesk_sdk::{Agent, Event, SendError, wake};
 use nightdesk_testkit::desk::get;
@@ -7,7 +7,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::wire::{Street, on_another_line};
 
-/// A word that only Ann says.
+/// A word that only Ann writes.
 const CANARY: &str = "canary-7c21";
 
 async fn echo(event: Event) -> Result<(), SendError> {
@@ -17,7 +17,7 @@ async fn echo(event: Event) -> Result<(), SendError> {
     Ok(())
 }
 
-/// Everything is logged, by every library, and on one thread, so that nothing escapes.
+/// Every library logs at its finest level, on one thread, so that no line escapes.
 #[tokio::test]
 async fn no_secret_token_or_text_is_logged() {
     let log = Log::default();

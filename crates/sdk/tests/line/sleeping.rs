@@ -1,4 +1,4 @@
-//! Agents that sleep, and the README's way to have one.
+//! Agents that sleep, and the README's commands for one.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::wire::Street;
 
 const README: &str = include_str!("../../README.md");
 
-/// The least there is.
+/// The minimum.
 const QUIET_FOR: Duration = Duration::from_secs(5);
 
 async fn echo(event: Event) -> Result<(), SendError> {
@@ -24,7 +24,7 @@ async fn echo(event: Event) -> Result<(), SendError> {
     Ok(())
 }
 
-/// The commands of the README's page on sleeping, block by block.
+/// Returns the commands of the README's section on sleeping, block by block.
 fn commands() -> Vec<&'static str> {
     let (_, section) = README.split_once("\n## Sleeping\n").expect("a page on sleeping");
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -32,7 +32,7 @@ fn commands() -> Vec<&'static str> {
     blocks.map(|block| block.split("```").next().unwrap_or_default()).collect()
 }
 
-/// What the README writes, and what a test puts in its place.
+/// Replaces the README's placeholders by the test's values.
 fn filled_in(street: &Street, commands: &str) -> String {
     let cargo = "cargo run -p nightdesk-sdk --example sleeper --";
     let secret = street.ann.secret.with(str::to_owned);
@@ -48,7 +48,7 @@ fn filled_in(street: &Street, commands: &str) -> String {
     places.iter().fold(commands.to_owned(), fill)
 }
 
-/// The example, which cargo builds beside the tests.
+/// Returns the path of the example, which cargo builds beside the tests.
 fn sleeper() -> PathBuf {
     let test = std::env::current_exe().expect("this test is a program");
     let example = test.ancestors().nth(2).expect("a folder").join("examples/sleeper");
@@ -56,7 +56,7 @@ fn sleeper() -> PathBuf {
     example
 }
 
-/// A shell and all it started. It ends with the test.
+/// A shell and all its child processes. It ends with the test.
 struct Shell {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,

@@ -1,4 +1,4 @@
-//! What comes is taken, answered and acked.
+//! Entries are taken, answered and acked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::wire::Street;
 
-/// What stands in front of a desk and speaks TLS for it.
+/// A TLS proxy in front of a desk.
 struct Proxy {
     port: u16,
     certificate: String,

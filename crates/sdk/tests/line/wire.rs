@@ -26,30 +26,30 @@ impl Street {
         Self { desk, ann, platform, wire }
     }
 
-    /// Settings with which Ann's agent gets in.
+    /// Returns settings of Ann's agent.
     pub(crate) fn settings(&self) -> Settings {
         let url = format!("http://{}", self.wire.address);
         let secret = self.ann.secret.with(str::to_owned);
         Settings::new(url, &self.ann.name, secret).speaking_for("discord", "bot-ann")
     }
 
-    /// Has Ann say something.
+    /// Sends a message of Ann.
     pub(crate) async fn says(&self, text: &str) {
         assert_eq!(self.desk.says(&self.ann, "ann", text).await, 200);
     }
 
-    /// The text of the next call to the platform.
+    /// Returns the text of the next call to the platform.
     pub(crate) async fn answer(&mut self) -> String {
         loop {
             let call = self.platform.next().await;
-            // Not "waking…", which is the desk's word.
+            // "waking…" is the desk's own message and is skipped.
             if call["op"] == "send" {
                 return call["content"].as_str().expect("a text").to_owned();
             }
         }
     }
 
-    /// The first entry that is not acked, once this one was said.
+    /// Returns the first unacked entry, after this message was sent.
     pub(crate) async fn oldest_unacked_after(&self, text: &str) -> String {
         let mut gateway = self.desk.dial(&self.ann).await;
         gateway.hello("discord").await;
@@ -66,11 +66,11 @@ pub(crate) async fn on_another_line(agent: &Agent) {
     assert_eq!(agent.until(|status| matches!(status, Status::Live)).await, Status::Live);
 }
 
-/// A wire that can be cut; whoever dials next gets a new one.
+/// A wire that can be cut; the next dial gets a new one.
 pub(crate) struct Wire {
     pub(crate) address: SocketAddr,
     cut: Arc<Notify>,
-    /// Owns the task that holds the wire.
+    /// Owns the task of the wire.
     _held: JoinSet<()>,
 }
 
@@ -93,7 +93,7 @@ impl Wire {
         Self { address, cut, _held: held }
     }
 
-    /// Cuts the line that is open, without a word to either end.
+    /// Cuts the open line, without a close to either end.
     pub(crate) fn cut(&self) {
         self.cut.notify_one();
     }

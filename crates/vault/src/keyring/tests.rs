@@ -1,4 +1,4 @@
-//! What the promises of the keyring mean.
+//! Tests of the keyring's promises.
 
 use nightdesk_types::limits::VAULT_KEYS_MAX;
 use proptest::prelude::*;
@@ -135,7 +135,7 @@ proptest! {
         prop_assert!(vault.unwrap(tenant(1), FIRST, &WrappedKey(wrapped)).is_err());
     }
 
-    /// Until its key leaves the ring it opens, and after that never, whichever key seals.
+    /// A value opens until its key leaves the ring, and never after that, with any sealing key.
     #[test]
     fn a_value_opens_while_its_key_is_in_the_ring(
         sealed_by in 0..3_usize,

@@ -1,4 +1,4 @@
-//! What Discord says of a bot, and what to do about it.
+//! Checks a bot's state at Discord and names the fixes.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 
-/// Sessions that should be left of a day's, lest it be deaf soon.
+/// Minimum of sessions left in a day; with fewer the bot may soon receive nothing.
 const SESSIONS_LEFT_MIN: u64 = 200;
 
-/// Asks Discord about a bot whose interactions it may post to this address. Answers what it says, and what is
-/// wrong.
+/// Queries Discord about a bot whose interactions it may post to this address. Returns the state and the faults.
 pub(super) async fn checked(
     config: &Config,
     bot: &Bot,
@@ -24,7 +23,7 @@ pub(super) async fn checked(
             vec!["it has no token; `nightdesk bot rotate-key` takes one".to_owned()],
         ));
     };
-    // Nothing is begun here.
+    // No session is begun here.
     let discord = config.discord.adapter(Arc::new(Unlimited))?;
     Ok(match discord.standing(key).await {
         Ok(standing) => (shown(&standing), wrong(&standing, hook)),
@@ -57,7 +56,7 @@ fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
     wrong
 }
 
-/// What it is not told, and what to do about it.
+/// Returns the intents that the bot lacks, each with its fix.
 pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
     let told = [
         (standing.hears_members, "SERVER MEMBERS", "nobody is known to see any channel"),

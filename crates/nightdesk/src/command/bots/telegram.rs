@@ -1,4 +1,4 @@
-//! What Telegram says of a bot, and what to do about it.
+//! Checks a bot's state at Telegram and names the fixes.
 
 use nightdesk_port::Bot;
 use nightdesk_telegram::{ConnectError, Standing, is_posted_to};
@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 
-/// Asks Telegram about a bot whose updates it may post to this address. Answers what it says, and what is
-/// wrong.
+/// Queries Telegram about a bot whose updates it may post to this address. Returns the state and the faults.
 pub(super) async fn checked(
     config: &Config,
     bot: &Bot,
@@ -33,7 +32,7 @@ fn shown(standing: &Standing) -> Value {
     })
 }
 
-/// What is wrong with where updates go: to this address, or nowhere.
+/// Returns the faults of the delivery of updates: to this address, or to none.
 fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
     let mend = "`nightdesk bot rotate-key` with its token tells Telegram anew";
     let Standing { webhook, pending, last_error, .. } = standing;
@@ -66,7 +65,7 @@ fn in_words(error: &ConnectError) -> String {
     .to_owned()
 }
 
-/// Has Telegram post nothing any more. Answers what came of it, in words: the bot goes either way.
+/// Stops Telegram from posting. Returns the result as a text: the bot is removed in either case.
 pub(super) async fn let_go(config: &Config, bot: &Bot) -> String {
     let told = match config.telegram.adapter() {
         Ok(telegram) => telegram.keep_updates(bot).await.map_err(|error| in_words(&error)),

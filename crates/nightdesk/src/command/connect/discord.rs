@@ -1,4 +1,4 @@
-//! Connecting a bot of Discord's.
+//! Connects a Discord bot.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{Connect, is_new, tested};
 use crate::config::Config;
 use crate::ui::Answer;
 
-/// How one comes by a token.
+/// The steps to get a token.
 pub(super) const STEPS: &str = "\
 1. Open https://discord.com/developers/applications: New Application, a name, and then Bot.
 2. There, under Privileged Gateway Intents, turn on SERVER MEMBERS and MESSAGE CONTENT.
@@ -31,7 +31,7 @@ pub(super) async fn connect(
     scope: TenantScope,
     (connect, key): (&Connect, Key),
 ) -> anyhow::Result<Answer> {
-    // Nothing is begun here: a session costs one of those that the bot may begin in a day.
+    // No session is begun here: a bot may begin only a limited number in a day.
     let discord = config.discord.adapter(Arc::new(Unlimited))?;
     let standing = discord.standing(&key).await.map_err(|error| in_words(&error))?;
     is_new(register, scope, (nightdesk_discord::NAME, &standing.username)).await?;

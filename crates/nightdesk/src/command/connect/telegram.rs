@@ -1,4 +1,4 @@
-//! Connecting a bot of Telegram's.
+//! Connects a Telegram bot.
 
 use anyhow::Context;
 use nightdesk_port::Bot;
@@ -12,7 +12,7 @@ use super::{Connect, is_new, tested};
 use crate::config::Config;
 use crate::ui::Answer;
 
-/// How one comes by a token.
+/// The steps to get a token.
 pub(super) const STEPS: &str = "\
 1. Talk to @BotFather on Telegram: /newbot, a name, a username. It answers with a token, 123456:ABC…
 2. If agents are to hear everything in groups, tell it /setprivacy, the bot, Disable.
@@ -56,7 +56,7 @@ fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
     }
 }
 
-/// Tells Telegram where updates go. A webhook that somebody else has set ends with it.
+/// Tells Telegram where updates go. This replaces any other webhook of the bot.
 async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Result<()> {
     let told = match hook {
         Some(hook) => telegram.post_updates_to(bot, hook).await,
@@ -65,7 +65,7 @@ async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Res
     told.map_err(|error| in_words(&error))
 }
 
-/// Tells Telegram anew where a bot's updates go, with the secret that follows from its key.
+/// Tells Telegram again where a bot's updates go, with the secret that is derived from its key.
 pub(super) async fn told_again(config: &Config, bot: &Bot, path: &str) -> anyhow::Result<()> {
     let hook = is_posted_to(bot).then(|| format!("{}/hooks/{path}", config.public_url()));
     told(&config.telegram.adapter()?, bot, hook.as_deref()).await

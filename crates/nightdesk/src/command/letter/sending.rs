@@ -1,7 +1,7 @@
-//! Sending: a letter is written down, and the desk that runs elsewhere puts it.
+//! Stores a letter for the desk, which runs in another process and delivers it.
 //!
-//! Nobody here can ring for it. So it is due now, and the schedule, which looks for what is due all the time, puts it and rings
-//! on whichever node has the agent's line.
+//! This process cannot ring the bell. So the letter is due now, and the scheduler, which polls for due jobs, delivers
+//! it and rings on the node that has the agent's line.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep};
 use super::shown;
 use crate::ui::Answer;
 
-/// A letter that the desk is to put now.
+/// Returns a letter that the desk is to deliver now.
 pub(super) fn letter(
     from: Party,
     to: Party,
@@ -49,7 +49,7 @@ pub(super) fn letter(
     })
 }
 
-/// Writes a letter down and waits until the desk put it, and for the reply if one is wanted.
+/// Stores a letter and waits until the desk delivered it, and for the reply if one is wanted.
 pub(super) async fn send(
     pg: &Pg,
     letter: &NewLetter,
@@ -75,7 +75,7 @@ pub(super) async fn send(
     Ok(Answer::One(shown::letter(&found)))
 }
 
-/// Has the desk put a letter that it did not put yet, and waits a moment for it.
+/// Has the desk deliver a letter that is not delivered yet, and waits briefly for it.
 async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter> {
     let mut found = look(pg, letter.from, id).await?;
     if found.state == LetterState::Scheduled {
@@ -89,7 +89,7 @@ async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter
     Ok(found)
 }
 
-/// Arms the job that puts a letter. That somebody sent it is told; how it gets there is not.
+/// Arms the job that delivers a letter. The send is audited; the job is the desk's own action.
 async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
     let arm = letters::arming(id, when).context("the letter has no id that can be armed")?;
     let scope = to.scope.by(Actor::Desk);
@@ -97,7 +97,7 @@ async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Resul
     Ok(())
 }
 
-/// A letter when nobody waits for its reply any more.
+/// Waits until a letter expects no reply any more, and returns it.
 async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
     loop {
         let found = look(pg, from, id).await?;

@@ -3,7 +3,7 @@
 use nightdesk_courier::Letter;
 use serde_json::{Value, json};
 
-/// A letter, and what came of it.
+/// Returns a letter and its result.
 pub(super) fn letter(letter: &Letter) -> Value {
     let (reply, replied_at) = match &letter.reply {
         Some((words, at)) => (json!(words), json!(at.to_string())),

@@ -1,11 +1,11 @@
-//! How jobs and fires are shown.
+//! Formats jobs and fires.
 
 use jiff::tz::TimeZone;
 use nightdesk_schedule::{Fire, Job, Target};
 use nightdesk_types::Timestamp;
 use serde_json::{Value, json};
 
-/// A job on a line.
+/// Returns the fields of a job in a list.
 pub(super) fn job(job: &Job, zone: &TimeZone) -> Value {
     let last = job.last.as_ref();
     json!({
@@ -27,7 +27,7 @@ const fn state(job: &Job) -> &'static str {
     }
 }
 
-/// All that is known of a job.
+/// Returns all fields of a job.
 pub(super) fn whole(found: &Job, zone: &TimeZone) -> Value {
     let Job { id, agent, arming, arm, flagged_at, last, .. } = found;
     let mut shown = job(found, zone);
@@ -50,7 +50,7 @@ pub(super) fn whole(found: &Job, zone: &TimeZone) -> Value {
     shown
 }
 
-/// How a fire went.
+/// Returns the result of a fire.
 pub(super) fn fire(fire: &Fire, zone: &TimeZone) -> Value {
     json!({
         "due": moment(fire.fire_at.instant(), zone),
@@ -69,7 +69,7 @@ pub(super) fn fire(fire: &Fire, zone: &TimeZone) -> Value {
     })
 }
 
-/// A moment in a zone, no finer than a second.
+/// Formats a time in a zone, in whole seconds.
 pub(super) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
     at.display_with_offset(zone.to_offset(at)).to_string()

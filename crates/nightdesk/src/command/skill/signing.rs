@@ -1,4 +1,4 @@
-//! Keys that approve skills, in files of whoever runs the command.
+//! Reads and writes the approval key files of the user who runs the command.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 
 use crate::ui::Answer;
 
-/// Only its owner reads it.
+/// File mode: only the owner reads it.
 const OWN: u32 = 0o600;
 
-/// Makes a key. A file that is there is left as it is.
+/// Creates a key. An existing file is not overwritten.
 pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
     let key = SigningKey::generate();
     let mut public = out.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! Whatever is done to a chain, it is found.
+//! The verifier detects every change to a chain.
 
 use nightdesk_types::{TenantId, Timestamp};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn deed(seq: i64, about: &str) -> Deed {
     Deed { seq, at: at(seq), actor, kind, about: about.to_owned(), hash: Vec::new() }
 }
 
-/// Makes rows a chain, from the first on.
+/// Chains rows from the first row on.
 fn chained(mut deeds: Vec<Deed>) -> Vec<Deed> {
     let mut before = Link::start();
     for deed in &mut deeds {
@@ -42,7 +42,7 @@ fn anchor(deed: &Deed) -> Anchor {
     Anchor { at: at(1_000), tenant: tenant(), link: link(deed) }
 }
 
-/// What a verifier says of rows, with that head and these anchors.
+/// Returns the verifier's result for these rows, this head and these anchors.
 fn verdict(deeds: &[Deed], head: Link, anchors: &[Anchor]) -> Result<i64, Fault> {
     let chain = Chain { begins: Link::start(), head };
     let mut verifier = Verifier::begin(tenant(), chain, anchors, at(0))?;
@@ -50,7 +50,7 @@ fn verdict(deeds: &[Deed], head: Link, anchors: &[Anchor]) -> Result<i64, Fault>
     verifier.end()
 }
 
-/// What somebody with the database in their hands may do to it.
+/// A change that an attacker with access to the database can make.
 #[derive(Clone, Debug)]
 enum Edit {
     At(i64),
@@ -104,8 +104,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Q21. With the head in its place, every edit is found; and if all hashes after it and the head
-    /// are made anew, the anchor finds it.
+    /// Q21. With the original head, every edit is detected. If the attacker also recomputes all later hashes and the
+    /// head, the anchor detects the edit.
     #[test]
     fn any_edit_is_found(
         abouts in prop::collection::vec("[a-z]{0,6}", 1..12),
@@ -122,7 +122,7 @@ proptest! {
         let mut anew = bad;
         (1..).zip(&mut anew).for_each(|(seq, deed)| deed.seq = seq);
         let anew = chained(anew);
-        // What comes after what was anchored is no edit.
+        // Rows appended after the anchor are not an edit.
         prop_assume!(!anew.starts_with(&good));
         prop_assert!(verdict(&anew, head(&anew), &[anchor(good.last().unwrap())]).is_err());
     }

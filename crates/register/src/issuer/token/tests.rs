@@ -1,4 +1,4 @@
-//! Tokens an attacker might show.
+//! Tokens that an attacker might present.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -33,7 +33,7 @@ fn claims() -> Value {
     })
 }
 
-/// A token of these texts, honestly signed by the key.
+/// Returns a token of these texts, correctly signed by the key.
 fn signed(key: &SigningKey, header: &str, claims: &str) -> String {
     let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
     let signature =
@@ -196,7 +196,7 @@ fn hostile_texts_are_refused() {
     assert!(verify(&good, &keys, ISSUER, at(NOW)).is_ok());
 }
 
-/// HS256 with what everybody knows of the key.
+/// Signs with HS256 and the public key as the secret.
 fn by_hmac(key: &SigningKey, claims: &str) -> String {
     forged::by_hmac(header(key), &serde_json::to_string(key.public()).unwrap(), claims)
 }

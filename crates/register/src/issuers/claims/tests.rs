@@ -1,4 +1,4 @@
-//! Whatever a token says, it is believed only if all of it is right.
+//! A token is accepted only if all its claims are right.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::test_pair::{ISSUER, NOW, TENANT_CLAIM};
 use super::*;
 
-/// Something a claim might hold: right, nearly right, or of another type.
+/// Generates a claim's value: right, nearly right, or of another type.
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!(ISSUER)),
@@ -37,7 +37,7 @@ pub(crate) fn claims() -> impl Strategy<Value = BTreeMap<String, Value>> {
     })
 }
 
-/// The rules again, in other words.
+/// A second implementation of the rules.
 pub(crate) fn is_right(claims: &BTreeMap<String, Value>) -> bool {
     let text =
         |name: &str| matches!(claims.get(name), Some(Value::String(text)) if !text.is_empty());
@@ -66,7 +66,7 @@ pub(crate) fn is_right(claims: &BTreeMap<String, Value>) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    // Z12, Q13: accepted if and only if every claim is there, typed and right.
+    // Z12, Q13: accepted if and only if every claim is present, typed and right.
     #[test]
     fn accepted_if_and_only_if_all_is_right(claims in claims()) {
         let now = Timestamp::from_second(NOW).unwrap();

@@ -1,4 +1,4 @@
-//! Keys that come, go, and cannot be read.
+//! Keys that appear, disappear, and cannot be read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -64,7 +64,7 @@ async fn found(keys: &Jwks, kid: &str) -> Result<bool, Unavailable> {
     keys.named(kid).await.map(|key| key.is_some())
 }
 
-// T54: JWKS down, known kids still verify.
+// T54: while the JWKS endpoint is down, tokens of known kids still verify.
 #[tokio::test(start_paused = true)]
 async fn known_keys_are_used_for_a_day_while_the_issuer_is_down() {
     let server = Server::with(&[Pair::es256("e1").jwk()]);

@@ -1,5 +1,5 @@
-//! Whatever token is shown and whatever keys are published: what is believed was signed by a key of that
-//! name, for what that key is for, and says only what is right. Judged again here, by other means.
+//! For any token and any published keys: an accepted token was signed by the key of that name, for that key's use, and
+//! all its claims are right. An independent implementation decides here.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,12 +23,12 @@ use crate::forged::with;
 static PAIRS: LazyLock<[Pair; 2]> = LazyLock::new(|| [Pair::es256("e1"), Pair::rs256("r1")]);
 static KEYS: LazyLock<[Value; 2]> = LazyLock::new(|| PAIRS.each_ref().map(Pair::jwk));
 
-/// RSA is slow to sign.
+/// Selects the RSA pair rarely, because RSA signs slowly.
 fn pair() -> impl Strategy<Value = usize> {
     prop_oneof![9 => Just(0), 1 => Just(1)]
 }
 
-/// What a header or a key may have instead.
+/// Generates an odd value for a header or a key.
 fn oddity() -> impl Strategy<Value = Value> {
     let texts =
         ["e1", "r1", "", "ES256", "RS256", "none", "HS256", "sig", "enc", "EC", "RSA", "P-256"];
@@ -46,7 +46,7 @@ fn changes(names: &[&'static str]) -> impl Strategy<Value = Value> + use<> {
     changed.prop_map(|changed| json!(changed))
 }
 
-/// A token that one of the keys honestly signed, with anything in it.
+/// Generates a token that one of the keys correctly signed, with any content.
 fn signed() -> impl Strategy<Value = String> {
     let header = changes(&["alg", "kid", "typ", "crit", "jku"]);
     let body = prop_oneof![
@@ -59,7 +59,7 @@ fn signed() -> impl Strategy<Value = String> {
     })
 }
 
-/// One letter of it is another.
+/// Generates a token with one letter replaced.
 fn damaged() -> impl Strategy<Value = String> {
     (signed(), any::<prop::sample::Index>(), any::<char>()).prop_map(|(token, at, letter)| {
         let mut letters: Vec<char> = token.chars().collect();
@@ -72,7 +72,7 @@ fn tokens() -> impl Strategy<Value = String> {
     prop_oneof![4 => signed(), 2 => damaged(), 1 => "[A-Za-z0-9_.-]{0,200}"]
 }
 
-/// What an issuer publishes: its keys, or something like them.
+/// Generates an issuer's published text: its keys, or something similar.
 fn published() -> impl Strategy<Value = Vec<u8>> {
     let names = ["kid", "kty", "crv", "alg", "use", "n", "e", "x", "y"];
     let key = (0..2_usize, prop_oneof![2 => Just(json!({})), 1 => changes(&names)])
@@ -87,8 +87,7 @@ fn decoded(part: Option<&str>) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(part?).ok()
 }
 
-/// Whether one key of the set, which alone has the name that the token says, signed it by its own
-/// algorithm.
+/// Returns true if a usable key of the set with the key name in the token signed it with its own algorithm.
 fn is_signed(token: &str, published: &[u8]) -> Option<bool> {
     let (message, signature) = token.rsplit_once('.')?;
     let header: Value = serde_json::from_slice(&decoded(message.split('.').next())?).ok()?;
@@ -117,7 +116,7 @@ fn claims_of(token: &str) -> Option<BTreeMap<String, Value>> {
     serde_json::from_slice(&decoded(token.split('.').nth(1))?).ok()
 }
 
-/// What the desk makes of a token while an issuer publishes this.
+/// Returns the desk's result for a token while an issuer publishes this text.
 fn judged(token: &str, published: Vec<u8>) -> Option<Judged> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
@@ -142,7 +141,7 @@ proptest! {
     }
 }
 
-/// The property above would hold for who believes nobody.
+/// Guards against a desk that accepts no token, for which the property above would hold too.
 #[test]
 fn many_of_the_tokens_are_believed() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,4 +1,4 @@
-//! Tokens of another issuer, honest and hostile.
+//! Valid and hostile tokens of another issuer.
 
 use std::error::Error;
 
@@ -27,7 +27,7 @@ fn trusting(keys: &[Value]) -> Trusted {
     trusting_text(set(keys))
 }
 
-/// Trusts an issuer that publishes this.
+/// Trusts an issuer that publishes this text.
 pub(super) fn trusting_text(published: Vec<u8>) -> Trusted {
     let said = TrustedIssuer {
         url: ISSUER.to_owned(),
@@ -67,7 +67,7 @@ async fn an_honest_token_is_believed_for_what_it_is_for() {
     }
 }
 
-// T52, T29: sixty and more ways to be believed, and none of them works.
+// T52, T29: more than sixty forged tokens, and none is accepted.
 #[tokio::test]
 async fn hostile_tokens_are_not_believed() {
     let (ec, rsa) = (Pair::es256("e1"), Pair::rs256("r1"));
@@ -200,7 +200,7 @@ fn texts(ec: &Pair, rsa: &Pair) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// HS256 with what everybody knows of the key.
+/// Signs with HS256 and the public key as the secret.
 fn by_hmac(pair: &Pair, claims: &str) -> String {
     forged::by_hmac(pair.header(), &pair.jwk().to_string(), claims)
 }

@@ -28,7 +28,7 @@ fn book(jobs: impl IntoIterator<Item = Job>) -> Book {
     book
 }
 
-/// Claims the fire of a job that was armed for so long after now, so long after now.
+/// Claims the fire of a job that was armed for `fire` seconds after the start, at `now` seconds after it.
 fn claim(book: &mut Book, job: &str, fire: i64, now: i64) -> Claim {
     let (fire_at, fire_id) = (written(after(fire)), format!("{job}-{fire}"));
     book.claim(Came { job, fire_at: Some(&fire_at), fire_id: &fire_id }, after(now))
@@ -209,8 +209,8 @@ fn only_a_change_makes_another_version() {
 }
 
 proptest! {
-    /// Whatever fires come, how often and in whichever order: no time runs twice, none runs
-    /// early, and no job runs more often than it may.
+    /// For any fires in any number and order: no time runs twice, none runs early, and no job runs more often than its
+    /// limit.
     #[test]
     fn whatever_comes_each_time_is_won_at_most_once(
         limit in proptest::option::of(1_u32..5),

@@ -116,7 +116,7 @@ fn a_time_of_day_comes_once_a_day_whatever_the_clocks_do() {
         [first, second].map(|time| time.to_string())
     };
 
-    // In spring 02:30 is skipped, so it is made up for at three; in autumn it comes twice.
+    // In spring 02:30 is skipped, so it is made up for at three; in autumn it occurs twice.
     let spring = in_turn("2027-03-27T12:00:00Z");
     assert_eq!(spring, ["2027-03-28T01:00:00Z", "2027-03-29T00:30:00Z"]);
     let autumn = in_turn("2027-10-30T12:00:00Z");
@@ -168,7 +168,7 @@ proptest! {
         prop_assert!(next == last + every_secs || next - every_secs <= now, "no beat is left out");
     }
 
-    /// Compared with a look at every minute.
+    /// Compares with a check of every minute.
     #[test]
     fn an_expression_is_next_due_at_the_first_minute_that_it_names(
         (minute, hour, weekday) in (0_i8..60, 0_i8..24, 0_i8..7),

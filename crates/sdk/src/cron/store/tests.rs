@@ -10,7 +10,7 @@ use crate::cron::{File, Job, Memory, Schedule};
 
 const NOW: Timestamp = Timestamp::constant(1_795_003_200, 0);
 
-/// What every store promises.
+/// The promises of every store.
 async fn promises(one: Arc<dyn Store>, other: Arc<dyn Store>) {
     replaces_by_the_next_version_only(&*one).await;
     one_of_many_wins(&one, &other).await;
@@ -73,7 +73,7 @@ async fn a_file_outlives_whoever_died_while_writing_it() {
     let every = Schedule::every(Duration::from_secs(20)).unwrap();
     let set = |book: &mut Book| book.set(Job::new("a", every.clone()), NOW);
     change(&File::at(&path), set).await.unwrap().unwrap();
-    // Who died left half of the next one, and the file that was locked.
+    // A process that died left half of the next file, and the lock file.
     std::fs::write(folder.path().join("jobs.json.new"), "{\"version\":2,\"jo").unwrap();
     assert!(folder.path().join("jobs.json.lock").exists());
 

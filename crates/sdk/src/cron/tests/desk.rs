@@ -1,4 +1,4 @@
-//! A desk that a test plays.
+//! A scripted desk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -16,10 +16,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-/// One for all: keys take their time to make.
+/// Shared by all tests, because creating keys is slow.
 pub(super) static SIGNER: LazyLock<Signer> = LazyLock::new(Signer::default);
 
-/// The desk. Gone when it is dropped.
+/// The desk. It ends when it is dropped.
 pub(super) struct Desk {
     url: String,
     told: Arc<Told>,
@@ -29,7 +29,7 @@ pub(super) struct Desk {
 #[derive(Default)]
 struct Told(Mutex<Book>);
 
-/// What the desk was told, and how it is to answer.
+/// The recorded calls, and the answers to give.
 #[derive(Default)]
 struct Book {
     calls: Vec<(String, Value)>,
@@ -75,13 +75,13 @@ impl Desk {
         Between { issuer: self.url.clone(), audience }
     }
 
-    /// A good token for a fire of this number.
+    /// Returns a valid token for a fire of this number.
     pub(super) fn token(&self, fire: u128, now: Timestamp) -> String {
         let id = Uuid::from_u128(fire).to_string();
         SIGNER.good(&self.between(), &id, now.as_second())
     }
 
-    /// Every call so far but for logins and keys, by its name and what it said.
+    /// Returns every call so far, except logins and keys, with its name and its body.
     pub(super) fn calls(&self) -> Vec<(String, Value)> {
         let of_cron = |(name, _): &&(String, Value)| name != "token" && name != "jwks.json";
         self.told.with(|book| book.calls.iter().filter(of_cron).cloned().collect())
@@ -91,7 +91,7 @@ impl Desk {
         self.calls().into_iter().map(|(name, _)| name).collect()
     }
 
-    /// What was said with the last call of this name.
+    /// Returns the body of the last call of this name.
     pub(super) fn last(&self, name: &str) -> Option<Value> {
         self.calls().into_iter().rfind(|(call, _)| call == name).map(|(_, body)| body)
     }
@@ -100,7 +100,7 @@ impl Desk {
         self.told.with(|book| book.calls.iter().filter(|(call, _)| call == name).count())
     }
 
-    /// The access token that was shown last.
+    /// Returns the access token of the last call.
     pub(super) fn shown(&self) -> Option<String> {
         self.told.with(|book| book.shown.clone())
     }
@@ -117,7 +117,7 @@ impl Desk {
         self.told.with(|book| book.armed.remove(job));
     }
 
-    /// Answers calls of this name so, until it is told otherwise.
+    /// Answers calls of this name with this status until it is changed.
     pub(super) fn answers(&self, name: &'static str, status: StatusCode) {
         self.told.with(|book| book.answers.insert(name, status));
     }
@@ -134,12 +134,12 @@ impl Desk {
         self.told.with(|book| book.refused_jobs.insert(job));
     }
 
-    /// Tokens that it gives from now on are good for so long.
+    /// Sets the life of future tokens.
     pub(super) fn gives_for(&self, life_secs: u64) {
         self.told.with(|book| book.life_secs = life_secs);
     }
 
-    /// No token that it gave is good any more.
+    /// Revokes all issued tokens.
     pub(super) fn revokes(&self) {
         self.told.with(|book| {
             let given = (1..=book.tokens).map(|number| format!("t{number}"));
@@ -152,7 +152,7 @@ impl Desk {
     }
 }
 
-/// Notes every call, and answers it if the test wants another answer.
+/// Records every call, and answers it if the test set an answer.
 async fn noted(State(told): State<Arc<Told>>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, 1024 * 1024).await.unwrap();

@@ -1,4 +1,4 @@
-//! An agent has a good access token at hand.
+//! An agent always has a valid access token.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Nothing runs that the desk did not sign for this agent, as a fire, just now.
+//! Only fires that the desk signed just now for this agent run.
 
 use nightdesk_testkit::fire::cases;
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::desk::SIGNER;
 use super::*;
 
-/// A stage with a job that is due.
+/// Returns a stage with a due job.
 async fn due() -> Stage {
     let stage = Stage::new().await;
     stage.provider.set(every("tick", 20)).await.unwrap();
@@ -98,7 +98,7 @@ async fn a_body_names_its_job_in_few_words() {
 async fn a_body_that_does_not_come_is_not_waited_for() {
     let stage = Stage::new().await;
     let good = stage.desk.token(1, stage.now());
-    // The keys are had first: then there is nothing to wait for but the body.
+    // The keys are read first, so that the test waits only for the body.
     assert_eq!(stage.post(&good, "").await.0, StatusCode::BAD_REQUEST);
     tokio::time::pause();
     let silent = Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, String>>());

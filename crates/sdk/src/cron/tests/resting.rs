@@ -1,4 +1,4 @@
-//! A provider takes what it can run, and ends in good order.
+//! A provider takes the fires that it can run, and ends in order.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The desk keeps what the agent's jobs say, and nothing else.
+//! The desk has armed exactly the agent's jobs.
 
 use std::num::NonZeroU32;
 
@@ -136,7 +136,7 @@ async fn what_is_no_job_is_not_kept() {
     assert_eq!(stage.desk.names(), ["list"]);
 }
 
-/// Time is paused: while the desk hangs, nothing but the end of our patience can happen.
+/// Time is paused: while the desk hangs, only the timeout can happen.
 #[tokio::test(start_paused = true)]
 async fn a_desk_that_hangs_is_not_waited_for_for_ever() {
     let desk = Desk::start().await;
@@ -147,6 +147,6 @@ async fn a_desk_that_hangs_is_not_waited_for_for_ever() {
 
     let told = stage.provider.reconcile().await;
     assert!(matches!(told, Err(CronError::Desk(CallError::Unanswered(..)))), "{told:?}");
-    // Whoever began at the start is waited for first.
+    // The call of the start is waited for first.
     assert!(began.elapsed() <= 2 * limits::CALL_WAIT + Duration::from_secs(1));
 }

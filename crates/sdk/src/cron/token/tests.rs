@@ -16,7 +16,7 @@ struct Judge {
     keys: Vec<PublicKey>,
 }
 
-/// One for all: keys take their time to make.
+/// Shared by all tests, because creating keys is slow.
 static JUDGE: LazyLock<Judge> = LazyLock::new(Judge::new);
 
 impl Judge {
@@ -28,7 +28,7 @@ impl Judge {
         Self { signer, between, keys }
     }
 
-    /// As the door does it, without a desk to ask.
+    /// Verifies as the door does, without a desk.
     fn judge(&self, token: &str) -> Result<Proven, BadToken> {
         let kid = named_key(token)?;
         let key = self.keys.iter().find(|key| key.kid == kid).ok_or(BadToken::UnknownKey)?;
@@ -91,7 +91,7 @@ fn a_token_has_its_length() {
     assert_eq!(named_key(&"x".repeat(FIRE_TOKEN_BYTES_MAX + 1)), Err(BadToken::TooLong));
 }
 
-/// What a claim might be instead of what it should.
+/// Generates an odd value for a claim.
 fn odd() -> impl Strategy<Value = Value> {
     let now = NOW.as_second();
     prop_oneof![
@@ -111,7 +111,7 @@ fn odd() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A second opinion, written from the contract.
+/// A second implementation, written from the contract.
 fn is_right(claims: &Value) -> bool {
     let (now, text) = (NOW.as_second(), |name: &str| claims[name].as_str());
     let aud = &claims["aud"];
@@ -133,8 +133,8 @@ fn is_right(claims: &Value) -> bool {
 }
 
 proptest! {
-    /// Whatever claims the desk signs: what is believed says everything that it must, in the
-    /// right type; and what says that is believed.
+    /// For any claims that the desk signs: a token is accepted if and only if every required claim is present, typed
+    /// and right.
     #[test]
     fn what_is_believed_is_right_in_every_claim(
         changes in proptest::collection::vec((0_usize..8, proptest::option::of(odd())), 0..3),

@@ -1,14 +1,14 @@
-//! What is said while an agent falls asleep.
+//! Messages that arrive while an agent falls asleep.
 
 use super::*;
 
 const SLEEP_AFTER: Duration = Duration::from_mins(1);
 
-/// More than there are steps from the first word of a goodbye to the last.
+/// More than the number of steps of a goodbye.
 const STEPS_MAX: usize = 12;
 
 impl Between {
-    /// A process is started: it knows nothing of the one before it.
+    /// Starts a process that has no state of the previous one.
     fn starts(&mut self) {
         let hellos = settings().checked().unwrap().hellos;
         let now = Moment::after_start(self.now);
@@ -16,20 +16,20 @@ impl Between {
         self.pass(secs(0));
     }
 
-    /// Lets both sides talk, but only so much of it.
+    /// Runs only this many steps of both sides.
     fn talk_for(&mut self, steps: usize) {
         for _ in 0..steps {
             self.talk_once();
         }
     }
 
-    /// Lets time pass until the agent is quiet for long enough, and no further.
+    /// Lets time pass until the agent has been quiet for long enough, and no longer.
     fn until_quiet(&mut self) {
         self.pass(SLEEP_AFTER / 2);
         self.now += SLEEP_AFTER / 2;
     }
 
-    /// Every turn ends well, also those that begin because of it.
+    /// Ends every turn successfully, including turns that begin meanwhile.
     fn every_turn_ends(&mut self) {
         while !self.turns.is_empty() {
             self.turned(Turned::Well);
@@ -40,7 +40,7 @@ impl Between {
         self.shown.last() == Some(&Status::Over(End::Asleep))
     }
 
-    /// What was said late was handled once, now or in the process that was started for it.
+    /// Checks that the late message was handled once, now or in the process that was started for it.
     fn nothing_is_lost(&mut self, name: &str) {
         self.talk();
         self.every_turn_ends();
@@ -49,7 +49,7 @@ impl Between {
             assert!(!self.acked.contains(&2), "{name}: nobody had it");
             self.starts();
         }
-        // The desk holds back for a while after somebody wanted to sleep.
+        // The desk holds entries back for a while after an announcement of sleep.
         self.pass(secs(10));
         self.every_turn_ends();
         assert_eq!(self.handled, ["early", "late"], "{name}, asleep: {slept}");
@@ -57,7 +57,7 @@ impl Between {
     }
 }
 
-/// An agent that handled something, and has been quiet for long enough to sleep.
+/// Returns an agent that handled an entry, and has been quiet for long enough to sleep.
 fn quiet() -> Between {
     let mut both = Between::new();
     both.starts();
@@ -101,7 +101,7 @@ fn nothing_is_lost_when_a_goodbye_begins_at_any_step_of_a_message() {
         let mut both = quiet();
         both.put("late", "c1");
         both.talk_for(steps);
-        // Before everything else that is under way: both sides speak at once.
+        // Before all pending steps: both sides send at once.
         both.next.push_front(Next::AtTheAgent(Input::Tick));
         both.talk();
         slept.insert(both.is_asleep());
@@ -117,7 +117,7 @@ fn nothing_is_lost_when_the_process_stops_anywhere_in_a_goodbye() {
         both.next.push_back(Next::AtTheAgent(Input::Tick));
         both.talk_for(steps);
         both.put("late", "c1");
-        // From here on the desk talks to nobody.
+        // From here on the desk has no peer.
         both.next.retain(|next| matches!(next, Next::AtTheDesk(_)));
         both.starts();
         both.nothing_is_lost(&format!("stopped {steps} steps into a goodbye"));

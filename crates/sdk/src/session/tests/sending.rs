@@ -21,7 +21,7 @@ fn answer(ask: u64, why: Unsaid) -> Effect {
     Effect::Answer(AskId(ask), Err(why))
 }
 
-/// The names of the requests that are said.
+/// Returns the ids of the written requests.
 pub(super) fn requests(effects: &[Effect]) -> Vec<String> {
     let request = |frame: String| {
         let (_, rest) = frame.split_once(r#""requestId":""#)?;

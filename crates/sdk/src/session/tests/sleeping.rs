@@ -1,4 +1,4 @@
-//! When a session falls asleep, and when it does not.
+//! The conditions under which a session falls asleep.
 
 use super::sending::{asked, requests, result};
 use super::*;
@@ -7,13 +7,12 @@ const SLEEP_AFTER: Duration = Duration::from_mins(1);
 const GOING_IDLE: &str = r#"{"type":"going_idle"}"#;
 const GOING_IDLE_ACK: &str = r#"{"type":"going_idle_ack"}"#;
 
-/// A session that may sleep, on a line that is live since zero.
+/// Returns a session that may sleep, on a line that is live since zero.
 fn sleepy() -> Session {
     live().sleeping_after(SLEEP_AFTER)
 }
 
-/// Lets time pass until then, as a driver does: whenever the session wants to be asked, and with
-/// a desk that is there.
+/// Lets time pass as a driver does: with a tick at each deadline, and with a desk that is alive.
 fn pass(session: &mut Session, until: Moment) -> Vec<Effect> {
     let mut effects = Vec::new();
     while let Some(next) = session.deadline().filter(|next| *next <= until) {
@@ -23,7 +22,7 @@ fn pass(session: &mut Session, until: Moment) -> Vec<Effect> {
     effects
 }
 
-/// A session that just said that it goes idle.
+/// Returns a session that just announced that it goes idle.
 fn falling_asleep() -> (Session, Moment) {
     let mut session = sleepy();
     let effects = pass(&mut session, at(SLEEP_AFTER));
