@@ -1,4 +1,4 @@
-//! What all nodes count together, whatever Redis does.
+//! Tests of the shared rate limit, for any behaviour of Redis.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use crate::server::Server;
 
 const RATE: Rate = Rate::per(Duration::from_hours(1), 10);
 
-/// Tries `tries` times for an author. Answers how many tries passed, or `None` if Redis was too slow for one of them: nobody
-/// knows whether Redis counted that one.
+/// Tries `tries` times for an author. Returns the number of tries that passed, or `None` if Redis was too slow for one
+/// of them: it is unknown whether Redis counted that one.
 async fn let_through(node: &Node, author: &str, tries: usize) -> Option<usize> {
     let mut count = 0;
     for _ in 0..tries {
@@ -21,8 +21,8 @@ async fn let_through(node: &Node, author: &str, tries: usize) -> Option<usize> {
     Some(count)
 }
 
-/// Two nodes try for one author, and then one of them for another. Answers how many tries of each node passed and how long
-/// the next one has to wait.
+/// Two nodes try for one author, and then one of them for another. Returns the passed tries of each node and the wait
+/// of the next one.
 async fn tries_of_two(a: &Node, b: &Node, turn: usize) -> Option<(usize, usize, Duration)> {
     let author = format!("ann-{turn}");
     let counts = (let_through(a, &author, 7).await?, let_through(b, &author, 7).await?);
@@ -89,8 +89,8 @@ async fn a_lie_is_as_good_as_nothing() {
     until_answer(Some(Ok(())), async || a.bell.take("bob", RATE).await).await;
 }
 
-/// Asks until this is the answer. Redis may be too slow for one question, and then the node does not ask until it has heard
-/// itself again.
+/// Repeats until the result is `want`. Redis may be too slow for one call, and then the node does not call until it has
+/// received its own heartbeat again.
 async fn until_answer(want: Option<Result<(), Duration>>, mut ask: impl AsyncFnMut() -> Option<Result<(), Duration>>) {
     let began = Instant::now();
     loop {
