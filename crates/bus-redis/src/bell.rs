@@ -124,8 +124,8 @@ impl Bell for RedisBell {
     }
 }
 
-/// Returns true if other nodes need not receive a hint that was heard here. A line that was replaced on another node
-/// and does not know it yet finds out at its next read; for a stop that would be too late.
+/// Returns true if other nodes need not receive a hint that was delivered here. A line that was replaced on another
+/// node and does not know it yet finds out at its next read; for a stop that would be too late.
 const fn is_all(ring: &Ring, here: bool) -> bool {
     here && matches!(ring, Ring::Entry { .. })
 }

@@ -91,7 +91,7 @@ impl Ring {
 /// Sends hints to the nodes that hold lines.
 #[async_trait]
 pub trait Bell: Send + Sync {
-    /// Rings. Returns true if a recipient heard the hint, as far as it is known. Only a message to a person may depend
-    /// on that.
+    /// Rings. Returns true if a recipient got the hint, as far as it is known. Only a message to a person may depend on
+    /// that.
     async fn ring(&self, ring: Ring) -> bool;
 }

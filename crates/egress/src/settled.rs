@@ -59,8 +59,8 @@ impl Settled {
         }
     }
 
-    /// Returns the result of a send that failed after some parts. Once a part was sent, a retry of the whole send would
-    /// repeat it, so the result is never an error.
+    /// Returns the result of a send that failed after some parts. If a part was sent, the result is `InParts` for every
+    /// error, because a retry of the whole send would repeat that part.
     pub(crate) fn broken_off(said: Vec<Receipt>, of: usize, error: DeliverError) -> Self {
         if said.is_empty() { Err(error).into() } else { Self::InParts(Parts { said, of }) }
     }

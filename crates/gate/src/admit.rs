@@ -62,7 +62,7 @@ impl Gate {
         self.to_who_asked(admitted).await
     }
 
-    /// Narrows a button press to the agent that asked.
+    /// Narrows a button press to the agent that showed the prompt.
     async fn to_who_asked(
         &self,
         admitted: Admitted<Event>,

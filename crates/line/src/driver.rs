@@ -339,7 +339,7 @@ pub(crate) fn now(clock: &dyn Clock) -> Now {
     Now { moment: clock.moment(), wall: clock.now() }
 }
 
-/// Waits until the bell rings, or for ever until the line is taken.
+/// Waits until the bell rings. While the line is not taken, it never returns.
 async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
     match taken {
         Some((ear, _)) => {

@@ -106,7 +106,7 @@ pub struct Greeted {
 /// An effect that the driver executes.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    /// Look a hello up.
+    /// Look up a hello.
     Greet(Box<Hello>),
     /// Make the line the agent's newest.
     Take,
@@ -114,7 +114,7 @@ pub enum Effect {
     Say(Frame),
     /// Ping.
     Ping,
-    /// Read what comes after this number.
+    /// Read the entries after this number.
     Read {
         /// The last number that was read.
         after: Seq,

@@ -158,7 +158,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// Returns the response to the client's key, if the request asks for a WebSocket.
+/// Returns the response to the client's key, if it is a WebSocket request.
 fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
     let says = |name, word: &str| {
         headers

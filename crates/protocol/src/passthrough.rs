@@ -1,4 +1,4 @@
-//! Passthrough: a platform's own request, forwarded to the agent without its credentials.
+//! A platform's own request, forwarded to the agent without its credentials.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -296,7 +296,7 @@ pub const SETTLED_WAITS_MAX: usize = 20_000;
 /// Interval at which refusals are written.
 pub const REFUSAL_FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// Time for which a revocation is looked for, so that a store outage hides none.
+/// Age up to which a sweep reads revocations, so that a store outage hides none.
 pub const REVOKED_SEEN_WITHIN: Duration = Duration::from_hours(1);
 
 /// Accounts in the cache.
@@ -326,7 +326,7 @@ pub const UPGRADE_FAILURES_MAX: u32 = 20;
 /// Window in which failed upgrades are counted.
 pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
 
-/// Time that an address over this limit gets only refusals for further failures.
+/// Time that further failures of an address over this limit get 429 instead of 401.
 pub const UPGRADE_FAILURES_BARRED: Duration = Duration::from_mins(15);
 
 /// Addresses whose failures are counted.
@@ -353,7 +353,7 @@ pub const REACH_CHANGES_HOURS: i32 = 1;
 /// Retention of an acknowledged entry, in hours.
 pub const ACKED_HOURS: i32 = 24;
 
-/// Day partitions that are created in advance, so that a cell may be stopped for as long.
+/// Day partitions that are created in advance, so that the upkeep may pause for as long.
 pub const DAYS_OPENED_AHEAD: i32 = 2;
 
 /// Rows of one batch of upkeep.

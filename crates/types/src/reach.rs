@@ -39,7 +39,7 @@ pub enum Principal {
     OwnerOnly,
     /// People bound to the agent and people on its allow list.
     AllowList,
-    /// Anyone.
+    /// Any person.
     Any,
 }
 

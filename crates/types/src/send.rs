@@ -105,7 +105,7 @@ pub enum Op {
         /// The name to show.
         filename: Option<String>,
     },
-    /// Asks a question with buttons.
+    /// Shows a question with buttons.
     Prompt {
         /// The question.
         content: String,
@@ -155,7 +155,7 @@ pub enum Op {
     },
 }
 
-/// One button of a [`Op::Prompt`].
+/// One button of an [`Op::Prompt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptOption {
     /// The id that a press returns.

@@ -106,8 +106,8 @@ impl Window {
         self.read = entry.seq;
     }
 
-    /// Settles an acked entry and the passthroughs before it, because the client handles frames strictly in order. An
-    /// ack of an entry that is not held changes nothing.
+    /// Settles an acked entry. If the client does not ack passthroughs, also settles those before it, because the
+    /// client handles frames strictly in order. An ack of an entry that is not held changes nothing.
     pub(super) fn acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
         let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
             return Vec::new();

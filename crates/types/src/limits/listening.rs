@@ -94,7 +94,7 @@ pub const GAP_MARGIN: Duration = Duration::from_mins(1);
 /// Chats in which a gap is searched.
 pub const GAP_CHATS_MAX: i32 = 1_000;
 
-/// Calls for further pages of one gap search.
+/// Pages that a gap search reads per chat.
 pub const GAP_CALLS_MAX: usize = 200;
 
 /// Consecutive failures after which a gap search gives up.
