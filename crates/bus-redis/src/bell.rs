@@ -1,4 +1,4 @@
-//! The bell itself: rung here, and said to others.
+//! The bell over Redis: rings on this node, and publishes to others.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,15 +14,15 @@ use crate::note::Note;
 use crate::peers::Peers;
 use crate::voice::Voice;
 
-/// Where Redis is, and who speaks there.
+/// The connection settings of a node.
 pub struct Settings<'a> {
-    /// Where: `redis://host:6379` or, over TLS, `rediss://host:6379`.
+    /// The URL: `redis://host:6379` or, over TLS, `rediss://host:6379`.
     pub url: &'a str,
-    /// The password, if Redis wants one.
+    /// The password, if Redis requires one.
     pub password: Option<&'a str>,
     /// The name of this node.
     pub node: &'a str,
-    /// What all nodes of the cell share, and nobody else knows.
+    /// The secret that only the nodes of the cell share.
     pub secret: &'a [u8; 32],
 }
 
@@ -45,21 +45,21 @@ impl std::fmt::Debug for RedisBell {
     }
 }
 
-/// What the bell knows of itself and of others.
+/// The state of the bell and of other nodes.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) lives: Lives,
     pub(crate) peers: Peers,
-    /// When the node last heard itself on this connection.
+    /// The time when the node last received its own heartbeat on this connection.
     pub(crate) heard_itself: Option<Moment>,
-    /// Since when the bell is broken.
+    /// The start of the current break.
     pub(crate) broken_since: Option<Moment>,
-    /// When a break was last told.
+    /// The time when a break was last logged.
     pub(crate) told: Option<Moment>,
 }
 
 impl RedisBell {
-    /// The bell that is heard by these ears. Until it [runs](Self::run), it is broken.
+    /// Creates the bell for these ears. Until it [runs](Self::run), it counts as broken.
     pub fn new(
         settings: &Settings<'_>,
         ears: Arc<Ears>,
@@ -81,24 +81,24 @@ impl RedisBell {
         })
     }
 
-    /// Whether Redis answers.
+    /// Connects once, to check that Redis answers.
     pub async fn check(&self) -> Result<(), ConnectError> {
         Ok(connect(&self.client, &self.ears).await.map(drop)?)
     }
 
-    /// What is counted.
+    /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// A note for an address, as channel and sealed words. None if it is too long.
+    /// Returns a note for an address as channel and sealed text, or `None` if it is too long.
     pub(crate) fn sealed(&self, note: &Note, address: &Address) -> Option<(String, String)> {
         let sealed = self.seal.seal(self.clock.now(), &note.words())?;
         Some((self.channels.at(address), sealed))
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, also if a holder of the lock panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,8 +124,8 @@ impl Bell for RedisBell {
     }
 }
 
-/// Whether nobody else needs to hear what was heard here. A line that was replaced elsewhere and
-/// does not know it yet finds out when it reads; for a stop that would be too late.
+/// Returns true if other nodes need not receive a hint that was delivered here. A line that was replaced on another
+/// node and does not know it yet finds out at its next read; for a stop that would be too late.
 const fn is_all(ring: &Ring, here: bool) -> bool {
     here && matches!(ring, Ring::Entry { .. })
 }

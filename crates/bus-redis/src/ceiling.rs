@@ -1,4 +1,4 @@
-//! The ceiling of all nodes, counted in Redis.
+//! The rate limit of all nodes, counted in Redis.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use nightdesk_types::pace::Rate;
 
 use crate::bell::RedisBell;
 
-/// The same as [`nightdesk_types::pace`], in microseconds and by the clock of Redis. What is no number
-/// is as good as nothing.
+/// The algorithm of [`nightdesk_types::pace`], in microseconds and by the clock of Redis. A stored value that is not a
+/// number counts as absent.
 const COUNT: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -30,7 +30,7 @@ impl Ceiling for RedisBell {
         count.arg(micros(rate.step())).arg(micros(rate.ahead()));
         let wait = u64::try_from(self.voice.ask(&count).await?).ok()?;
         let wait = Duration::from_micros(wait);
-        // Nobody ever waits longer than for the next turn: what says so is not true.
+        // A real wait is never longer than the time to the next turn, so a longer one is ignored.
         let is_true = wait <= rate.step();
         is_true.then(|| if wait.is_zero() { Ok(()) } else { Err(wait) })
     }

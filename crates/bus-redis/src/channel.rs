@@ -1,4 +1,4 @@
-//! Channel: where in Redis an address is.
+//! The Redis channels of addresses.
 
 use nightdesk_bus::Address;
 
@@ -9,17 +9,17 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// The channels of the cell of this name.
+    /// Returns the channels of a cell.
     pub(crate) fn of_cell(name: &str) -> Self {
         Self { prefix: format!("nightdesk:{name}") }
     }
 
-    /// Where something is counted.
+    /// Returns the key of a rate limit.
     pub(crate) fn pace(&self, key: &str) -> String {
         format!("{}:pace:{key}", self.prefix)
     }
 
-    /// Where an address is heard.
+    /// Returns the channel of an address.
     pub(crate) fn at(&self, address: &Address) -> String {
         let prefix = &self.prefix;
         match address {

@@ -1,4 +1,4 @@
-//! Connect: a connection to Redis, and what it pushes.
+//! Connects to Redis and receives its push messages.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use tokio::sync::mpsc;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_util::sync::CancellationToken;
 
-/// Redis cannot be used.
+/// Redis is not usable.
 #[derive(Debug, thiserror::Error)]
 #[error("could not reach Redis")]
 pub struct ConnectError(#[from] RedisError);
 
-/// What comes from Redis.
+/// Push messages from Redis.
 #[derive(Debug)]
 pub(crate) struct Pushes {
-    /// What was said on channels we listen to.
+    /// The messages on subscribed channels.
     pub(crate) hints: mpsc::Receiver<Vec<u8>>,
     /// Cancelled when the connection is lost.
     pub(crate) lost: CancellationToken,
 }
 
-/// Gets ready to reach Redis.
+/// Creates a client without connecting.
 pub(crate) fn client(url: &str, password: Option<&str>) -> Result<Client, ConnectError> {
-    // Only the first of a process counts, and all of ours name the same.
+    // Only the first provider of a process counts, and all callers install the same one.
     drop(aws_lc_rs::default_provider().install_default());
     let info = url.into_connection_info()?;
     let mut settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
@@ -39,7 +39,7 @@ pub(crate) fn client(url: &str, password: Option<&str>) -> Result<Client, Connec
     Ok(Client::open(info.set_redis_settings(settings))?)
 }
 
-/// Connects. What does not fit into the queue of hints puts all lines in doubt.
+/// Connects. If the queue of hints is full, a further hint puts all lines in doubt.
 pub(crate) async fn connect(
     client: &Client,
     ears: &Arc<Ears>,
@@ -63,11 +63,11 @@ pub(crate) async fn connect(
     Ok((connection, Pushes { hints, lost }))
 }
 
-/// A message is its channel and what was said there.
+/// Returns the payload of a message, which consists of its channel and its payload.
 fn payload(data: Vec<Value>) -> Vec<u8> {
     match data.into_iter().nth(1) {
         Some(Value::BulkString(bytes)) => bytes,
-        // Not a hint of ours; the seal will say so.
+        // Not a hint of the desk; the seal refuses it.
         _ => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Follow: this node listens in Redis wherever somebody here listens.
+//! Subscribes to the channels of all addresses with recipients on this node.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::bell::RedisBell;
 use crate::link::Broken;
 use crate::note::Note;
 
-/// Where a connection listens.
+/// The subscriptions of a connection.
 pub(crate) struct Following<'a> {
     bell: &'a RedisBell,
     connection: MultiplexedConnection,
@@ -20,7 +20,7 @@ pub(crate) struct Following<'a> {
 }
 
 impl<'a> Following<'a> {
-    /// Listens wherever somebody here does.
+    /// Subscribes to all addresses with recipients on this node.
     pub(crate) async fn begin(
         bell: &'a RedisBell,
         connection: MultiplexedConnection,
@@ -30,7 +30,7 @@ impl<'a> Following<'a> {
         Ok(following)
     }
 
-    /// Follows every change, until that fails.
+    /// Follows every change, until a command fails.
     pub(crate) async fn keep_up(mut self) -> Broken {
         loop {
             let changed = match self.bell.ears.changes().taken().await {
@@ -53,7 +53,7 @@ impl<'a> Following<'a> {
         let new = here.iter().filter(|address| !self.followed.contains(address));
         let new: Vec<Address> = new.cloned().collect();
         self.begin_at(new.clone()).await?;
-        // What came between a line's first read and now was rung unheard.
+        // Hints between the line's first read and now were lost.
         for agent in new.iter().filter_map(agent) {
             self.bell.ears.doubt().line(agent);
         }
@@ -82,8 +82,8 @@ impl<'a> Following<'a> {
         addresses.iter().map(|address| self.bell.channels.at(address)).collect()
     }
 
-    /// A line opened here: an older one elsewhere is told. If it is not, it finds out with its
-    /// next read or ack.
+    /// Notifies an older line on another node that a newer one opened here. If the hint is lost, the older line finds
+    /// out at its next read or ack.
     async fn tell_the_replaced(&self, agents: impl Iterator<Item = AgentId>) {
         let rings = agents.filter_map(|agent| {
             let by = self.bell.ears.generation(agent)?;

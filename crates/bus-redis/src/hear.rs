@@ -1,4 +1,4 @@
-//! Hear: what others say is checked, and rung here.
+//! Verifies the hints of other nodes and rings them here.
 
 use nightdesk_bus::{Bell, Refused};
 
@@ -7,7 +7,7 @@ use crate::note::Note;
 use crate::peers::Meaning;
 
 impl RedisBell {
-    /// Takes in what was said on a channel.
+    /// Handles a message of a channel.
     pub(crate) async fn hear(&self, sealed: &[u8]) {
         match self.understood(sealed) {
             Ok((life, note)) if life == self.seal.life() => self.heard_itself(&note),
@@ -23,7 +23,7 @@ impl RedisBell {
         Ok((said.life, note))
     }
 
-    /// Its own rings were heard here before they were said.
+    /// Handles a note of this node itself. Its rings were already delivered here before they were published.
     fn heard_itself(&self, note: &Note) {
         match note {
             Note::Beat { .. } => self.is_heard(),

@@ -2,14 +2,12 @@
 //!
 //! # Promise
 //!
-//! Nobody waits for Redis longer than [`RING_WAIT`](nightdesk_types::limits::RING_WAIT), and
-//! after it failed once nobody waits at all until it is heard again. A break that can be seen is
-//! told to [`Doubt`](nightdesk_bus::Doubt) within
-//! [`BEAT_MISSED_AFTER`](nightdesk_types::limits::BEAT_MISSED_AFTER), and whatever Redis does, it
-//! can cause a look at the table and nothing else.
+//! No caller waits for Redis longer than [`RING_WAIT`](nightdesk_types::limits::RING_WAIT), and after one failure no
+//! caller waits at all until the node receives its own heartbeat again. A visible break is reported to
+//! [`Doubt`](nightdesk_bus::Doubt) within [`BEAT_MISSED_AFTER`](nightdesk_types::limits::BEAT_MISSED_AFTER). Any
+//! behaviour of Redis can only cause a read of the table.
 //!
-//! Begin with [`RedisBell`], which is what is rung; `link.rs` keeps it connected and notices
-//! when it is not.
+//! Begin with [`RedisBell`]; `link.rs` maintains its connection and detects breaks.
 
 mod bell;
 mod ceiling;

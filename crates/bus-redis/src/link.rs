@@ -1,7 +1,7 @@
-//! Link: the bell is kept connected, and its breaks are noticed.
+//! Maintains the connection of the bell and detects its breaks.
 //!
-//! The node says every [`BEAT_EVERY`] that it is there, and listens for its own word: that goes
-//! the whole way a hint goes, so its absence tells of any break there is.
+//! The node publishes a heartbeat every [`BEAT_EVERY`] and waits for its own: it takes the whole path of a hint, so its
+//! absence shows any break.
 
 use std::error::Error;
 
@@ -19,7 +19,7 @@ use crate::follow::Following;
 use crate::note::Note;
 use crate::voice::Unsaid;
 
-/// Why the bell is broken.
+/// The cause of a break.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Broken {
     #[error("could not connect to Redis")]
@@ -35,7 +35,7 @@ pub(crate) enum Broken {
 }
 
 impl RedisBell {
-    /// Keeps the bell connected until this node goes.
+    /// Runs the bell until this node stops.
     pub async fn run(&self, until: &CancellationToken) {
         let mut again = BELL_AGAIN_MIN;
         while let Some(broken) = until.run_until_cancelled(self.live()).await {
@@ -48,7 +48,7 @@ impl RedisBell {
         self.say_bye().await;
     }
 
-    /// Connects, and lives until the connection breaks.
+    /// Connects, and runs until the connection breaks.
     async fn live(&self) -> Broken {
         let (connection, pushes) = match connect(&self.client, &self.ears).await {
             Ok(connected) => connected,
@@ -103,12 +103,12 @@ impl RedisBell {
     async fn say_bye(&self) {
         let bye = Note::Bye { node: self.node.clone() };
         if let Some((channel, sealed)) = self.sealed(&bye, &Address::All) {
-            // If it is not heard, the others look at their lines for a while.
+            // If it is lost, the other nodes check their lines for a while.
             drop(self.voice.say(&channel, &sealed, RING_WAIT).await);
         }
     }
 
-    /// The node heard its own word: so do the others.
+    /// Records that the node received its own heartbeat: so do the others.
     pub(crate) fn is_heard(&self) {
         let first = self.state().heard_itself.replace(self.clock.moment()).is_none();
         self.voice.clear();
@@ -125,7 +125,7 @@ impl RedisBell {
         }
     }
 
-    /// Puts all lines in doubt, and says so if it was not said just now.
+    /// Puts all lines in doubt, and logs the break unless one was logged just now.
     fn broke(&self, why: &Broken) {
         self.ears.doubt().set_broken(true);
         let now = self.clock.moment();

@@ -1,4 +1,4 @@
-//! What the bell counts.
+//! Metrics of the bell.
 
 use nightdesk_bus::Refused;
 use prometheus_client::metrics::counter::Counter;
@@ -8,7 +8,7 @@ use prometheus_client::registry::Registry;
 
 type Labels = [(&'static str, &'static str); 1];
 
-/// The bell's numbers.
+/// Metrics of the bell.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     broken: Gauge,
@@ -19,7 +19,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "broken",

@@ -1,36 +1,36 @@
-//! Note: everything one node says to another.
+//! The messages between nodes.
 
 use nightdesk_bus::Ring;
 use serde::{Deserialize, Serialize};
 
-/// What is under a seal.
+/// The content under a seal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Note {
-    /// The bell is rung.
+    /// A hint.
     Ring(Ring),
-    /// A node is there.
+    /// A heartbeat.
     Beat {
-        /// Its name.
+        /// The node's name.
         node: String,
-        /// How often in its life it could not ring.
+        /// The number of rings in its life that failed.
         missed: u64,
     },
-    /// A node goes, so its silence means nothing.
+    /// A node stops, so its silence is not a break.
     Bye {
-        /// Its name.
+        /// The node's name.
         node: String,
     },
 }
 
 impl Note {
-    /// As it goes on the wire.
+    /// Encodes the note.
     pub(crate) fn words(&self) -> String {
-        // Nothing in it can fail to be written, and an empty hint is not understood.
+        // Encoding cannot fail, and the receiver refuses an empty text.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// As it came from the wire.
+    /// Decodes a note.
     pub(crate) fn read(words: &str) -> Option<Self> {
         serde_json::from_str(words).ok()
     }

@@ -1,5 +1,4 @@
-//! Peers: which other nodes are heard. The silence of one is a break of the bell too: what it
-//! rings, nobody hears.
+//! Tracks the heartbeats of other nodes. A silent node is a break of the bell too, because its hints do not arrive.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +16,17 @@ struct Peer {
     missed: u64,
 }
 
-/// What a node's word means for the lines here.
+/// The meaning of a heartbeat for the lines here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// It rang whenever it wanted to.
+    /// All its rings succeeded.
     Well,
-    /// It could not ring since it was last heard: its hints are lost.
+    /// Some of its rings failed since the last heartbeat, so hints are lost.
     Missed,
 }
 
 impl Peers {
-    /// A node says that it is there, and how often in its life it could not ring.
+    /// Handles a node's heartbeat with the number of its failed rings.
     pub(crate) fn beat(
         &mut self,
         now: Moment,
@@ -42,21 +41,21 @@ impl Peers {
         if missed > before { Meaning::Missed } else { Meaning::Well }
     }
 
-    /// A node says that it goes. Its next life may have spoken already.
+    /// Removes a node that stops. Its next life may have sent a heartbeat already.
     pub(crate) fn bye(&mut self, node: &str, life: u64) {
         if self.0.get(node).is_some_and(|peer| peer.life == life) {
             self.0.remove(node);
         }
     }
 
-    /// We could not hear them: their silence counts from now.
+    /// Restarts the silence timers, because this node could not receive.
     pub(crate) fn listen_again(&mut self, now: Moment) {
         for peer in self.0.values_mut() {
             peer.heard = now;
         }
     }
 
-    /// A node that should be heard and is not.
+    /// Returns a node whose heartbeat is missing.
     pub(crate) fn missing(&mut self, now: Moment) -> Option<&str> {
         self.0.retain(|_, peer| now.since(peer.heard) < NODE_FORGOTTEN_AFTER);
         let mut peers = self.0.iter();

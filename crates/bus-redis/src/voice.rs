@@ -1,4 +1,4 @@
-//! Voice: how this node is heard by others, if it is.
+//! Publishes this node's notes.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,8 +10,8 @@ use redis::aio::MultiplexedConnection;
 use redis::{Cmd, RedisError};
 use tokio::time::timeout;
 
-/// The connection hints go out on. After one that failed or took too long, rings are not even
-/// tried until the node hears itself again: a frozen Redis costs one wait, not one each.
+/// The connection for publishing. After one ring that failed or took too long, further rings are not attempted until
+/// the node receives its own heartbeat again: a frozen Redis costs one wait, not one per ring.
 #[derive(Default)]
 pub(crate) struct Voice {
     connection: Mutex<Option<MultiplexedConnection>>,
@@ -25,10 +25,10 @@ impl std::fmt::Debug for Voice {
     }
 }
 
-/// Why something was not said.
+/// The reason why a note was not published.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unsaid {
-    /// Redis did not answer in time; it may have been said.
+    /// Redis did not answer in time; it may have published the note.
     #[error("Redis did not answer in time")]
     Slow,
     /// There is no connection.
@@ -40,23 +40,23 @@ pub(crate) enum Unsaid {
 }
 
 impl Voice {
-    /// Speaks over this connection, but rings only once it is known to be heard.
+    /// Sets the connection. Rings start only after the first received heartbeat.
     pub(crate) fn connect(&self, connection: Option<MultiplexedConnection>) {
         self.is_clear.store(false, Ordering::Relaxed);
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
-    /// The node heard itself.
+    /// Records that the node received its own heartbeat.
     pub(crate) fn clear(&self) {
         self.is_clear.store(true, Ordering::Relaxed);
     }
 
-    /// How often this life could not ring.
+    /// Returns the number of failed rings in this life.
     pub(crate) fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// Rings. Answers how many heard, if it could be said at all.
+    /// Rings. Returns the number of receivers, if the note could be published.
     pub(crate) async fn ring(&self, channel: &str, sealed: &str) -> Option<u64> {
         if self.is_clear.load(Ordering::Relaxed) {
             match self.say(channel, sealed, RING_WAIT).await {
@@ -71,7 +71,7 @@ impl Voice {
         None
     }
 
-    /// Asks for a number. `None`: there is none, or not in time.
+    /// Runs a command that returns a number. `None`: it failed, or not in time.
     pub(crate) async fn ask(&self, question: &Cmd) -> Option<i64> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut connection = connection.filter(|_| self.is_clear.load(Ordering::Relaxed))?;
@@ -82,7 +82,7 @@ impl Voice {
         answer.ok()?.ok()
     }
 
-    /// Says something, whether or not anybody is known to hear.
+    /// Publishes a note, also if no receiver is known.
     pub(crate) async fn say(
         &self,
         channel: &str,
@@ -97,7 +97,7 @@ impl Voice {
         said.map_err(|_| Unsaid::Slow)?.map_err(Unsaid::Failed)
     }
 
-    /// Says many things at once, for whoever hears.
+    /// Publishes many notes in one pipeline.
     pub(crate) async fn say_all(&self, notes: &[(String, String)]) -> Result<(), Unsaid> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut connection = connection.ok_or(Unsaid::Unconnected)?;

@@ -1,81 +1,81 @@
-//! Bell: what can be rung, and for whom.
+//! The hints that the bell carries, and their addresses.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, GatewayId, Generation, RequestId, Seq};
 use serde::{Deserialize, Serialize};
 
-/// What the bell says.
+/// A hint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ring {
-    /// An inbox has an entry of this number.
+    /// An inbox has an entry with this number.
     Entry {
-        /// Whose.
+        /// The agent that owns the inbox.
         agent: AgentId,
         /// The number.
         seq: Seq,
     },
-    /// A newer line speaks for the agent.
+    /// A newer line took over the agent.
     Replaced {
-        /// Which agent.
+        /// The agent.
         agent: AgentId,
         /// The newer line's number.
         by: Generation,
     },
-    /// A turn is to be stopped.
+    /// A turn must stop.
     Stop {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// The session, by the name its gateway gave it.
+        /// The session's key as its gateway named it.
         session_key: String,
-        /// The chat it is held in.
+        /// The chat of the session.
         chat_id: String,
     },
     /// A gateway was revoked.
     Revoked {
-        /// Which one.
+        /// The gateway.
         gateway: GatewayId,
     },
-    /// Something changed in a chat that people look at through us.
+    /// A chat on the desk's own page changed.
     Chat {
-        /// Whose chat.
+        /// The bot of the chat.
         bot: BotId,
-        /// Which one.
+        /// The chat.
         chat: String,
     },
-    /// A send waits for the node that calls the platform for a bot.
+    /// A send waits for the node that owns its bot.
     Asked {
-        /// That node.
+        /// The owner.
         node: String,
         /// The bot.
         bot: BotId,
     },
-    /// A send that was asked for on a node is settled.
+    /// A send that another node requested is settled.
     Settled {
-        /// That node.
+        /// The node that got the request.
         node: String,
-        /// Whose send.
+        /// The agent of the send.
         agent: AgentId,
-        /// What its gateway called it.
+        /// The gateway's id of the request.
         request: RequestId,
     },
 }
 
-/// Who is to hear something.
+/// The recipients of a hint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Address {
     /// Every node.
     All,
     /// One node.
     Node(String),
-    /// Whoever holds the agent's line.
+    /// The node that holds the agent's line.
     Agent(AgentId),
-    /// Whoever shows the chat to somebody.
+    /// The nodes that show the chat to people.
     Chat(BotId, String),
 }
 
 impl Ring {
-    /// Who is to hear it.
+    /// Returns the recipients.
     pub fn address(&self) -> Address {
         match self {
             Self::Entry { agent, .. } | Self::Replaced { agent, .. } | Self::Stop { agent, .. } => {
@@ -88,10 +88,10 @@ impl Ring {
     }
 }
 
-/// Rings for whoever holds a line.
+/// Sends hints to the nodes that hold lines.
 #[async_trait]
 pub trait Bell: Send + Sync {
-    /// Rings. It answers whether anybody heard, as far as it can tell; nothing but an honest
-    /// word to a person may depend on that.
+    /// Rings. Returns true if a recipient got the hint, as far as it is known. Only a message to a person may depend on
+    /// that.
     async fn ring(&self, ring: Ring) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Ceiling: how often all nodes together do something.
+//! Rate limits over all nodes together.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::pace::Rate;
 
-/// Where all nodes count together. It carries no truth either: who cannot ask, or is told what cannot
-/// be, counts for itself.
+/// A rate limit that all nodes share. It is not authoritative: a node that gets no answer, or an impossible one, counts
+/// for itself.
 #[async_trait]
 pub trait Ceiling: Debug + Send + Sync {
-    /// Counts one, or says how long to wait. `None`: nobody can tell.
+    /// Counts one event, or returns the retry delay as an error. `None`: the shared count is not available.
     async fn take(&self, key: &str, rate: Rate) -> Option<Result<(), Duration>>;
 }
 
-/// Of a node that has nobody to ask.
+/// The ceiling of a node without a shared counter.
 #[derive(Debug)]
 pub struct NoCeiling;
 

@@ -1,4 +1,4 @@
-//! Doubt: which lines may have missed the bell.
+//! The lines that may have missed a hint.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use nightdesk_types::limits::DOUBT_SWEEP_EVERY;
 
 use crate::marks::{Marked, Marks};
 
-/// Lines whose inboxes somebody should look at, since the bell may have rung unheard.
+/// Lines whose inboxes must be checked, because a hint may have been lost.
 #[derive(Debug, Default)]
 pub struct Doubt {
     node: String,
@@ -20,35 +20,35 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// The doubt of the node of this name.
+    /// Creates the state of a node.
     pub(crate) fn of_node(name: impl Into<String>) -> Self {
         Self { node: name.into(), ..Self::default() }
     }
 
-    /// Says whether the bell is broken now. Lines are in doubt when a break begins, while it
-    /// lasts, and once more when it ends.
+    /// Sets whether the bell is broken. Lines are in doubt when a break begins, while it lasts, and once more when it
+    /// ends.
     pub fn set_broken(&self, broken: bool) {
         if self.broken.swap(broken, Ordering::Relaxed) != broken {
             self.lines.mark_all();
         }
     }
 
-    /// Whether the bell is broken.
+    /// Returns true if the bell is broken.
     pub fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Something may have been missed by any line.
+    /// Puts all lines in doubt.
     pub fn all(&self) {
         self.lines.mark_all();
     }
 
-    /// Something may have been missed by this agent's line.
+    /// Puts the line of this agent in doubt.
     pub fn line(&self, agent: AgentId) {
         self.lines.mark(agent);
     }
 
-    /// Waits until lines are in doubt, and takes them. While the bell is broken, all are.
+    /// Waits until lines are in doubt, and takes them. While the bell is broken, all lines are.
     pub async fn taken(&self) -> Marked<AgentId> {
         if self.is_broken() {
             self.lines.take();
@@ -57,8 +57,8 @@ impl Doubt {
         self.lines.taken().await
     }
 
-    /// How long to rest after a look at all lines: [`DOUBT_SWEEP_EVERY`], give or take a fifth.
-    /// Each node has a row of its own, the same in every life, so that a run can be played again.
+    /// Returns the pause after a check of all lines: [`DOUBT_SWEEP_EVERY`], plus or minus a fifth. Each node has its
+    /// own sequence, the same in every life, so that a simulation can be replayed.
     pub fn rest(&self) -> Duration {
         let turn = self.rests.fetch_add(1, Ordering::Relaxed);
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -67,10 +67,10 @@ impl Doubt {
     }
 }
 
-/// A span, give or take a fifth, so that nodes that begin together do not stay together.
+/// Returns a span plus or minus a fifth at random, so that nodes that start together do not stay in step.
 pub fn spread(span: Duration) -> Duration {
     let mut chance = [0; 2];
-    // Without chance it is the span itself.
+    // Without random bytes it is the span itself.
     if rand::fill(&mut chance).is_err() {
         return span;
     }

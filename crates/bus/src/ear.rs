@@ -1,4 +1,4 @@
-//! Ear: where one line listens.
+//! The ear of one line, which receives its hints.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,17 +6,17 @@ use nightdesk_types::{AgentId, GatewayId, Generation, Seq, TenantScope};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Orders one line may have waiting. More are dropped: each can be asked for again.
+/// Orders that may wait for one line. Further ones are dropped, because each can be sent again.
 const ORDERS_MAX: usize = 16;
 
-/// Something a line is told to do.
+/// An order to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Stop a turn.
     Stop {
-        /// The session, by the name its gateway gave it.
+        /// The session's key as its gateway named it.
         session_key: String,
-        /// The chat it is held in.
+        /// The chat of the session.
         chat_id: String,
     },
     /// A newer line took over.
@@ -25,16 +25,16 @@ pub enum Order {
     Revoked,
 }
 
-/// What came since a line last listened.
+/// The hints since a line last listened.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// The highest number the inbox is said to have.
+    /// The highest number that a hint named.
     pub seq: Option<Seq>,
-    /// What the line is told, in order.
+    /// The orders, in order of arrival.
     pub orders: Vec<Order>,
 }
 
-/// Where one line listens.
+/// The ear of one line.
 #[derive(Debug)]
 pub struct Ear {
     pub(crate) scope: TenantScope,
@@ -63,17 +63,17 @@ impl Ear {
         }
     }
 
-    /// Waits until something may have come. It may also return for nothing.
+    /// Waits until a hint may have come. It may return without one.
     pub async fn rung(&self) {
         self.rung.notified().await;
     }
 
-    /// Takes what came.
+    /// Takes the hints.
     pub fn listen(&self) -> Heard {
         std::mem::take(&mut *self.heard())
     }
 
-    /// Says that the inbox has an entry of this number.
+    /// Adds the hint that the inbox has an entry with this number.
     pub fn hint(&self, seq: Seq) {
         let mut heard = self.heard();
         heard.seq = heard.seq.max(Some(seq));
@@ -91,7 +91,7 @@ impl Ear {
     }
 
     fn heard(&self) -> MutexGuard<'_, Heard> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, also if a holder of the lock panicked.
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Ears: everything of this node that listens.
+//! All recipients of hints on this node.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
@@ -14,8 +14,7 @@ use crate::ear::{Ear, Order};
 use crate::marks::Marks;
 use crate::wait::{Settlements, Watchers};
 
-/// Every line of this node, by agent, and who else waits here. One line per agent counts: the
-/// newest.
+/// The lines of this node, by agent, and the other waiting tasks. Per agent, only the newest line counts.
 #[derive(Debug)]
 pub struct Ears {
     node: String,
@@ -34,7 +33,7 @@ impl Default for Ears {
 }
 
 impl Ears {
-    /// The ears of the node of this name.
+    /// Creates the ears of a node.
     pub fn of_node(name: impl Into<String>) -> Self {
         let (name, changes) = (name.into(), Arc::<Marks<Address>>::default());
         Self {
@@ -48,7 +47,7 @@ impl Ears {
         }
     }
 
-    /// Lets a line listen for its agent. An older line of the same agent is told.
+    /// Opens the ear of an agent's line. An older line of the same agent gets [`Order::Replaced`].
     pub fn open(
         &self,
         own: (TenantScope, AgentId),
@@ -68,7 +67,7 @@ impl Ears {
         ear
     }
 
-    /// Tells the line an agent has here that it is replaced, and waits until it is put away.
+    /// Sends [`Order::Replaced`] to the agent's line on this node, and waits until the line has ended.
     pub async fn replace(&self, agent: AgentId) {
         if let Some(ear) = self.of(agent) {
             ear.tell(Order::Replaced);
@@ -76,7 +75,7 @@ impl Ears {
         }
     }
 
-    /// Ends a line's listening.
+    /// Closes the ear of a line.
     pub fn close(&self, ear: &Ear) {
         ear.closed.cancel();
         let mut ears = self.lock();
@@ -86,34 +85,33 @@ impl Ears {
         }
     }
 
-    /// Who looks at chats on this node.
+    /// Returns the streams that watch chats on this node.
     pub const fn chats(&self) -> &Watchers {
         &self.chats
     }
 
-    /// Who waits on this node for sends to be settled elsewhere. Wait before the send is asked
-    /// for, and look at its row now and then all the same.
+    /// Returns the requests on this node that wait for another node to settle a send. Start to wait before the send is
+    /// requested, and still poll its row.
     pub const fn settled(&self) -> &Settlements {
         &self.settled
     }
 
-    /// Bots for which sends were asked for from elsewhere. One task of this node takes them and
-    /// looks at the rows.
+    /// Returns the bots with sends that other nodes requested. One task of this node takes them and reads the rows.
     pub const fn asked(&self) -> &Marks<BotId> {
         &self.asked
     }
 
-    /// Which lines may have missed the bell.
+    /// Returns the lines that may have missed a hint.
     pub const fn doubt(&self) -> &Doubt {
         &self.doubt
     }
 
-    /// Addresses for which this node began or ceased to listen. The bell between nodes takes them.
+    /// Returns the addresses whose subscriptions changed. The bell between nodes takes them.
     pub fn changes(&self) -> &Marks<Address> {
         &self.changes
     }
 
-    /// Whether somebody here listens at this address.
+    /// Returns true if this node has a recipient at this address.
     pub fn listens_at(&self, address: &Address) -> bool {
         match address {
             Address::All => true,
@@ -123,7 +121,7 @@ impl Ears {
         }
     }
 
-    /// Every address somebody here listens at.
+    /// Returns every address with a recipient on this node.
     pub fn addresses(&self) -> Vec<Address> {
         let own = [Address::All, Address::Node(self.node.clone())];
         let agents: Vec<Address> = self.lock().keys().copied().map(Address::Agent).collect();
@@ -131,17 +129,17 @@ impl Ears {
         own.into_iter().chain(agents).chain(chats).collect()
     }
 
-    /// The line of an agent, if this node holds it.
+    /// Returns the line of an agent, if this node holds it.
     pub fn of(&self, agent: AgentId) -> Option<Arc<Ear>> {
         self.lock().get(&agent).map(Arc::clone)
     }
 
-    /// The number of an agent's line, if this node holds it.
+    /// Returns the number of an agent's line, if this node holds it.
     pub fn generation(&self, agent: AgentId) -> Option<Generation> {
         self.lock().get(&agent).map(|ear| ear.generation)
     }
 
-    /// The agents with a line here that come after this one, at most so many, in order.
+    /// Returns the next agents with a line here after `last`, at most `max`, in order.
     pub fn agents_after(&self, last: Option<AgentId>, max: usize) -> Vec<(TenantScope, AgentId)> {
         let after = last.map_or(Bound::Unbounded, Bound::Excluded);
         let ears = self.lock();
@@ -149,7 +147,7 @@ impl Ears {
         next.map(|(agent, ear)| (ear.scope, *agent)).collect()
     }
 
-    /// Those of these agents that have a line here.
+    /// Returns those of these agents that have a line here.
     pub fn of_these(
         &self,
         agents: impl IntoIterator<Item = AgentId>,
@@ -159,12 +157,12 @@ impl Ears {
         here.map(|ear| (ear.scope, ear.agent)).collect()
     }
 
-    /// How many lines are here.
+    /// Returns the number of lines.
     pub fn count(&self) -> usize {
         self.lock().len()
     }
 
-    /// Every gateway with a line here.
+    /// Returns every gateway with a line here.
     pub fn gateways(&self) -> HashSet<GatewayId> {
         self.lock().values().map(|ear| ear.gateway).collect()
     }
@@ -182,7 +180,7 @@ impl Ears {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Arc<Ear>>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The map is consistent at every step, also if a holder of the lock panicked.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,12 +1,12 @@
-//! Bus: the bell between nodes.
+//! The bell between nodes.
 //!
 //! # Promise
 //!
-//! None. The bell is a hint: it carries no bodies and no truth, nobody may depend on it, and
-//! whoever missed it finds the same in the table. [`Ears`] is the bell of one node, and where
-//! the bell of several is heard; [`Doubt`] says which lines may have missed it.
+//! None. The bell is a hint: it carries no bodies and no truth, and no component may depend on it. A node that missed a
+//! hint finds the same in the table. [`Ears`] is the bell of one node and receives the hints of the bell between nodes;
+//! [`Doubt`] lists the lines that may have missed a hint.
 //!
-//! What goes from node to node is a [`Ring`] under a [`Seal`]: short, signed, and news only once.
+//! A message between nodes is a [`Ring`] under a [`Seal`]: short, signed, and accepted only once.
 
 mod bell;
 mod ceiling;

@@ -1,7 +1,7 @@
-//! Lives: whose hints were heard, so that each is news only once.
+//! Tracks the hints of each node life, so that each hint is accepted only once.
 //!
-//! A life numbers what it says. Of each life the highest number is kept, and which of the
-//! [`HINT_WINDOW`] numbers below it were heard: so memory does not grow with what is said.
+//! A life numbers its hints. For each life, the highest number is stored, and which of the [`HINT_WINDOW`] numbers
+//! below it were received. So the memory does not grow with the number of hints.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::seal::{Refused, Said};
 const WORD_BITS: u64 = u64::BITS as u64;
 const WORDS: usize = (HINT_WINDOW / WORD_BITS) as usize;
 
-/// What was heard of every life.
+/// The received hints of every life.
 #[derive(Debug, Default)]
 pub struct Lives(BTreeMap<u64, Life>);
 
@@ -21,12 +21,12 @@ pub struct Lives(BTreeMap<u64, Life>);
 struct Life {
     highest: u64,
     heard: Box<[u64; WORDS]>,
-    /// The newest time it said, by which the one that is longest silent is forgotten.
+    /// The newest time of its hints; the life with the oldest one is dropped first.
     millis: i64,
 }
 
 impl Lives {
-    /// Takes note of what was said, if it is news.
+    /// Records a hint, if it is new and recent.
     pub fn note(&mut self, now: Timestamp, said: &Said<'_>) -> Result<(), Refused> {
         let age = now.as_millisecond().abs_diff(said.millis);
         if u128::from(age) > HINT_AGE_MAX.as_millis() {
@@ -69,7 +69,7 @@ impl Life {
         Ok(())
     }
 
-    /// Forgets the numbers that fall out of the window, whose places the new ones take.
+    /// Clears the numbers that fall out of the window, whose places the new ones take.
     fn move_to(&mut self, number: u64) {
         let steps = number.saturating_sub(self.highest).min(HINT_WINDOW);
         for step in 1..=steps {

@@ -1,4 +1,4 @@
-//! Marks: what somebody should look at, each thing once however often it was marked.
+//! A set of marked items, each taken once, no matter how often it was marked.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nightdesk_types::limits::MARKS_MAX;
 use tokio::sync::Notify;
 
-/// What was marked.
+/// The marked items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked<T> {
-    /// These.
+    /// These items.
     These(BTreeSet<T>),
-    /// Everything there is: too much was marked to remember it one by one, or nobody knows.
+    /// All items: too many were marked to store each one, or they are not known.
     All,
 }
 
-/// Things that are marked until one who waits takes them. At most [`MARKS_MAX`] are told apart.
+/// Items that stay marked until a task takes them. At most [`MARKS_MAX`] are stored one by one.
 #[derive(Debug)]
 pub struct Marks<T> {
     marked: Mutex<Marked<T>>,
@@ -29,7 +29,7 @@ impl<T> Default for Marks<T> {
 }
 
 impl<T: Ord> Marks<T> {
-    /// Marks one thing.
+    /// Marks one item.
     pub fn mark(&self, thing: T) {
         let mut marked = self.lock();
         if let Marked::These(these) = &mut *marked {
@@ -42,13 +42,13 @@ impl<T: Ord> Marks<T> {
         self.rung.notify_one();
     }
 
-    /// Marks everything.
+    /// Marks all items.
     pub fn mark_all(&self) {
         *self.lock() = Marked::All;
         self.rung.notify_one();
     }
 
-    /// Waits until something is marked, and takes it. One may wait at a time.
+    /// Waits until an item is marked, and takes the marked items. Only one task may wait at a time.
     pub async fn taken(&self) -> Marked<T> {
         loop {
             if let Some(marked) = self.take() {
@@ -58,7 +58,7 @@ impl<T: Ord> Marks<T> {
         }
     }
 
-    /// Takes what is marked, if anything is.
+    /// Takes the marked items, if there are any.
     pub fn take(&self) -> Option<Marked<T>> {
         let mut marked = self.lock();
         if matches!(&*marked, Marked::These(these) if these.is_empty()) {
@@ -68,7 +68,7 @@ impl<T: Ord> Marks<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Marked<T>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The set is consistent at every step, also if a holder of the lock panicked.
         self.marked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
-//! Seal: how a hint goes from node to node.
+//! The signed format of a hint between nodes.
 //!
-//! `mac.life.number.millis.words`. The mac is over all that follows it, by a key that the nodes
-//! of a cell share; life and number name the hint once, so that it is news only once.
+//! `mac.life.number.millis.words`. The MAC covers all that follows it, with a key that the nodes of a cell share. Life
+//! and number identify the hint, so that it is accepted only once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,27 +12,27 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::HINT_BYTES_MAX;
 
-/// Bytes of a cell's name: enough that two cells on one Redis have different ones.
+/// Length of a cell's name, enough for different names of two cells on one Redis.
 const CELL_BYTES: usize = 9;
 
-/// Why a hint has no effect.
+/// The reason why a hint has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// No node of this cell said it, or not like this.
+    /// No node of this cell sent it in this form.
     #[error("forged")]
     Forged,
-    /// It was said too long ago, or will be said later.
+    /// Its time is too far from the local clock.
     #[error("not of this time")]
     Late,
-    /// It was heard before.
+    /// It was received before.
     #[error("heard before")]
     Doubled,
-    /// It is in words we do not know: another version's, perhaps.
+    /// It is in an unknown format, perhaps of another version.
     #[error("not understood")]
     Unreadable,
 }
 
-/// Signs what this life of a node says, and checks what others say.
+/// Signs the hints of this node life, and verifies those of other nodes.
 pub struct Seal {
     key: hmac::Key,
     life: u64,
@@ -45,37 +45,37 @@ impl std::fmt::Debug for Seal {
     }
 }
 
-/// What a node of this cell really said.
+/// A verified hint of a node of this cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
-    /// Which life of which node.
+    /// The node life that sent it.
     pub life: u64,
-    /// How many it had said before.
+    /// The number of earlier hints of that life.
     pub number: u64,
-    /// When, by its clock, in milliseconds.
+    /// The time by the sender's clock, in milliseconds.
     pub millis: i64,
-    /// What.
+    /// The content.
     pub words: &'a str,
 }
 
 impl Seal {
-    /// A new life of a node that shares this secret with the others.
+    /// Starts a new life of a node that shares this secret with the others.
     pub fn new(secret: &[u8; 32]) -> Self {
         Self { key: hmac::Key::new(HMAC_SHA256, secret), life: random(), said: AtomicU64::new(0) }
     }
 
-    /// The name of this life.
+    /// Returns the id of this life.
     pub const fn life(&self) -> u64 {
         self.life
     }
 
-    /// A name for all who share the secret, of which it tells nothing.
+    /// Returns a name of the cell, derived from the secret without revealing it.
     pub fn cell(&self) -> String {
-        // No hint is signed like this: each begins with its life.
+        // No hint has this form: each begins with its life.
         URL_SAFE_NO_PAD.encode(&hmac::sign(&self.key, b"cell").as_ref()[..CELL_BYTES])
     }
 
-    /// Seals words, if they are not too long. Each call is another hint, also of the same words.
+    /// Seals a text, if it is not too long. Each call makes another hint, also for the same text.
     pub fn seal(&self, now: Timestamp, words: &str) -> Option<String> {
         let number = self.said.fetch_add(1, Ordering::Relaxed);
         let said = format!("{:016x}.{number:x}.{}.{words}", self.life, now.as_millisecond());
@@ -84,7 +84,7 @@ impl Seal {
         (sealed.len() <= HINT_BYTES_MAX).then_some(sealed)
     }
 
-    /// Opens what somebody said.
+    /// Verifies and parses a hint.
     pub fn open<'a>(&self, sealed: &'a [u8]) -> Result<Said<'a>, Refused> {
         if sealed.len() > HINT_BYTES_MAX {
             return Err(Refused::Forged);

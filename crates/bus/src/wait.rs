@@ -1,7 +1,6 @@
-//! Waits: whoever waits for one thing to happen, and for nothing else.
+//! Waits of tasks for one event each.
 //!
-//! [`Watchers`] are people who look at a chat through this node, [`Settlements`] sends that
-//! another node makes for this one.
+//! [`Watchers`] are streams that show a chat on this node, [`Settlements`] sends that another node makes for this one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,30 +12,30 @@ use tokio::sync::Notify;
 use crate::bell::Address;
 use crate::marks::Marks;
 
-/// Why nobody more may wait.
+/// The limit that refuses a further wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// As many as may wait for this one thing: a chat is looked at by as many as may.
+    /// The limit per key: a chat has its maximum of streams.
     Chat,
-    /// As many as may wait on this node.
+    /// The limit per node.
     Node,
 }
 
-/// Something that is waited for.
+/// A key that tasks wait for.
 pub trait Waited: Clone + Ord {
-    /// How many may wait for one of them.
+    /// Waits per key.
     const EACH_MAX: usize;
-    /// How many may wait on a node.
+    /// Waits per node.
     const ALL_MAX: usize;
 
-    /// Where the node must listen while somebody waits for it, besides its own address.
+    /// Returns the address that the node must subscribe to while a task waits, besides its own.
     fn address(&self) -> Option<Address>;
 }
 
-/// A chat, by its bot and its name there.
+/// A chat, by its bot and its id there.
 pub type Chat = (BotId, String);
 
-/// A send, by its agent and what the agent's gateway called it.
+/// A send, by its agent and the gateway's request id.
 pub type Settlement = (AgentId, RequestId);
 
 impl Waited for Chat {
@@ -58,16 +57,16 @@ impl Waited for Settlement {
     }
 }
 
-/// Who looks at chats on this node.
+/// The streams that watch chats on this node.
 pub type Watchers = Waits<Chat>;
 
-/// One look at a chat.
+/// One stream that watches a chat.
 pub type Watch = Wait<Chat>;
 
-/// Who waits on this node for sends to be settled elsewhere.
+/// The requests on this node that wait for another node to settle a send.
 pub type Settlements = Waits<Settlement>;
 
-/// Who waits for what. Its clones are the same.
+/// The waits by key. Clones share the same state.
 #[derive(Debug)]
 pub struct Waits<K> {
     waiting: Arc<Mutex<Waiting<K>>>,
@@ -76,12 +75,12 @@ pub struct Waits<K> {
 
 #[derive(Debug)]
 struct Waiting<K> {
-    /// The bells of each. What nobody waits for is not here.
+    /// The notifiers of each key. A key without waits is absent.
     bells: BTreeMap<K, Vec<Arc<Notify>>>,
     all: usize,
 }
 
-/// One who waits. It ends when this is dropped.
+/// One wait. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct Wait<K: Waited> {
     waits: Waits<K>,
@@ -101,7 +100,7 @@ impl<K: Waited> Waits<K> {
         Self { waiting: Arc::new(Mutex::new(waiting)), changes }
     }
 
-    /// Begins to wait, if there is room.
+    /// Starts a wait, if there is room.
     pub fn wait(&self, key: K) -> Result<Wait<K>, Full> {
         let mut waiting = self.lock();
         if waiting.all >= K::ALL_MAX {
@@ -120,7 +119,7 @@ impl<K: Waited> Waits<K> {
         Ok(Wait { waits: self.clone(), key, bell })
     }
 
-    /// Rings for all who wait for it. Answers whether anybody does.
+    /// Rings for all waits of a key. Returns true if there are any.
     pub fn ring(&self, key: &K) -> bool {
         let waiting = self.lock();
         let bells = waiting.bells.get(key);
@@ -128,12 +127,12 @@ impl<K: Waited> Waits<K> {
         bells.is_some()
     }
 
-    /// Whether anybody waits for it.
+    /// Returns true if a task waits for the key.
     pub(crate) fn has(&self, key: &K) -> bool {
         self.lock().bells.contains_key(key)
     }
 
-    /// Everything that is waited for.
+    /// Returns every key with a wait.
     pub(crate) fn keys(&self) -> Vec<K> {
         self.lock().bells.keys().cloned().collect()
     }
@@ -145,20 +144,20 @@ impl<K: Waited> Waits<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting<K>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The map is consistent at every step, also if a holder of the lock panicked.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Watchers {
-    /// Begins to look at a chat, if there is room.
+    /// Starts to watch a chat, if there is room.
     pub fn watch(&self, bot: BotId, chat: &str) -> Result<Watch, Full> {
         self.wait((bot, chat.to_owned()))
     }
 }
 
 impl<K: Waited> Wait<K> {
-    /// Waits until it may have happened. A ring since the last wait counts.
+    /// Waits until the event may have happened. A ring since the last wait counts.
     pub async fn rung(&self) {
         self.bell.notified().await;
     }

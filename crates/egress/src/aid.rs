@@ -1,4 +1,4 @@
-//! Aid: what a call is made with besides what it says, and the call.
+//! Platform calls, and the capabilities and files that they need.
 
 use std::error::Error;
 
@@ -11,55 +11,55 @@ use crate::Settled;
 use crate::stop::{Account, Egress, Errand};
 use crate::store::SendKey;
 
-/// A capability, as a send asks for it.
+/// The capability that a send requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Lent<'a> {
-    /// For whom the send is made.
+    /// The tenant of the send.
     pub scope: TenantScope,
-    /// Which agent asked for it.
+    /// The agent that requested it.
     pub agent: AgentId,
-    /// Through which bot it goes, ...
+    /// The bot that the send goes through.
     pub bot: BotId,
-    /// ... and to which chat.
+    /// The destination chat.
     pub chat: &'a str,
-    /// In which session, as its client calls it.
+    /// The client's key of the session.
     pub session_key: &'a str,
-    /// Which capability.
+    /// The kind of capability.
     pub kind: &'a str,
 }
 
-/// A file, as a send speaks of it.
+/// The file that a send refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken<'a> {
-    /// For whom the send is made.
+    /// The tenant of the send.
     pub scope: TenantScope,
-    /// Which agent asked for it.
+    /// The agent that requested it.
     pub agent: AgentId,
-    /// Where it is said to be.
+    /// The URL of the file.
     pub url: &'a str,
 }
 
-/// Why there is no file to send.
+/// The reason why there is no file to send.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It is none of the agent's, or not any more.
+    /// The file does not belong to the agent, or has expired.
     #[error("media absent or expired")]
     Gone,
-    /// It may come later.
+    /// The file may be readable later.
     #[error("the file could not be read")]
     Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
 }
 
-/// What a call needs besides what it says.
+/// The resource that a call needs besides its content.
 pub(crate) enum Aid {
     Nothing,
     Lent(Key),
-    /// What was lent has ended.
+    /// The capability has expired.
     Ended,
     File(File),
 }
 
-/// One call, the name under which the platform does it once, and what it is made with.
+/// One call, the platform's idempotency key for it, and its resource.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) send: &'a Send,
@@ -68,7 +68,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Makes it. What was to be said with something that has ended is said without it.
+    /// Makes the call. If the capability has expired, sends the text as an ordinary message.
     pub(crate) async fn make(self, account: &Account) -> Result<Receipt, DeliverError> {
         let Account { bot, platform, .. } = account;
         match self.aid {
@@ -98,7 +98,7 @@ impl Call<'_> {
 }
 
 impl Egress {
-    /// What a call needs besides, right before it is used: it may have ended meanwhile.
+    /// Loads the resource of a call directly before its use, because it may have expired meanwhile.
     pub(crate) async fn aid(&self, key: &SendKey, errand: &Errand) -> Result<Aid, Settled> {
         let SendKey { scope, agent, .. } = *key;
         match errand.calls.first().map(|call| &call.op) {
@@ -124,7 +124,7 @@ impl Egress {
     }
 }
 
-/// Nothing was done.
+/// Returns the result of a send for which no call was made.
 fn unavailable(error: impl Into<Box<dyn Error + std::marker::Send + Sync>>) -> Settled {
     Settled::from(Err(DeliverError::Unavailable(error.into())))
 }

@@ -1,4 +1,4 @@
-//! Commands: made known on a platform at the pace of everything else.
+//! Registers commands on a platform within the bot's rate limit.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::stop::{Egress, PaceKey};
 
 impl Egress {
-    /// Makes a command known in one scope of a bot's platform, or takes it back, when the bot has room for it
-    /// within that time.
+    /// Registers or removes a command in one scope of a bot's platform, if the bot's rate limit permits it within that
+    /// time.
     pub async fn command(
         &self,
         bot: BotId,

@@ -1,11 +1,10 @@
-//! Fleeting: what is shown for a moment and never written down.
+//! Actions that are visible for a moment and never stored.
 //!
 //! # Promise
 //!
-//! It waits for nobody and nobody waits for it. In one chat an agent shows something at most once a
-//! second; whatever comes between is answered as if it had been shown. The desk's own words do not
-//! wait behind that: whoever has them said bounds how often. Everything uses what sends leave of the
-//! bot's pace, and is left out where a chat has none left.
+//! They do not wait, and no send waits for them. An agent shows at most one per second in a chat; further ones get the
+//! response of a shown one. The desk's own status texts do not count against this limit: their callers limit them. All
+//! of them use the spare part of the bot's rate limit, and are dropped if the chat has none left.
 
 use nightdesk_gate::{Admitted, AdmittedSend, Ask};
 use nightdesk_port::{DeliverError, Receipt};
@@ -20,7 +19,7 @@ use crate::Settled;
 use crate::plan::plan;
 use crate::stop::{Account, Egress, PaceKey};
 
-/// Something that is shown for a moment, where the gate let somebody speak or be heard.
+/// A fleeting action, in a place where the gate admitted the agent or the event.
 #[derive(Clone, Debug)]
 pub struct Fleeting {
     bot: BotId,
@@ -29,25 +28,25 @@ pub struct Fleeting {
 }
 
 impl Fleeting {
-    /// What an agent wants shown, if it is of that kind.
+    /// Returns the fleeting action of a send, if it is one.
     pub fn of(send: &AdmittedSend) -> Option<Self> {
         let (bot, what) = (send.bot(), send.send());
         what.op.is_fleeting().then(|| Self { bot, send: what.clone(), is_own: false })
     }
 
-    /// The same, if it is the desk that speaks.
+    /// Marks it as an action of the desk.
     #[must_use]
     pub fn of_the_desk(self) -> Self {
         Self { is_own: true, ..self }
     }
 
-    /// A word of the desk's own to where an event came from.
+    /// Returns a status text of the desk for the chat of an event.
     pub fn to_sender_of(event: &Admitted<Event>, status: &str) -> Self {
         let (bot, source) = (event.verified().bot(), event.verified().get().source());
         Self::there(bot, source, Op::Typing { content: Some(status.to_owned()) })
     }
 
-    /// What the desk answers who asked it something. Who does not get it asks again.
+    /// Returns the desk's response to a command. A person who does not get it repeats the command.
     pub fn answer(ask: &Ask<'_>, text: &str) -> Self {
         let op = Op::Send { content: text.to_owned(), reply_to: None };
         Self::there(ask.bot(), ask.source(), op)
@@ -63,7 +62,7 @@ impl Fleeting {
 }
 
 impl Egress {
-    /// Shows something for a moment, if there is room for it.
+    /// Shows it, if the rate limits leave room.
     pub async fn show(&self, fleeting: &Fleeting) -> Settled {
         let Fleeting { bot, send, is_own } = fleeting;
         let Ok(Some(account)) = self.accounts.account(*bot).await else {

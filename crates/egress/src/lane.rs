@@ -1,5 +1,5 @@
-//! Lane: what one agent says in one chat stays in order, and what is said in one chat through
-//! one bot is said without a word of others in between.
+//! Lanes: sends of one agent in one chat stay in order, and the parts of one send are not mixed with other sends of the
+//! bot in the chat.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,29 +9,29 @@ use nightdesk_types::limits::{SEND_DONE_WITHIN, TURNS_MAX};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-/// The lanes in use. A lane lives as long as somebody is in it.
+/// The lanes in use. A lane exists while it has a turn.
 #[derive(Debug)]
 pub struct Lanes<K: Hash + Eq> {
     tails: Arc<Mutex<Tails<K>>>,
 }
 
-/// Who stands last in each lane.
+/// The last turn of each lane.
 #[derive(Debug)]
 struct Tails<K> {
     last: HashMap<K, Before>,
-    /// How many stand in all of them.
+    /// The number of turns in all lanes.
     turns: usize,
 }
 
-/// A turn, as the one behind it sees it.
+/// A turn as the next one sees it.
 #[derive(Debug)]
 struct Before {
     ticket: u64,
-    /// Ends when that turn is over. One who leaves early names the turn before its own.
+    /// Resolves when that turn is over. A turn that leaves early passes on the turn before it.
     over: oneshot::Receiver<Option<Self>>,
 }
 
-/// A place in a lane. The next one's turn comes when this is dropped.
+/// A turn in a lane. The next turn comes when this is dropped.
 #[derive(Debug)]
 pub struct Turn<K: Hash + Eq> {
     key: K,
@@ -50,13 +50,13 @@ impl<K: Hash + Eq> Default for Lanes<K> {
 }
 
 impl<K: Hash + Eq + Clone> Lanes<K> {
-    /// Takes the next place, for as long as a send may take. Places are in the order of these
-    /// calls. `None`: too many stand in the lanes already.
+    /// Takes the next turn, with the deadline of a send. Turns are in the order of these calls. `None`: the lanes are
+    /// full.
     pub fn enter(&self, key: K) -> Option<Turn<K>> {
         self.enter_until(key, Instant::now() + SEND_DONE_WITHIN)
     }
 
-    /// The same, for as long as the caller says.
+    /// Takes the next turn, with this deadline.
     pub(crate) fn enter_until(&self, key: K, until: Instant) -> Option<Turn<K>> {
         let (over, ends) = oneshot::channel();
         let mut tails = lock(&self.tails);
@@ -72,29 +72,29 @@ impl<K: Hash + Eq + Clone> Lanes<K> {
         Some(Turn { key, ticket, until, before, tails, over: Some(over) })
     }
 
-    /// How many lanes are in use.
+    /// Returns the number of lanes in use.
     pub fn in_use(&self) -> usize {
         lock(&self.tails).last.len()
     }
 }
 
 impl<K: Hash + Eq> Turn<K> {
-    /// Waits until everybody before is through. Answers whether that was in time.
+    /// Waits until all earlier turns are over. Returns true if that was in time.
     pub async fn come(&mut self) -> bool {
         while let Some(before) = &mut self.before {
             let Ok(over) = timeout_at(self.until, &mut before.over).await else { return false };
-            // An error means that the one before was dropped: its turn is over just the same.
+            // An error means that the earlier turn was dropped, so it is over too.
             self.before = over.ok().flatten();
         }
         true
     }
 
-    /// Until when everything must be done.
+    /// Returns the deadline.
     pub(crate) const fn until(&self) -> Instant {
         self.until
     }
 
-    /// Who still stands before one who leaves early.
+    /// Returns the turn that is still before one that leaves early.
     fn still_before(&mut self) -> Option<Before> {
         while let Some(before) = &mut self.before {
             match before.over.try_recv() {
@@ -122,7 +122,7 @@ impl<K: Hash + Eq> Drop for Turn<K> {
         }
         drop(tails);
         if let Some(over) = self.over.take() {
-            // Nobody may be behind.
+            // The receiver may not exist.
             drop(over.send(before));
         }
     }

@@ -1,14 +1,13 @@
-//! Egress: admitted sends go to the platform and leave a receipt.
+//! Makes an agent's calls to the platform and stores the receipts.
 //!
 //! # Promise
 //!
-//! At most one call to a platform is made for a request and part, but for calls of which the
-//! platform said that it did nothing. A send whose owner died during a call is `ambiguous`, and
-//! is never made a second time in silence; one whose owner died before it is made by whoever
-//! sweeps next. Calls keep the platform's pace: they wait for it and are not dropped, and what
-//! is not done in time is answered as such.
+//! At most one call to a platform is made per request and part, except for calls that the platform reported as not
+//! executed. A send whose owner died during a call is `ambiguous` and is never silently repeated. A send whose owner
+//! died before the call is made by the next sweep. Calls obey the platform's rate limit: they wait for it and are not
+//! dropped. A send that does not finish in time gets a response that says so.
 //!
-//! Begin with [`Egress`]; how a long text becomes several messages is in [`split()`].
+//! Begin with [`Egress`]; [`split()`] cuts a long text into several messages.
 
 mod split;
 mod plan;

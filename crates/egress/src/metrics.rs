@@ -1,4 +1,4 @@
-//! What the way out counts. No label names a tenant, an agent or a chat.
+//! Metrics of egress. No label names a tenant, an agent or a chat.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -6,7 +6,7 @@ use prometheus_client::registry::Registry;
 
 use crate::Settled;
 
-/// The numbers of the way out.
+/// Metrics of egress.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     settled: Family<[(&'static str, &'static str); 1], Counter>,
@@ -14,7 +14,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("sends", "Sends, by what came of them", self.settled.clone());
         let help = "Calls that a platform asked to make later";

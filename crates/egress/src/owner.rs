@@ -1,7 +1,7 @@
-//! What the owner of a bot does for other nodes, and what they do while they wait.
+//! The work of a bot's owner for other nodes, and the wait of those nodes.
 //!
-//! A send is a row first. Whoever was asked rings for the bot's owner and waits for the row to be
-//! settled; the owner looks for such rows when it is rung for, and every now and then.
+//! A send is a row first. The node that got the request rings for the bot's owner and waits until the row is settled.
+//! The owner queries for such rows when the bell rings, and periodically.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::stop::{Egress, Errand, SendTurn};
 use crate::store::{Asked, GivenUp, SendKey, Waiting};
 
 impl Egress {
-    /// Has a send made by the owner of its bot: this node, or another, which is rung for. Who waits
-    /// holds the send's place in its lane, also if the bot becomes this node's meanwhile.
+    /// Lets the owner of the bot make a send: this node, or another one, for which the bell rings. The waiting request
+    /// holds the send's place in its lane, also if this node becomes the owner meanwhile.
     pub(crate) async fn by_owner(
         &self,
         key: &SendKey,
@@ -29,7 +29,7 @@ impl Egress {
     ) -> Result<Settled, StoreError> {
         let settled = self.settled.wait((key.agent, key.request.clone())).ok();
         loop {
-            // Whoever dies or is cut off here leaves a row, which the owner finds.
+            // A node that dies or is cut off here leaves a row, which the owner finds.
             if let Some(made) = self.made_here(key, errand).await.ok().flatten() {
                 return Ok(made);
             }
@@ -42,26 +42,26 @@ impl Egress {
             }
             let next = errand.until.min(now + SEND_LOOKED_AT_EVERY);
             match &settled {
-                // Either way it is time to look again.
+                // Query again in either case.
                 Some(settled) => drop(timeout_at(next, settled.rung()).await),
                 None => sleep_until(next).await,
             }
         }
     }
 
-    /// Whether this node owns a bot, and so may listen for it. It takes one that nobody owns.
+    /// Returns true if this node owns a bot, and so may listen for it. Claims a bot without an owner.
     pub async fn owns(&self, bot: BotId) -> Result<bool, StoreError> {
         let owned = self.owners.of(Resource::Bot(bot)).await?;
         Ok(matches!(owned, Owned::Here(_)) && self.owners.lease().is_held())
     }
 
-    /// The same by a look of now: what is remembered of an owner who died would keep its bot deaf for longer.
+    /// Returns the same without the cache: a cached owner that died would leave its bot without a listener for longer.
     pub async fn takes(&self, bot: BotId) -> Result<bool, StoreError> {
         self.owners.forget(Resource::Bot(bot));
         self.owns(bot).await
     }
 
-    /// Makes a send if this node owns its bot, and rings for the owner if not.
+    /// Makes a send if this node owns its bot, or rings for the owner.
     async fn made_here(
         &self,
         key: &SendKey,
@@ -77,13 +77,13 @@ impl Egress {
         };
         let made = self.make(key, errand, epoch).await?;
         if made.is_none() {
-            // It was taken over, or somebody who owned it before is at it.
+            // The bot was taken over, or an earlier owner is working on the send.
             self.owners.forget(Resource::Bot(bot));
         }
         Ok(made)
     }
 
-    /// Nobody waits for it any more: if nobody has begun, nobody may.
+    /// Retracts a send after its deadline, unless its owner has begun it.
     async fn too_late(&self, key: &SendKey) -> Result<Settled, StoreError> {
         let late = Settled::no_turn();
         if self.store.retract(key, self.node(), &late).await? {
@@ -95,9 +95,8 @@ impl Egress {
         }
     }
 
-    /// Looks for sends that nobody is at work on: takes over bots that nobody owns, serves what
-    /// waits for the bots of this node, and gives up what a dead node had begun. Answers how many
-    /// it found.
+    /// Takes over bots without an owner, serves the sends that wait for this node's bots, and abandons the calls that a
+    /// dead node had begun. Returns the number of sends that it found.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, StoreError> {
         for bot in self.store.ownerless(OWNERLESS_BOTS_MAX).await? {
             self.owners.forget(Resource::Bot(bot));
@@ -110,13 +109,13 @@ impl Egress {
         Ok(given_up.len() + self.serve().await?)
     }
 
-    /// Takes in hand what waits for the bots of this node. Answers how much that is.
+    /// Starts the sends that wait for this node's bots, and returns their number.
     pub async fn serve(self: &Arc<Self>) -> Result<usize, StoreError> {
         let waiting = self.store.waiting(self.node(), WAITING_SENDS_MAX).await?;
         let mut taken = 0;
         for send in waiting {
             let Some(held) = self.in_hand.take(&send.key) else { continue };
-            // In the order they were asked for. Where there is no turn, the next look finds them.
+            // In the order of the requests. If the lanes are full, the next query finds the rest.
             let lane = (send.key.agent, send.send.chat_id.clone());
             let Some(turn) = self.lanes().enter_until(lane, until(&send)) else { break };
             taken += 1;
@@ -162,7 +161,7 @@ impl Egress {
     }
 }
 
-/// Until when a send may take: as long as somebody waits for it, and anew if nobody does any more.
+/// Returns the deadline of a send: the requester's remaining time, or a new span if the requester has given up.
 fn until(waiting: &Waiting) -> Instant {
     let left = SEND_DONE_WITHIN.checked_sub(waiting.waits_for);
     Instant::now() + left.unwrap_or(SEND_DONE_WITHIN)

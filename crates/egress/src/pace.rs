@@ -1,6 +1,6 @@
-//! Pace: how fast a platform may be spoken to.
+//! Rate limits of calls to platforms.
 //!
-//! It lives by tokio's time, which tests can pause.
+//! The clock is tokio's, which tests can pause.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use nightdesk_types::limits::PACES_KEPT_MIN;
 use nightdesk_types::pace::{Bucket, Rate};
 use tokio::time::Instant;
 
-/// How busy each of many things is. Those that are free are not kept.
+/// A rate-limit table. Free keys are removed.
 #[derive(Debug)]
 pub struct Paces<K: Hash + Eq> {
     kept: Mutex<Kept<K>>,
@@ -23,7 +23,7 @@ pub struct Paces<K: Hash + Eq> {
 #[derive(Debug)]
 struct Kept<K> {
     buckets: HashMap<K, Bucket>,
-    /// When there are so many, those that are free are let go.
+    /// The size at which free keys are removed.
     shrinks_at: usize,
 }
 
@@ -35,8 +35,7 @@ impl<K: Hash + Eq> Default for Paces<K> {
 }
 
 impl<K: Hash + Eq + Clone> Paces<K> {
-    /// Takes the next place, and says when it is. `None`: that is later than asked for, and no
-    /// place is taken.
+    /// Reserves the next slot and returns its time. `None`: the slot is after `until`, and none is reserved.
     pub fn reserve(&self, key: &K, pace: Pace, until: Instant) -> Option<Instant> {
         let (rate, now) = (rate(pace), self.now());
         let mut kept = self.lock();
@@ -50,7 +49,7 @@ impl<K: Hash + Eq + Clone> Paces<K> {
         Some(at)
     }
 
-    /// Takes a place now, if no more than half of the pace is used.
+    /// Takes a slot now, if at most half of the rate is used.
     pub fn take_spare(&self, key: &K, pace: Pace) -> bool {
         let now = self.now();
         let mut kept = self.lock();
@@ -63,12 +62,12 @@ impl<K: Hash + Eq + Clone> Paces<K> {
         is_spare
     }
 
-    /// Whether there is a place now. It takes none.
+    /// Returns true if a slot is free now, without taking it.
     pub fn is_free(&self, key: &K, pace: Pace) -> bool {
         self.lock().of(key).wait(rate(pace), self.now()).is_zero()
     }
 
-    /// Takes the one place there is in a span, if it is free.
+    /// Takes the only slot of a span, if it is free.
     pub fn once_in(&self, key: &K, span: Duration) -> bool {
         let now = self.now();
         let mut kept = self.lock();
@@ -81,7 +80,7 @@ impl<K: Hash + Eq + Clone> Paces<K> {
         is_free
     }
 
-    /// Lets nobody through for a while.
+    /// Blocks the key for this span.
     pub fn hold(&self, key: &K, pace: Pace, span: Duration) {
         let now = self.now();
         let mut kept = self.lock();

@@ -1,4 +1,4 @@
-//! Plan: which calls a send is.
+//! Plans the calls of a send.
 
 use nightdesk_port::Capabilities;
 use nightdesk_types::Send;
@@ -7,32 +7,32 @@ use nightdesk_types::send::Op;
 
 use crate::split::{Length, MESSAGE_LENGTH_MIN, split};
 
-/// Why a send is not even begun.
+/// The reason why a send is refused before its first call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unsayable {
-    /// The platform does not have it. The words are those for an op nobody knows.
+    /// The platform does not support it. The text is the same as for an unknown op.
     #[error("op not supported: {0}")]
     Unsupported(&'static str),
-    /// It would fill the chat.
+    /// It has too many parts for the chat.
     #[error("message too long: more than {PARTS_MAX} parts of {0}; nothing was sent")]
     TooManyParts(usize),
-    /// Only a new message can become several.
+    /// It is too long, and only a new message can be split.
     #[error("{op} too long: more than {max}, and only a send can be split; nothing was done")]
     TooLong {
-        /// What was to be done.
+        /// The name of the operation.
         op: &'static str,
-        /// How long it may be.
+        /// The longest permitted text.
         max: usize,
     },
-    /// There is much of it, and it is all white space.
+    /// It is too long for one message and contains only white space.
     #[error("message empty; nothing was sent")]
     Nothing,
 }
 
-/// The calls that do what a send asks, in order: one, or one for each part of a long text.
+/// Returns the calls of a send, in order: one, or one for each part of a long text.
 ///
-/// An edit that is too long is refused, not cut: what it leaves out would be lost in silence,
-/// and the parts after the first belong to the old text.
+/// An edit that is too long is refused and not cut: the rest would be lost silently, and the parts after the first
+/// belong to the old text.
 pub(crate) fn plan(send: &Send, can: &Capabilities) -> Result<Vec<Send>, Unsayable> {
     let op = send.op.name();
     if !can.ops.contains(&op) {
@@ -70,7 +70,7 @@ fn parts(
     length: Length,
 ) -> Result<Vec<Send>, Unsayable> {
     let Length { max, unit } = length;
-    // What cannot fit, however much of it is white space, is not even cut: that costs time.
+    // A text that cannot fit even with much white space is refused without splitting, which costs time.
     if length.of(content) > max.saturating_mul(PARTS_MAX * 2) {
         return Err(Unsayable::TooManyParts(max));
     }
@@ -81,7 +81,7 @@ fn parts(
             .into_iter()
             .enumerate()
             .map(|(at, content)| {
-                // The whole answers one message; the parts after the first follow it by themselves.
+                // Only the first part is a reply; the others follow it.
                 let reply_to = reply_to.filter(|_| at == 0).map(str::to_owned);
                 Send { op: part(&send.op, content, reply_to), ..send.clone() }
             })
@@ -90,7 +90,7 @@ fn parts(
     }
 }
 
-/// A part of a text, said as the whole was to be.
+/// Returns the operation for a part of a text.
 fn part(whole: &Op, content: String, reply_to: Option<String>) -> Op {
     if let Op::FollowUp { session_key, kind, .. } = whole {
         let (session_key, kind) = (session_key.clone(), kind.clone());

@@ -1,34 +1,34 @@
-//! Said: what an agent said in a chat, as it is remembered.
+//! Past sends of an agent in a chat.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, RequestId, StoreError, TenantScope, Timestamp};
 
 use crate::Settled;
 
-/// Something that an agent said, without its words.
+/// A past send, without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What the gateway calls it.
+    /// The gateway's id of the request.
     pub request: RequestId,
-    /// When it was asked for.
+    /// The time of the request.
     pub asked_at: Timestamp,
-    /// What came of it. `None`: it is under way.
+    /// The result. `None`: it is in progress.
     pub came: Option<Settled>,
 }
 
-/// Where it was said.
+/// The place of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Where<'a> {
-    /// Through which bot.
+    /// The bot.
     pub bot: BotId,
-    /// In which chat.
+    /// The chat.
     pub chat_id: &'a str,
 }
 
-/// Remembers what agents said.
+/// Reads past sends.
 #[async_trait]
 pub trait Sayings: Send + Sync {
-    /// What an agent said in a chat since then, oldest first, a page of it.
+    /// Returns one page of an agent's sends in a chat since a time, oldest first.
     async fn said(
         &self,
         scope: TenantScope,

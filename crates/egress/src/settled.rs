@@ -1,55 +1,53 @@
-//! Settled: what came of a send, as it is stored and answered.
+//! The result of a send, as stored and returned.
 //!
-//! The texts matter: a stock client sends again by itself after an error that names the
-//! network, and sends once more as plain text after most others. So what was not said for
-//! want of a connection or of time names the network, and nothing else does.
+//! The texts matter: a stock client retries after an error that contains "network", and sends once more as plain text
+//! after most others. So an error for lack of a connection or of time contains "network", and no other error does.
 
 use nightdesk_port::{DeliverError, Receipt};
 use serde::{Deserialize, Serialize};
 
-/// What came of a send.
+/// The result of a send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settled {
-    /// The platform did it.
+    /// The platform executed it.
     Delivered(Receipt),
-    /// It was too long for one message, and was said in parts, perhaps not to its end.
+    /// It was sent in several parts, possibly not all of them.
     InParts(Parts),
-    /// It was not done; the text says why.
+    /// It was not executed; the text gives the reason.
     Failed(String),
-    /// It was begun, and nobody knows whether it was done.
+    /// The call began, and its result is not known.
     Ambiguous,
 }
 
-/// What was said of a long message.
+/// The sent parts of a long message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parts {
-    /// What the platform answered to each part that was said. The first is the message that a
-    /// reply or an edit goes to.
+    /// The receipts of the sent parts. The first is the message for replies and edits.
     pub said: Vec<Receipt>,
-    /// How many parts there are.
+    /// The number of all parts.
     pub of: usize,
 }
 
 impl Parts {
-    /// Whether all of it was said.
+    /// Returns true if all parts were sent.
     pub const fn is_whole(&self) -> bool {
         self.said.len() == self.of
     }
 }
 
 impl Settled {
-    /// There was no turn for it, and nothing was done.
+    /// Returns the result of a send that got no turn and made no call.
     pub fn no_turn() -> Self {
         Self::Failed("network busy behind the desk; nothing was sent".to_owned())
     }
 
-    /// Nothing is lent for that session, or not any more, and nothing was done.
+    /// Returns the result of a send without a valid capability, which made no call.
     pub fn nothing_lent() -> Self {
         Self::Failed("capability absent or expired".to_owned())
     }
 
-    /// Everything was said.
+    /// Returns the result of a send whose parts were all sent.
     pub(crate) fn said(mut said: Vec<Receipt>) -> Self {
         match said.pop() {
             Some(receipt) if said.is_empty() => Self::Delivered(receipt),
@@ -61,8 +59,8 @@ impl Settled {
         }
     }
 
-    /// Something went wrong after so much was said. Once a part was said, saying it all again
-    /// would say it twice, whatever the error.
+    /// Returns the result of a send that failed after some parts. If a part was sent, the result is `InParts` for every
+    /// error, because a retry of the whole send would repeat that part.
     pub(crate) fn broken_off(said: Vec<Receipt>, of: usize, error: DeliverError) -> Self {
         if said.is_empty() { Err(error).into() } else { Self::InParts(Parts { said, of }) }
     }

@@ -1,23 +1,23 @@
-//! Split: a text that is longer than one message becomes several.
+//! Splits a text that is longer than one message.
 //!
 //! # Promise
 //!
-//! Every part fits, none is empty, and together they say the whole text: what is taken out is
-//! white space at a cut, what is put in are the fence lines that close a code block at the end
-//! of a part and open it again in the next. The same text always gives the same parts.
+//! Every part fits, none is empty, and together they contain the whole text. Only white space at a cut is removed, and
+//! only fence lines are added, which close a code block at the end of a part and open it again in the next. The same
+//! text always gives the same parts.
 //!
-//! A cut is made between paragraphs, lines, sentences or words, in that order of liking, and
-//! never inside a link, inline code or a character that is made of several. Only what is longer
-//! than a whole message is cut where it must be; in code, than what the fence lines leave of it.
-//! Of two links that overlap and together are longer than a message, the first is kept whole.
+//! A cut is made between paragraphs, lines, sentences or words, in this order of preference, and never inside a link,
+//! inline code or a character that is made of several. Only an element that is longer than a whole message is cut
+//! inside; in code, than the room that the fence lines leave. Of two links that overlap and together are longer than a
+//! message, only the first stays whole.
 //!
-//! Every part shows by itself: no block is left open in it. Fences are seen at the start of a
-//! line, however far it is indented. One whose signs fill more than an eighth of a message is
-//! not opened again in the next part. A first line of more than half a message may be cut; what
-//! is left of it becomes code. Stray signs right behind a link that fills a message may come to
-//! stand at the start of a part: then they are a fence there, and closed at the end of the part.
+//! Every part renders on its own: no block is left open in it. A fence is recognised at the start of a line with any
+//! indentation. A fence whose signs fill more than an eighth of a message is not opened again in the next part. A first
+//! line of more than half a message may be cut; the rest of it becomes code. Stray signs directly after a link that
+//! fills a message may come to the start of a part: then they are a fence there, which is closed at the end of the
+//! part.
 //!
-//! Begin with [`split`]; what may not be torn is found in `marks`, a cut is chosen in `window`.
+//! Begin with [`split`]; `marks` finds the elements that must stay whole, and `window` chooses a cut.
 
 use nightdesk_port::LengthUnit;
 
@@ -36,11 +36,11 @@ use marks::Marks;
 use reader::Reader;
 use window::{Cut, Window};
 
-/// No message is this short on any platform; a smaller maximum is a mistake in its adapter.
+/// No platform has a shorter limit; a smaller maximum is a bug in its adapter.
 pub(crate) const MESSAGE_LENGTH_MIN: usize = 64;
 
-/// The text as messages of at most so many units. A text that fits is left as it is; one that
-/// does not fit and is nothing but white space is no message at all.
+/// Splits the text into messages of at most `max` units. A text that fits is not changed; a text that does not fit and
+/// is only white space gives no message.
 pub fn split(text: &str, max: usize, unit: LengthUnit) -> Vec<String> {
     let length = Length { max: max.max(MESSAGE_LENGTH_MIN), unit };
     if length.fits(text) {
@@ -51,7 +51,7 @@ pub fn split(text: &str, max: usize, unit: LengthUnit) -> Vec<String> {
     pieces.map(|piece| piece.written(text)).collect()
 }
 
-/// What of the text one part holds.
+/// The range of the text in one part.
 #[derive(Clone, Debug)]
 struct Piece<'t> {
     start: usize,
@@ -68,8 +68,8 @@ impl Piece<'_> {
             part.push('\n');
         }
         part += &text[self.start..self.end];
-        // What must be closed is what is open in this part, even where the whole text, in which
-        // other signs are at the start of a line, would be read otherwise.
+        // Close the block that is open in this part, also where the whole text would be parsed differently because
+        // other signs are at the start of a line.
         let mut reader = Reader::within(None);
         reader.read(&part);
         if let Some(signs) = reader.open() {
@@ -80,7 +80,7 @@ impl Piece<'_> {
     }
 }
 
-/// Goes through the text from cut to cut.
+/// Iterates over the text from cut to cut.
 struct Pieces<'t> {
     text: &'t str,
     length: Length,
@@ -96,7 +96,7 @@ impl<'t> Iterator for Pieces<'t> {
         loop {
             let start = self.at;
             let opens = marks.fence_at(start);
-            // A block that is open may end in white space, which then is code.
+            // An open block may end in white space, which is code then.
             if start == text.len() || (opens.is_none() && text[start..].trim_start().is_empty()) {
                 return None;
             }

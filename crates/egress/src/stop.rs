@@ -1,4 +1,4 @@
-//! The stop itself: ask, claim, call, settle.
+//! Makes sends: request, claim, call, settle.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -23,36 +23,36 @@ use crate::plan::plan;
 use crate::store::{Asked, SendKey, Store};
 use crate::{FileError, Lanes, Lent, Paces, Settled, Spoken, Turn};
 
-/// A bot, who makes its calls, and what it can do.
+/// A bot, its adapter and its capabilities.
 #[derive(Clone)]
 pub struct Account {
     /// The bot with its key.
     pub bot: Arc<Bot>,
     /// Its adapter.
     pub platform: Arc<dyn Deliver>,
-    /// What it can do there, how much at a time, and how fast.
+    /// Its operations, length limits and rate limits.
     pub capabilities: Capabilities,
 }
 
 /// Finds accounts.
 #[async_trait]
 pub trait Accounts: std::marker::Send + Sync {
-    /// The account of a bot. `None`: there is no such bot any more.
+    /// Returns the account of a bot. `None`: the bot does not exist any more.
     async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError>;
 
-    /// What a platform lent for one session of the agent that asked for a send. `None`: nothing is
-    /// bound for that very session, or it has ended.
+    /// Returns the capability that a platform lent for one session of the agent that requested a send. `None`: none is
+    /// bound for that session, or it has expired.
     async fn capability(&self, _asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
         Ok(None)
     }
 
-    /// The file an agent speaks of. `None`: it is not the desk's to give.
+    /// Returns the file that an agent's send refers to. `None`: the desk does not hold it.
     async fn file(&self, _asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
         Ok(None)
     }
 }
 
-/// The lanes of sends: one for each agent and chat.
+/// The lanes of sends: one per agent and chat.
 pub type SendLanes = Lanes<(AgentId, String)>;
 
 /// A send's place in its lane.
@@ -73,16 +73,16 @@ pub struct Egress {
     pub(crate) bell: Arc<dyn Bell>,
     pub(crate) settled: Settlements,
     pub(crate) in_hand: InHand,
-    /// What is made for other nodes, by its own tasks.
+    /// The tasks that make sends for other nodes.
     pub(crate) tasks: TaskTracker,
     lanes: SendLanes,
-    /// Agents may share a chat: who has the floor there says all its parts.
+    /// Agents may share a chat: the send that has the floor there sends all its parts.
     floors: Lanes<(BotId, String)>,
     pub(crate) paces: Paces<PaceKey>,
     metrics: Metrics,
 }
 
-/// The calls of a send, and until when they may be made.
+/// The calls of a send, and their deadline.
 pub(crate) struct Errand {
     pub(crate) account: Account,
     pub(crate) chat: String,
@@ -97,8 +97,7 @@ impl std::fmt::Debug for Egress {
 }
 
 impl Egress {
-    /// The way out of this node, in this life of it. The bell rings for owners elsewhere, and who
-    /// waits for them waits at the settlements.
+    /// Creates the egress of this node. The bell rings for owners on other nodes, and requests wait at the settlements.
     pub fn new(
         store: Arc<dyn Store>,
         accounts: Arc<dyn Accounts>,
@@ -121,22 +120,22 @@ impl Egress {
         }
     }
 
-    /// This node, in this life of it.
+    /// Returns this node in its current life.
     pub(crate) fn node(&self) -> &Node {
         self.owners.lease().node()
     }
 
-    /// What it counts.
+    /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// The lanes, for who wants a place before it is decided whether the send may go.
+    /// Returns the lanes, for a caller that takes a turn before the gate has decided on the send.
     pub const fn lanes(&self) -> &SendLanes {
         &self.lanes
     }
 
-    /// Does what an admitted send asks, once, when its turn has come.
+    /// Executes an admitted send, once, when its turn has come.
     pub async fn deliver(
         &self,
         send: &AdmittedSend,
@@ -144,21 +143,21 @@ impl Egress {
     ) -> Result<Settled, StoreError> {
         let errand = match self.errand(send.bot(), send.send(), turn.until()).await? {
             Ok(errand) => errand,
-            // Nothing will be done, so there is nothing to write down.
+            // No call will be made, so no row is written.
             Err(unsayable) => return Ok(unsayable),
         };
         let key = SendKey::from(send);
-        // Before it is written down: a look at what waits must not take it too.
+        // Taken before the row is written, so that a query for waiting sends does not take it too.
         let Some(_held) = self.in_hand.take(&key) else { return Ok(Settled::Ambiguous) };
         match self.store.ask(send, &self.node().name).await? {
             Asked::New => self.by_owner(&key, &errand).await,
             Asked::Settled(settled) => Ok(settled),
-            // Its answer belongs to whoever asked first.
+            // The result goes to the first request.
             Asked::UnderWay => Ok(Settled::Ambiguous),
         }
     }
 
-    /// What is to be done for a send, or why nothing is.
+    /// Returns the calls of a send, or the result if there are none.
     pub(crate) async fn errand(
         &self,
         bot: BotId,
@@ -174,7 +173,7 @@ impl Egress {
         Ok(errand.map_err(|why| Settled::Failed(why.to_string())))
     }
 
-    /// Makes the calls if nobody else did. `None`: somebody else is at it, or owns the bot.
+    /// Makes the calls, unless another node did. `None`: another node is making them, or owns the bot.
     pub(crate) async fn make(
         &self,
         key: &SendKey,
@@ -187,7 +186,7 @@ impl Egress {
             Some(floor) => floor.come().await,
             None => false,
         };
-        // Whoever dies while it waits has not begun, and the next life makes the call.
+        // A node that dies while it waits has not begun, and the next owner makes the call.
         let ready = if has_floor { self.keep_pace(errand).await } else { Err(out_of_time()) };
         let owner = Owner { node: self.node().clone(), epoch };
         if !self.store.claim(key, &owner).await? {
@@ -207,7 +206,7 @@ impl Egress {
         Ok(Some(settled))
     }
 
-    /// Says all parts, in order, up to the first that fails.
+    /// Sends all parts, in order, up to the first failure.
     async fn say(&self, key: &SendKey, errand: &Errand, aid: &Aid) -> Settled {
         let mut said = Vec::new();
         for send in &errand.calls {
@@ -221,7 +220,7 @@ impl Egress {
         Settled::said(said)
     }
 
-    /// Makes one call. Only a platform that said it did nothing is called again.
+    /// Makes one call. It is repeated only if the platform reported that it was not executed.
     async fn call(
         &self,
         errand: &Errand,
@@ -248,11 +247,11 @@ impl Egress {
         }
     }
 
-    /// Waits until the platform may be called. An error: that would be too late.
+    /// Waits until the platform may be called. Returns an error if that would be too late.
     async fn keep_pace(&self, errand: &Errand) -> Result<(), DeliverError> {
         let (bot, can) = (errand.account.bot.id, &errand.account.capabilities);
         let chat = PaceKey::Chat(bot, errand.chat.clone());
-        // One after the other: a chat that waits takes no place of the bot's meanwhile.
+        // In sequence: a chat that waits takes no slot of the bot meanwhile.
         for (key, pace) in [(chat, can.chat_pace), (PaceKey::Bot(bot), can.bot_pace)] {
             let at = self.paces.reserve(&key, pace, errand.until).ok_or_else(out_of_time)?;
             sleep_until(at).await;
@@ -260,16 +259,16 @@ impl Egress {
         Ok(())
     }
 
-    /// Leaves a chat alone for as long as the platform said. Others of the bot's go on: one
-    /// tenant's chat does not silence another's.
+    /// Blocks a chat for the time that the platform requested. Other chats of the bot continue, so one tenant's chat
+    /// does not block another's.
     pub(crate) fn hold(&self, account: &Account, chat: &str, retry_after: Duration) {
         let span = retry_after.clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX);
         let key = PaceKey::Chat(account.bot.id, chat.to_owned());
         self.paces.hold(&key, account.capabilities.chat_pace, span);
     }
 
-    /// What the platform answered is true, whether or not it can be written down. Unwritten,
-    /// the send becomes ambiguous in the next life.
+    /// Stores the result. The platform's answer counts even if it cannot be stored; then the send becomes ambiguous in
+    /// the next life.
     async fn note(&self, key: &SendKey, settled: &Settled) {
         self.metrics.settled(settled);
         if let Err(error) = self.store.settle(key, self.node(), settled).await {
@@ -282,12 +281,12 @@ impl Egress {
     }
 }
 
-/// This node may have been taken for dead, and its bots taken over.
+/// The other nodes may consider this node dead, and may have taken over its bots.
 #[derive(Debug, thiserror::Error)]
 #[error("this node has lost its lease")]
 struct LeaseLost;
 
-/// There is no place in the pace before the time is up, so nothing is done.
+/// Returns the error of a send that gets no slot before its deadline; no call was made.
 const fn out_of_time() -> DeliverError {
     DeliverError::RateLimited { retry_after: Duration::ZERO }
 }

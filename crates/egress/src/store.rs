@@ -1,4 +1,4 @@
-//! What the way out asks of a store.
+//! The store interface of egress.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use nightdesk_types::{AgentId, BotId, Node, RequestId, Send, StoreError, TenantS
 
 use crate::Settled;
 
-/// Which send.
+/// The key of a send.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
-    /// For whom it is done.
+    /// The tenant.
     pub scope: TenantScope,
-    /// Who asked for it.
+    /// The agent that requested it.
     pub agent: AgentId,
-    /// What the gateway calls it.
+    /// The gateway's id of the request.
     pub request: RequestId,
 }
 
@@ -26,57 +26,57 @@ impl From<&AdmittedSend> for SendKey {
     }
 }
 
-/// What is known of a send that is asked for.
+/// The state of a requested send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// It is new, and written down.
+    /// It is new, and its row is written.
     New,
-    /// It was asked for before, and this came of it.
+    /// It was requested before, with this result.
     Settled(Settled),
-    /// It was asked for before, and is not settled.
+    /// It was requested before, and is not settled.
     UnderWay,
 }
 
 /// A send that waits for the owner of its bot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
-    /// Which send.
+    /// The key of the send.
     pub key: SendKey,
-    /// Through which bot it goes.
+    /// The bot that it goes through.
     pub bot: BotId,
-    /// What is done.
+    /// The action.
     pub send: Send,
-    /// The node that was asked, if it is known.
+    /// The node that got the request, if it is known.
     pub asked_on: Option<String>,
-    /// How long it waits already.
+    /// The time that it has waited.
     pub waits_for: Duration,
 }
 
-/// A send that was given up.
+/// A send that was abandoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUp {
-    /// Who asked for it.
+    /// The agent that requested it.
     pub agent: AgentId,
-    /// What the gateway calls it.
+    /// The gateway's id of the request.
     pub request: RequestId,
-    /// The node that was asked, if it is known.
+    /// The node that got the request, if it is known.
     pub asked_on: Option<String>,
 }
 
-/// Keeps sends.
+/// Stores sends.
 #[async_trait]
 pub trait Store: std::marker::Send + Sync {
-    /// Writes a send down that this node was asked for, once per request.
+    /// Writes the row of a send that this node got, once per request.
     async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError>;
 
-    /// What came of a send that was asked for.
+    /// Returns the state of a requested send.
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError>;
 
-    /// Takes a send that was asked for, right before its call. Answers whether it was free, and
-    /// its bot still the owner's: whoever gets `true` makes the one call.
+    /// Claims a requested send directly before its call. Returns true if it was free and the owner still owns its bot.
+    /// The caller that gets `true` makes the only call.
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError>;
 
-    /// Notes what came of the call. Answers whether the send was still the node's.
+    /// Stores the result of the call. Returns true if the node still held the send.
     async fn settle(
         &self,
         send: &SendKey,
@@ -84,18 +84,16 @@ pub trait Store: std::marker::Send + Sync {
         settled: &Settled,
     ) -> Result<bool, StoreError>;
 
-    /// Notes that a send was not done, and that nobody may do it any more. Answers whether nobody
-    /// had begun.
+    /// Marks a send as not executed, so that no node may execute it any more. Returns true if no node had begun it.
     async fn retract(&self, send: &SendKey, node: &Node, why: &Settled)
     -> Result<bool, StoreError>;
 
-    /// Sends that wait for the bots a node owns, oldest first.
+    /// Returns sends that wait for the bots of a node, oldest first.
     async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError>;
 
-    /// Bots for which something waits, and that nobody living owns.
+    /// Returns bots with waiting sends whose owner is not alive.
     async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError>;
 
-    /// Gives the calls up that a node had begun whose life is over: nobody knows whether they were
-    /// made.
+    /// Abandons the calls that a dead node had begun, because their result is unknown.
     async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError>;
 }

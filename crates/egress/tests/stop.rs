@@ -1,4 +1,4 @@
-//! The stop between a gate and a platform, on paused time.
+//! Tests of egress between a gate and a platform, on paused time.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "stop/stage.rs"]

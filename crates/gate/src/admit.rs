@@ -1,4 +1,4 @@
-//! Admit: the thin acts around the decisions.
+//! The gate: loads the facts, decides and wraps the result.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::kept::Kept;
 use crate::known::Floor;
 use crate::store::{KeptRefusal, Prompt, RefusalNote, Store};
 
-/// Why something was not let through.
+/// The reason why an event or send was not admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmitError<R: std::error::Error + 'static> {
-    /// A layer said no.
+    /// A layer refused it.
     #[error("refused")]
     Refused(#[source] R),
-    /// It could not be decided.
+    /// The store failed, so no decision was made.
     #[error("could not be decided")]
     Store(#[from] StoreError),
 }
 
-/// Lets events in and sends out.
+/// Admits events and sends.
 ///
-/// What the store said is kept. That cannot let in too many: the inbox refuses an admit that was
-/// decided on an old version. It may keep a new grant out for a moment.
+/// The gate caches the store's answers. A stale cache cannot admit too many recipients, because the inbox refuses an
+/// admission with an old version. It may delay a new grant for a moment.
 pub struct Gate {
     store: Arc<dyn Store>,
     kept: Kept,
@@ -40,12 +40,12 @@ impl std::fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// A gate over this store.
+    /// Creates a gate over this store.
     pub fn over(store: Arc<dyn Store>) -> Self {
         Self { kept: Kept::of(Arc::clone(&store)), store }
     }
 
-    /// Says who receives an event.
+    /// Decides which agents receive an event.
     pub async fn admit(
         &self,
         event: Verified<Event>,
@@ -62,7 +62,7 @@ impl Gate {
         self.to_who_asked(admitted).await
     }
 
-    /// What answers a question reaches the agent that asked it, and no other.
+    /// Narrows a button press to the agent that showed the prompt.
     async fn to_who_asked(
         &self,
         admitted: Admitted<Event>,
@@ -79,7 +79,7 @@ impl Gate {
         narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 
-    /// Decides again, on what the store says now, because the inbox found the admit old.
+    /// Decides again on fresh data, because the inbox found the admission outdated.
     pub async fn admit_again(
         &self,
         stale: Admitted<Event>,
@@ -102,7 +102,7 @@ impl Gate {
         Ok((recipients, decision.passed_over().collect()))
     }
 
-    /// Says of each agent that is thought of whether it would receive an event, and why not.
+    /// Returns the verdict for each candidate agent, with the reason for each refusal.
     pub async fn explain(
         &self,
         bot: BotId,
@@ -119,17 +119,17 @@ impl Gate {
         self.kept.decide(bot, &Facts { takes_part, ..*facts }, floor).await
     }
 
-    /// Looks at a bot again: somebody rang that something changed.
+    /// Reloads a bot after the bell rang for a change.
     pub async fn look(&self, bot: BotId) -> Result<(), StoreError> {
         self.kept.look(bot).await
     }
 
-    /// Looks whether anything changed that nobody rang for.
+    /// Reloads all bots that changed without a bell.
     pub async fn look_at_all(&self) -> Result<(), StoreError> {
         self.kept.look_at_all().await
     }
 
-    /// The refusals that are kept of an event for a tenant, newest first.
+    /// Returns the stored refusals of an event for a tenant, newest first.
     pub async fn refusals(
         &self,
         scope: TenantScope,
@@ -138,12 +138,12 @@ impl Gate {
         self.store.refusals(scope, event_key).await
     }
 
-    /// Writes refusals down.
+    /// Stores refusals.
     pub async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
         self.store.note_refusals(notes).await
     }
 
-    /// Says through which bot a send goes, of those its line greeted for.
+    /// Chooses the bot of a send, among those that its line sent a hello for.
     pub async fn admit_send(
         &self,
         sender: Sender<'_>,
@@ -168,17 +168,17 @@ impl Gate {
     }
 }
 
-/// Who wants to send, as proven by its line.
+/// The sender of a send, as authenticated by its line.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender<'a> {
-    /// For whom.
+    /// The tenant.
     pub scope: TenantScope,
-    /// Which agent.
+    /// The agent.
     pub agent: AgentId,
-    /// What its line said hello for.
+    /// The hellos of its line.
     pub greeted: &'a [Tag],
-    /// As what it wants to speak.
+    /// The platform and bot that the send names.
     pub tag: &'a Tag,
-    /// The only bot it may go through, where that is settled.
+    /// The only bot that the send may use, if one is fixed.
     pub through: Option<BotId>,
 }

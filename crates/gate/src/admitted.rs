@@ -1,4 +1,4 @@
-//! Admitted: proof that the gate let it through.
+//! Proof that the gate admitted an event or a send.
 
 use nightdesk_intake::Verified;
 use nightdesk_types::event::ContextLine;
@@ -6,18 +6,18 @@ use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
 use crate::{Refusal, Refused};
 
-/// An agent that may receive an event, and what that was decided on.
+/// An agent that may receive an event, and the version of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recipient {
-    /// Whose agent it is.
+    /// The tenant of the agent.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
-    /// The version of who may reach it. The inbox refuses an old one.
+    /// The version of the agent's terms. The inbox refuses an old one.
     pub version: i64,
 }
 
-/// An event with everyone who may see it.
+/// An event with all its recipients.
 #[derive(Clone, Debug)]
 pub struct Admitted<T> {
     pub(crate) recipients: Vec<Recipient>,
@@ -26,12 +26,12 @@ pub struct Admitted<T> {
 }
 
 impl Admitted<Event> {
-    /// Who receives it: at least one.
+    /// Returns the recipients, at least one.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
     }
 
-    /// The same for some of them; the others are passed over for this. `Err`: for nobody.
+    /// Retains some of the recipients; the others count as refused for this reason. `Err`: none is left.
     #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
     pub fn narrowed(
         mut self,
@@ -50,35 +50,35 @@ impl Admitted<Event> {
         }
     }
 
-    /// The same, with what is attached to be had there instead.
+    /// Returns a copy in which the attachments have these URLs.
     #[must_use]
     pub fn referring_to(&self, urls: Vec<String>) -> Self {
         Self { inner: self.inner.referring_to(urls), ..self.clone() }
     }
 
-    /// The same, with what was said before it, and whether that could not be found out.
+    /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
     pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
         Self { inner: self.inner.amid(context, failed), ..self.clone() }
     }
 
-    /// Who else was thought of, and why they do not receive it.
+    /// Returns the other candidates, with the reasons why they do not receive it.
     pub fn passed_over(&self) -> &[Refused] {
         &self.passed_over
     }
 
-    /// The event with its proof, for who wants it decided anew.
+    /// Returns the event with its proof, so that the caller can decide again.
     pub fn into_verified(self) -> Verified<Event> {
         self.inner
     }
 
-    /// The event, still with its proof.
+    /// Returns the event with its proof.
     pub const fn verified(&self) -> &Verified<Event> {
         &self.inner
     }
 }
 
-/// A send that may go out, and through which bot.
+/// An admitted send and its bot.
 #[derive(Clone, Debug)]
 pub struct AdmittedSend {
     pub(crate) scope: TenantScope,
@@ -89,27 +89,27 @@ pub struct AdmittedSend {
 }
 
 impl AdmittedSend {
-    /// For whom it is done.
+    /// Returns the tenant.
     pub const fn scope(&self) -> TenantScope {
         self.scope
     }
 
-    /// Who asked for it.
+    /// Returns the agent that requested it.
     pub const fn agent(&self) -> AgentId {
         self.agent
     }
 
-    /// Through which bot it goes.
+    /// Returns the bot that it goes through.
     pub const fn bot(&self) -> BotId {
         self.bot
     }
 
-    /// What the gateway calls it.
+    /// Returns the gateway's id of the request.
     pub const fn request(&self) -> &RequestId {
         &self.request
     }
 
-    /// What is done.
+    /// Returns the action.
     pub const fn send(&self) -> &Send {
         &self.send
     }

@@ -1,22 +1,22 @@
-//! Ask: what a person says to the desk itself.
+//! Commands of people to the desk itself.
 //!
-//! It is never handed over: a code is nobody's to read, and no agent need be reached by who links one.
+//! Such a message is never forwarded: a code must stay secret, and its author need not reach any agent.
 
 use nightdesk_intake::Verified;
 use nightdesk_types::Event;
 use nightdesk_types::event::{ChatType, Content, Source};
 
-/// Something a person asks of the desk, in a direct message.
+/// A person's command to the desk, in a direct message.
 #[derive(Debug)]
 pub struct Ask<'e> {
     event: &'e Verified<Event>,
     author: &'e str,
-    /// The code with which they show which agent is theirs.
+    /// The link code, which proves that the agent belongs to the person.
     pub code: &'e str,
 }
 
 impl<'e> Ask<'e> {
-    /// What an event asks of the desk, if it does.
+    /// Returns the command in an event, if it contains one.
     pub fn of(event: &'e Verified<Event>) -> Option<Self> {
         let source = event.get().source();
         let Content::Message(message) = event.get().content() else { return None };
@@ -25,26 +25,26 @@ impl<'e> Ask<'e> {
         Some(Self { event, author, code: code_in(&message.text)? })
     }
 
-    /// Through which bot it came.
+    /// Returns the bot that received it.
     pub const fn bot(&self) -> nightdesk_types::BotId {
         self.event.bot()
     }
 
-    /// Who asks, by the id that the platform vouches for.
+    /// Returns the author's id, which the platform vouches for.
     pub const fn author(&self) -> &'e str {
         self.author
     }
 
-    /// Where they asked, and are answered.
+    /// Returns the source, to which the response goes.
     pub fn source(&self) -> &'e Source {
         self.event.get().source()
     }
 }
 
-/// The code in `/link CODE`. Without one it is a command like any other.
+/// Returns the code in `/link CODE`. Without a code it is an ordinary message.
 fn code_in(text: &str) -> Option<&str> {
     let (command, code) = text.trim().split_once(char::is_whitespace)?;
-    // Some platforms add whose command it is: `/link@desk_bot`.
+    // Some platforms add the bot's name: `/link@desk_bot`.
     let (command, _) = command.split_once('@').unwrap_or((command, ""));
     command.eq_ignore_ascii_case("/link").then(|| code.trim())
 }

@@ -1,8 +1,8 @@
-//! Decisions: pure functions over what is known.
+//! Decisions as pure functions over known facts.
 //!
-//! An event is delivered to an agent if it may be seen by it (*authorised*), if the agent's people
-//! can see it themselves (*visible*), and if it concerns the agent (*relevant*). Each layer only takes
-//! away. Author first: who writes reaches their own agent, and that skips relevance alone.
+//! An agent receives an event if the author may reach the agent (*authorised*), if the agent's people can see the place
+//! themselves (*visible*), and if the event concerns the agent (*relevant*). Each layer only removes. The author's
+//! binding comes first: authors reach their own agent, and the binding skips only relevance.
 
 mod send;
 
@@ -13,38 +13,38 @@ use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};
 use crate::Recipient;
 use crate::facts::{Facts, Place};
 
-/// What is known about an author and the place where they write.
+/// The facts about an author and a place.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The author's agents. The first is for where nothing else says which.
+    /// The author's agents. The first is the default where no other rule chooses one.
     pub own: &'a [Recipient],
-    /// The agent that the place belongs to.
+    /// The grant of the place.
     pub grant: Option<Grant<'a>>,
 }
 
-/// A place that was given to an agent.
+/// A place that was granted to an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant<'a> {
-    /// Which agent may be reached there.
+    /// The agent that may be reached there.
     pub recipient: Recipient,
-    /// How much was given of which the place is a part.
+    /// The extent of the grant that contains the place.
     pub extent: Extent,
-    /// By whom it may be reached.
+    /// The people who may reach it.
     pub principal: Principal,
-    /// Whether the author is on the agent's list.
+    /// True if the author is on the agent's allow list.
     pub is_listed: bool,
-    /// Whether the agent's own people can see the place.
+    /// The visibility of the place for the agent's people.
     pub sight: Sight,
-    /// What concerns it.
+    /// The agent's relevance policy.
     pub relevance: &'a Relevance,
 }
 
-/// How much was given. The smallest counts.
+/// The extent of a grant. The smallest one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The chat.
     Chat,
-    /// The channel it is a thread of.
+    /// The channel that contains the thread.
     Parent,
     /// The guild, workspace or server.
     Scope,
@@ -52,13 +52,13 @@ pub enum Extent {
     Bot,
 }
 
-/// Why an agent, or nobody at all, receives an event.
+/// The reason why an agent does not receive an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
-    /// Nobody is named as its author.
+    /// The event has no author.
     #[error("the event names no author")]
     NoAuthor,
-    /// The author is bound to no agent, and the place belongs to none.
+    /// The author is bound to no agent, and the place is granted to none.
     #[error("the author is bound to no agent here")]
     UnboundAuthor,
     /// The agent may be reached there, but not by this author.
@@ -67,19 +67,19 @@ pub enum Refusal {
     /// None of the agent's people can see the place.
     #[error("nobody the agent belongs to can see this place")]
     NotVisible,
-    /// It is not known whether they can.
+    /// The visibility is not known.
     #[error("the platform has not said who can see this place")]
     SightUnknown,
-    /// A program wrote it, and the agent does not talk to programs.
+    /// A program wrote it, and the agent's policy excludes programs.
     #[error("written by a program")]
     OtherBot,
-    /// It was not said to the bot, and the agent wants to be addressed.
+    /// It does not address the bot, and the agent's policy requires that.
     #[error("not addressed to the agent")]
     NotAddressed,
-    /// It answers what another agent asked, or nobody remembers who did.
+    /// It answers another agent's prompt, or the prompt is no longer stored.
     #[error("an answer to what the agent did not ask")]
     NotAsked,
-    /// The author writes to the agent too fast.
+    /// The author exceeds the rate limit for the agent.
     #[error("the author writes too fast")]
     TooFast,
 }
@@ -87,18 +87,18 @@ pub enum Refusal {
 /// The layers of the gate, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// Whether the author may reach the agent there.
+    /// The author may reach the agent there.
     Authorised,
-    /// Whether the agent's people can see the place.
+    /// The agent's people can see the place.
     Visible,
-    /// Whether it concerns the agent.
+    /// The event concerns the agent.
     Relevant,
-    /// Whether the author writes slowly enough. The desk's own, after the gate's.
+    /// The author is within the rate limit. The desk checks this after the gate.
     Paced,
 }
 
 impl Layer {
-    /// Its name in rows and on pages.
+    /// Returns the name in rows and on pages.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Authorised => "authorised",
@@ -110,7 +110,7 @@ impl Layer {
 }
 
 impl Refusal {
-    /// Every one there is.
+    /// Every refusal.
     pub const ALL: [Self; 9] = [
         Self::NoAuthor,
         Self::UnboundAuthor,
@@ -123,7 +123,7 @@ impl Refusal {
         Self::TooFast,
     ];
 
-    /// Its name in rows and on pages.
+    /// Returns the name in rows and on pages.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::NoAuthor => "no-author",
@@ -138,12 +138,12 @@ impl Refusal {
         }
     }
 
-    /// The one of this name.
+    /// Returns the refusal with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.slug() == slug)
     }
 
-    /// Which layer says it.
+    /// Returns the layer of this refusal.
     pub const fn layer(self) -> Layer {
         match self {
             Self::NoAuthor | Self::UnboundAuthor | Self::NotWelcome => Layer::Authorised,
@@ -154,54 +154,54 @@ impl Refusal {
     }
 }
 
-/// What was decided about one agent.
+/// The decision about one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Which agent.
+    /// The agent.
     pub recipient: Recipient,
-    /// Why it was thought of at all.
+    /// The reason why it is a candidate.
     pub ground: Ground,
-    /// Why it does not receive the event. The layers before said yes, those after were not asked.
+    /// The reason why it does not receive the event. Earlier layers passed; later ones were not checked.
     pub refusal: Option<Refusal>,
-    /// Whether it would receive the event if it took part in the thread.
+    /// True if it would receive the event as a participant of the thread.
     pub may_continue: bool,
 }
 
-/// Why an agent is thought of.
+/// The reason why an agent is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// The author is bound to it.
     Binding,
-    /// The place, or what it is part of, belongs to it.
+    /// The place, or a larger extent that contains it, is granted to it.
     Grant(Extent),
 }
 
-/// What was decided about an event: of every agent that was thought of, whether it receives it.
+/// The decision about an event: one verdict per candidate agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// Agents, in their order.
+    /// The verdicts, ordered by agent.
     pub verdicts: Vec<Verdict>,
 }
 
-/// Why nobody receives an event, and whose agent came closest.
+/// The reason why no agent receives an event, and the agent that came closest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{refusal}")]
 pub struct Refused {
-    /// Whose, and which, if any agent was thought of.
+    /// The tenant and agent, if there was a candidate.
     pub agent: Option<(TenantScope, AgentId)>,
-    /// The last no.
+    /// The refusal of the last layer.
     pub refusal: Refusal,
 }
 
 impl Decision {
-    /// Who receives it: one or more agents, perhaps of several tenants, or why nobody.
+    /// Returns the recipients, possibly of several tenants, or the reason why there are none.
     pub fn recipients(&self) -> Result<Vec<Recipient>, Refused> {
         let admitted = self.verdicts.iter().filter(|verdict| verdict.refusal.is_none());
         let recipients: Vec<Recipient> = admitted.map(|verdict| verdict.recipient).collect();
         if recipients.is_empty() { Err(self.refused()) } else { Ok(recipients) }
     }
 
-    /// Every agent that was thought of and does not receive it.
+    /// Returns every candidate that does not receive it.
     pub fn passed_over(&self) -> impl Iterator<Item = Refused> {
         self.verdicts.iter().filter_map(|verdict| {
             let Recipient { scope, agent, .. } = verdict.recipient;
@@ -209,7 +209,7 @@ impl Decision {
         })
     }
 
-    /// The agent that receives the event only if it takes part in the thread.
+    /// Returns the agent that receives the event only as a participant of the thread.
     pub fn may_continue(&self) -> Option<Recipient> {
         self.verdicts.iter().find(|verdict| verdict.may_continue).map(|verdict| verdict.recipient)
     }
@@ -220,10 +220,10 @@ impl Decision {
     }
 }
 
-/// Decides who receives an event.
+/// Decides which agents receive an event.
 pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
     let own = own_agent(view, facts);
-    // A person and their agent are alone in a direct chat.
+    // A direct chat contains only the person and their agent.
     let shared = own.is_none() || !facts.place.is_direct;
     let grant = view.grant.filter(|grant| shared && Some(grant.recipient) != own);
     let by_binding = own.map(|recipient| Verdict {
@@ -249,9 +249,9 @@ pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
     Decision { verdicts }
 }
 
-/// Of the author's agents, the one the place belongs to; otherwise their first.
+/// Returns the author's agent that the place is granted to, or else the author's first agent.
 fn own_agent(view: &View<'_>, facts: &Facts<'_>) -> Option<Recipient> {
-    // A program owns no agent, whatever id it has.
+    // A program owns no agent, even if its id is bound to one.
     let own = if facts.is_program { &[] } else { view.own };
     let holder = view.grant.map(|grant| grant.recipient);
     holder.filter(|holder| own.contains(holder)).or_else(|| own.first().copied())
@@ -267,7 +267,7 @@ fn authorised(grant: &Grant<'_>) -> Result<(), Refusal> {
     let is_welcome = match grant.principal {
         Principal::Any => true,
         Principal::AllowList => grant.is_listed,
-        // Its own people reach it by their binding.
+        // The agent's own people reach it by their binding.
         Principal::OwnerOnly => false,
     };
     is_welcome.then_some(()).ok_or(Refusal::NotWelcome)
@@ -275,7 +275,7 @@ fn authorised(grant: &Grant<'_>) -> Result<(), Refusal> {
 
 fn visible(grant: &Grant<'_>, facts: &Facts<'_>) -> Result<(), Refusal> {
     match grant.sight {
-        // Nobody else can see a direct chat, and it was opened to write to the agent.
+        // A direct chat has no other viewers, and was opened to write to the agent.
         _ if facts.place.is_direct => Ok(()),
         Sight::Sees => Ok(()),
         Sight::Blind => Err(Refusal::NotVisible),

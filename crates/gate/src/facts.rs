@@ -1,24 +1,24 @@
-//! Facts: what about an event matters to who may see it.
+//! The facts of an event that decide on its recipients.
 
 use nightdesk_types::Event;
 use nightdesk_types::event::{ChatType, Content, Message, MessageKind, Source};
 
-/// What about an event matters to who may see it. Names and texts do not: people choose those.
+/// The facts of an event that decide on its recipients. Names and texts are excluded, because people choose them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts<'a> {
-    /// Who wrote it, by the id that the platform vouches for.
+    /// The author's id, which the platform vouches for.
     pub author: &'a str,
-    /// Whether the author is a program.
+    /// True if the author is a program.
     pub is_program: bool,
-    /// Whether it is said to the bot: by name, as an answer, or with a button of its own.
+    /// True if it addresses the bot: by a mention, as a reply, or with one of its buttons.
     pub is_addressed: bool,
-    /// Whether the agent of the place has received something in this very thread. Only the store knows.
+    /// True if the agent of the place has received an entry in this thread. Only the store knows.
     pub takes_part: bool,
-    /// Where it was written.
+    /// The place where it was written.
     pub place: Place<'a>,
 }
 
-/// Where an event was written.
+/// The place where an event was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The guild, workspace or server.
@@ -27,12 +27,12 @@ pub struct Place<'a> {
     pub chat: &'a str,
     /// The channel that the chat is a thread of.
     pub parent: Option<&'a str>,
-    /// Whether nobody is there but the author and the bot.
+    /// True if only the author and the bot are there.
     pub is_direct: bool,
 }
 
 impl<'a> Facts<'a> {
-    /// The facts of an event, if it names an author.
+    /// Returns the facts of an event, if it has an author.
     pub fn of(event: &'a Event) -> Option<Self> {
         let source = event.source();
         Some(Self {

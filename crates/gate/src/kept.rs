@@ -1,4 +1,4 @@
-//! Kept: what is known about each bot that is spoken to, and how fresh that is.
+//! The cache of each active bot's reach, and its freshness.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -14,19 +14,19 @@ use crate::facts::Facts;
 use crate::known::{Floor, Known};
 use crate::store::Store;
 
-/// What is known about each bot that is spoken to.
+/// The cache of all active bots.
 pub(crate) struct Kept {
     store: Arc<dyn Store>,
     bots: Cache<BotId, Arc<OfBot>>,
 }
 
-/// What is known about a bot.
+/// The cached reach of a bot.
 #[derive(Default)]
 struct OfBot {
     known: RwLock<Known>,
-    /// When the last look that found it true began, by the clock that tests can move.
+    /// The start of the last read that confirmed it, by the clock that tests can move.
     looked_at: RwLock<Option<Instant>>,
-    /// One look at a time.
+    /// Permits one read at a time.
     looking: Mutex<()>,
 }
 
@@ -35,7 +35,7 @@ impl Kept {
         Self { store, bots: Cache::new(BOTS_KNOWN_MAX) }
     }
 
-    /// Decides on what is not older than [`STALE_REFUSAL_MAX`].
+    /// Decides on data that is not older than [`STALE_REFUSAL_MAX`].
     pub(crate) async fn decide(
         &self,
         bot: BotId,
@@ -50,7 +50,7 @@ impl Kept {
         Ok(known.decide(facts, floor))
     }
 
-    /// Looks at a bot again, if it is spoken to.
+    /// Reloads a bot, if it is cached.
     pub(crate) async fn look(&self, bot: BotId) -> Result<(), StoreError> {
         match self.bots.get(&bot) {
             Some(of_bot) => self.look_at(bot, &of_bot, Instant::now()).await,
@@ -58,8 +58,8 @@ impl Kept {
         }
     }
 
-    /// Looks at a bot again because an admit for these was found old. The bot's log need not say why:
-    /// an agent's terms have one version, and something may have changed about it on another bot.
+    /// Reloads a bot because an admission for these recipients was outdated. The bot's change log may not contain the
+    /// cause: an agent's terms have one version, and they may have changed on another bot.
     pub(crate) async fn look_beyond(
         &self,
         bot: BotId,
@@ -71,7 +71,7 @@ impl Kept {
         if of_bot.has_news_of(old) { Ok(()) } else { self.read(bot, &of_bot, None).await }
     }
 
-    /// Looks at every bot that is spoken to.
+    /// Reloads every cached bot that changed.
     pub(crate) async fn look_at_all(&self) -> Result<(), StoreError> {
         let began = Instant::now();
         let all: Vec<_> = self.bots.iter().map(|(bot, of_bot)| (*bot, of_bot)).collect();
@@ -94,7 +94,7 @@ impl Kept {
         self.bots.get_with(bot, Arc::default)
     }
 
-    /// Looks, unless somebody's look began after it was wanted.
+    /// Reads, unless another read began after `wanted`.
     async fn look_at(&self, bot: BotId, of_bot: &OfBot, wanted: Instant) -> Result<(), StoreError> {
         let _looking = of_bot.looking.lock().await;
         if of_bot.looked_at().is_some_and(|at| at > wanted) {
@@ -104,7 +104,7 @@ impl Kept {
         self.read(bot, of_bot, since).await
     }
 
-    /// Reads what changed since a version, or everything. Only who looks does so.
+    /// Reads the changes since a version, or everything. The caller holds the lock for reads.
     async fn read(&self, bot: BotId, of_bot: &OfBot, since: Option<i64>) -> Result<(), StoreError> {
         let began = Instant::now();
         let change = self.store.changes(bot, since).await?;

@@ -1,4 +1,4 @@
-//! Known: who may reach whom through one bot, whole, so that a no costs no look at the store.
+//! The complete reach of one bot in memory, so that a refusal needs no query.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,44 +9,44 @@ use crate::Recipient;
 use crate::decide::{Decision, Extent, Grant, View, decide};
 use crate::facts::{Facts, Place};
 
-/// An agent, and whose it is.
+/// An agent and its tenant.
 pub type Agent = (TenantScope, AgentId);
 
-/// Whether somebody can see where an event was written, on platforms where that differs.
+/// A person's visibility of an event's place, on platforms where it differs between people.
 pub type Floor<'a> = Option<&'a (dyn Fn(&str) -> Sight + Sync)>;
 
-/// What an agent said about who reaches it, through one bot.
+/// An agent's terms for one bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Their version. The inbox refuses an event that was admitted on old ones.
+    /// Their version. The inbox refuses an event that was admitted on an old one.
     pub version: i64,
-    /// Who is on its list.
+    /// The people on its allow list.
     pub listed: BTreeSet<String>,
     /// The people bound to it.
     pub owners: Vec<String>,
-    /// What concerns it.
+    /// Its relevance policy.
     pub relevance: Relevance,
 }
 
-/// What is true now of everything that changed.
+/// The current state of everything that changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Up to which version.
+    /// The version up to which it is complete.
     pub version: i64,
-    /// Whether it is everything there is.
+    /// True if it contains the complete reach.
     pub is_whole: bool,
-    /// Authors and their agents, the first for where nothing else says which.
+    /// Authors and their agents; the first is the default where no other rule chooses one.
     pub authors: Vec<(String, Vec<Agent>)>,
-    /// What was granted, to whom, and who may reach them there.
+    /// The grants, their holders, and the people who may reach the holders there.
     pub grants: Vec<(Granted, Option<Held>)>,
     /// Agents and their terms.
     pub agents: Vec<(Agent, Terms)>,
 }
 
-/// Who was granted something, and who may reach them there.
+/// The holder of a grant, and the people who may reach it there.
 pub type Held = (Agent, Principal);
 
-/// Everything about one bot.
+/// The complete reach of one bot.
 #[derive(Debug, Default)]
 pub struct Known {
     version: i64,
@@ -58,12 +58,12 @@ pub struct Known {
 }
 
 impl Known {
-    /// Up to which version it is true.
+    /// Returns the version up to which it is complete.
     pub const fn version(&self) -> i64 {
         self.version
     }
 
-    /// Takes a change in.
+    /// Applies a change.
     pub fn take(&mut self, change: Change) {
         if change.is_whole {
             *self = Self::default();
@@ -87,12 +87,12 @@ impl Known {
         }
     }
 
-    /// Whether the terms of any of these agents are other ones now.
+    /// Returns true if the terms of any of these agents have changed.
     pub(crate) fn has_news_of(&self, old: &[Recipient]) -> bool {
         old.iter().any(|one| self.recipient((one.scope, one.agent)) != Some(*one))
     }
 
-    /// Decides who receives an event.
+    /// Decides which agents receive an event.
     pub fn decide(&self, facts: &Facts<'_>, floor: Floor<'_>) -> Decision {
         let own = self.authors.get(facts.author).map_or(&[][..], Vec::as_slice);
         let own: Vec<Recipient> = own.iter().filter_map(|agent| self.recipient(*agent)).collect();
@@ -113,11 +113,11 @@ impl Known {
         })
     }
 
-    /// Whose a place is. The smallest grant counts.
+    /// Returns the holder of a place. The smallest grant counts.
     fn held(&self, place: &Place<'_>) -> Option<(Extent, Held)> {
         let chat = |chat: &str| {
             let (scope, held) = self.chats.get(chat)?;
-            // A chat of the same id in another scope is another chat.
+            // A chat with the same id in another scope is another chat.
             scope.as_deref().is_none_or(|scope| place.scope == Some(scope)).then_some(*held)
         };
         let scope = || self.scopes.get(place.scope?).copied();
@@ -142,7 +142,7 @@ fn put<V>(map: &mut HashMap<String, V>, key: String, value: Option<V>) {
     }
 }
 
-/// What the one who sees best sees. An agent without people sees nothing.
+/// Returns the best visibility. An agent without people sees nothing.
 fn best(sights: impl Iterator<Item = Sight>) -> Sight {
     sights.min().unwrap_or(Sight::Blind)
 }

@@ -1,10 +1,10 @@
-//! Gate: who may reach whom, both ways.
+//! Decides which agents an event may reach, and where an agent may send.
 //!
 //! # Promise
 //!
-//! An [`Admitted`] event names every agent that may see it and nobody else; what was decided
-//! on is a version that the inbox checks again. An [`Admitted`] send goes where its agent may
-//! write. Every no is a [`Refusal`] that says which layer said it.
+//! An [`Admitted`] event names every agent that may see it and no other. It carries the version of the decision, which
+//! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write. Every refusal is a [`Refusal`] that
+//! names its layer.
 //!
 //! The decisions are pure functions in [`decide`]; begin there.
 

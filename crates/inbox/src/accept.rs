@@ -1,4 +1,4 @@
-//! Accept: an admitted event, ready to be written.
+//! An admitted event in the form in which it is written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use nightdesk_gate::{Admitted, Recipient};
 use nightdesk_protocol::{EntryJson, event};
 use nightdesk_types::{AgentId, BotId, DataKeyId, Event, NodeEpoch, TenantScope};
 
-/// What tells an event from every other of its bot, in a fixed number of bytes.
+/// The key of an event within its bot, hashed to a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DedupeKey([u8; 16]);
 
 impl DedupeKey {
-    /// The key of a bot's event.
+    /// Returns the key of a bot's event.
     pub fn of(bot: BotId, event_key: &str) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(bot.uuid().as_bytes());
@@ -24,41 +24,41 @@ impl DedupeKey {
         Self(key)
     }
 
-    /// The bytes, as the store keeps them.
+    /// Returns the bytes as the store saves them.
     pub const fn bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// How far a source with a memory of its own has been read.
+/// The read position in a source that stores its own events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceMark {
-    /// Which of the bot's sources: a shard, a poller.
+    /// The source of the bot: a shard or a poller.
     pub source: String,
-    /// The epoch under which this owner reads it. A lower one than the store's is refused.
+    /// The owner's epoch. The store refuses an epoch lower than its own.
     pub epoch: NodeEpoch,
-    /// Where the source goes on after this event, in its own words.
+    /// The position after this event, in the source's own format.
     pub cursor: String,
 }
 
-/// What a platform lent for a session of a recipient, sealed: it is written with the event.
+/// A sealed capability that a platform lent for a recipient's session. It is written with the event.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// For which recipient.
+    /// The recipient.
     pub agent: (TenantScope, AgentId),
-    /// For which of its sessions, by the digest of its name.
+    /// The digest of the session's key.
     pub session: [u8; 32],
-    /// Which capability.
+    /// The kind of capability.
     pub kind: String,
     /// The sealed capability.
     pub sealed: Vec<u8>,
-    /// Which of the tenant's data keys sealed it.
+    /// The tenant's data key that sealed it.
     pub key: DataKeyId,
-    /// For how long it is good.
+    /// The lifetime of the capability.
     pub good_for: Duration,
 }
 
-/// An admitted event in the form it is written.
+/// An admitted event in the form in which it is written.
 #[derive(Clone, Debug)]
 pub struct Accept {
     pub(crate) bot: BotId,
@@ -72,7 +72,7 @@ pub struct Accept {
 }
 
 impl Accept {
-    /// Writes an admitted event down.
+    /// Encodes an admitted event.
     pub fn of(event: &Admitted<Event>, mark: Option<SourceMark>) -> Self {
         let verified = event.verified();
         let json = event::encode(verified.get(), verified.handle()).map(Arc::new);
@@ -88,33 +88,33 @@ impl Accept {
         }
     }
 
-    /// The same, with what was lent for it.
+    /// Returns the same accept with capabilities that were lent for it.
     #[must_use]
     pub fn bearing(self, bound: Vec<Bound>) -> Self {
         Self { bound, ..self }
     }
 
-    /// The bot that heard it.
+    /// Returns the bot that received it.
     pub const fn bot(&self) -> BotId {
         self.bot
     }
 
-    /// Who runs that bot.
+    /// Returns the operator of that bot.
     pub const fn operator(&self) -> TenantScope {
         self.operator
     }
 
-    /// What tells it from every other event.
+    /// Returns the dedupe key.
     pub const fn key(&self) -> DedupeKey {
         self.key
     }
 
-    /// The chat it came from.
+    /// Returns the chat that it came from.
     pub fn chat_id(&self) -> &str {
         &self.chat_id
     }
 
-    /// What is stored of it: its wire form, or what it said if no client could take that.
+    /// Returns the stored body: the wire form, or the plain event if no client could take the wire form.
     pub fn body(&self) -> &[u8] {
         match &self.json {
             Ok(json) => json.as_bytes(),
@@ -122,22 +122,22 @@ impl Accept {
         }
     }
 
-    /// Its wire form, if a client could take it. Otherwise it is set aside at once.
+    /// Returns the wire form. `None`: no client could take it, and the entry is parked at once.
     pub fn json(&self) -> Option<&Arc<EntryJson>> {
         self.json.as_ref().ok()
     }
 
-    /// Who receives it.
+    /// Returns the recipients.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
     }
 
-    /// What was lent for it.
+    /// Returns the capabilities that were lent for it.
     pub fn bound(&self) -> &[Bound] {
         &self.bound
     }
 
-    /// How far its source has been read with it.
+    /// Returns the position of its source after this event.
     pub const fn mark(&self) -> Option<&SourceMark> {
         self.mark.as_ref()
     }

@@ -1,84 +1,83 @@
-//! Aside: what an operator sees of an inbox, and does to it.
+//! The operator's view of an inbox, and the actions on it.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope, Timestamp};
 
 use crate::{ParkReason, Stored, TestEntry};
 
-/// An inbox at a glance.
+/// A summary of an inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
-    /// The last number given out.
+    /// The last assigned number.
     pub head: Seq,
-    /// Everything up to here is acknowledged or set aside.
+    /// The number up to which every entry is acknowledged or parked.
     pub acked: Seq,
-    /// A page of what waits, in order.
+    /// A page of the waiting entries, in order.
     pub waiting: Vec<Listed>,
-    /// A page of what is set aside, in order.
+    /// A page of the parked entries, in order.
     pub parked: Vec<(Listed, Parked)>,
 }
 
-/// An entry without what it says.
+/// An entry without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// Its number.
     pub seq: Seq,
-    /// When it was taken.
+    /// The time when it was accepted.
     pub at: Timestamp,
-    /// The bot that heard it.
+    /// The bot that received it.
     pub bot: BotId,
     /// The chat it came from.
     pub chat_id: String,
-    /// How long it is.
+    /// The length of the body.
     pub body_bytes: usize,
 }
 
-/// How an entry is set aside.
+/// The parked state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parked {
-    /// Why.
+    /// The reason.
     pub reason: ParkReason,
-    /// Since when.
+    /// The time when it was parked.
     pub at: Timestamp,
-    /// The number under which it was put in again.
+    /// The number of the new entry, if it was resubmitted.
     pub resubmitted_as: Option<Seq>,
 }
 
-/// An entry with all that is known of it.
+/// An entry with all its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// What a list shows of it.
+    /// The fields of the list.
     pub listed: Listed,
-    /// What became of it.
+    /// The state of the entry.
     pub state: State,
-    /// The number it was set aside under, if it was put in again.
+    /// The number of the parked entry that was resubmitted as this one.
     pub origin: Option<Seq>,
-    /// What is stored of it. It holds what people wrote.
+    /// The stored body. It contains people's messages.
     pub body: Vec<u8>,
 }
 
-/// What became of an entry.
+/// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Its agent has not acknowledged it.
     Waiting {
-        /// How often it was handed over in vain. Only counted for the oldest that waits.
+        /// The failed deliveries. Only counted for the oldest waiting entry.
         tries: u32,
     },
-    /// Its agent has it.
+    /// Its agent acknowledged it.
     Acked {
-        /// When it was handed over, and when acknowledged, while that is remembered.
+        /// The times of delivery and acknowledgement, as long as they are stored.
         times: Option<(Timestamp, Timestamp)>,
     },
-    /// It is set aside.
+    /// It is parked.
     Parked(Parked),
 }
 
-/// Looks at inboxes by hand, and sets aside and puts in again.
+/// Lets an operator read inboxes, park entries and resubmit them.
 #[async_trait]
 pub trait Aside: Send + Sync {
-    /// What waits and what is set aside after this number. `None`: the tenant has no such
-    /// agent.
+    /// Returns the waiting and parked entries after this number. `None`: the tenant has no such agent.
     async fn overview(
         &self,
         scope: TenantScope,
@@ -86,7 +85,7 @@ pub trait Aside: Send + Sync {
         after: Seq,
     ) -> Result<Option<Overview>, StoreError>;
 
-    /// One entry. `None`: it never was, or is forgotten.
+    /// Returns one entry. `None`: it never existed, or its retention is over.
     async fn show(
         &self,
         scope: TenantScope,
@@ -94,8 +93,7 @@ pub trait Aside: Send + Sync {
         seq: Seq,
     ) -> Result<Option<Shown>, StoreError>;
 
-    /// Sets aside an entry that waits, whether or not its agent has a line. Answers whether it
-    /// waited.
+    /// Parks a waiting entry, also if its agent has a line. Returns true if the entry was waiting.
     async fn set_aside(
         &self,
         scope: TenantScope,
@@ -103,8 +101,8 @@ pub trait Aside: Send + Sync {
         seq: Seq,
     ) -> Result<bool, StoreError>;
 
-    /// Puts a parked entry into its inbox again, under a new number. `None`: nothing of that
-    /// number is parked, or it was resubmitted before.
+    /// Resubmits a parked entry to its inbox under a new number. `None`: no entry with that number is parked, or it was
+    /// resubmitted before.
     async fn resubmit(
         &self,
         scope: TenantScope,
@@ -112,7 +110,7 @@ pub trait Aside: Send + Sync {
         seq: Seq,
     ) -> Result<Option<Stored>, StoreError>;
 
-    /// Puts a test entry into an inbox. Answers its number. `None`: the tenant has no such agent.
+    /// Puts a test entry into an inbox and returns its number. `None`: the tenant has no such agent.
     async fn put_test(
         &self,
         scope: TenantScope,

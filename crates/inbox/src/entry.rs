@@ -1,92 +1,92 @@
-//! Entry: an event held in an inbox.
+//! An event stored in an inbox.
 
 use std::sync::Arc;
 
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::{AgentId, BotId, EntryId, Generation, Seq, TenantScope, Timestamp};
 
-/// An event held in an inbox, as it goes out on a line.
+/// An event stored in an inbox, as it goes out on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its number.
     pub seq: Seq,
-    /// When it was taken. It never goes back for an agent.
+    /// The time when it was accepted, which never decreases within an agent's inbox.
     pub at: Timestamp,
-    /// The bot that heard it.
+    /// The bot that received it.
     pub bot: BotId,
     /// The chat it came from.
     pub chat_id: String,
-    /// Its wire form. None: what is stored cannot be sent.
+    /// Its wire form. `None`: the stored body cannot be sent.
     pub json: Option<Arc<EntryJson>>,
 }
 
 impl Entry {
-    /// Its name on the wire.
+    /// Returns its id on the wire.
     pub const fn id(&self, agent: AgentId) -> EntryId {
         EntryId { agent, seq: self.seq }
     }
 }
 
-/// The right of the newest line to speak for its agent.
+/// The claim of the newest line to act for its agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineClaim {
-    /// For whom.
+    /// The tenant.
     pub scope: TenantScope,
-    /// Which agent.
+    /// The agent.
     pub agent: AgentId,
     /// The line's number. A later one replaces it.
     pub generation: Generation,
 }
 
-/// One entry an event became.
+/// One entry that was stored for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Whose entry it is.
+    /// The tenant of the entry.
     pub scope: TenantScope,
-    /// Whose inbox it is in.
+    /// The agent that owns the inbox.
     pub agent: AgentId,
     /// Its number there.
     pub seq: Seq,
-    /// When it was taken.
+    /// The time when it was accepted.
     pub at: Timestamp,
-    /// Whether it was set aside at once: the inbox is full, or no client could take it.
+    /// True if it was parked at once: the inbox is full, or no client could take it.
     pub parked: bool,
-    /// Whether its agent was up when it was stored.
+    /// The state of its agent when the entry was stored.
     pub presence: Presence,
 }
 
-/// Whether an agent is up, as the store saw it when it held an entry for it.
+/// The state of an agent as the store saw it when it stored an entry for the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It has a line, or nothing was held for it.
+    /// The agent has a line, or no entry was stored for it.
     Awake,
-    /// It has none, and is going to be called.
+    /// The agent has no line, and the desk will call it.
     Asleep,
-    /// It has none, and was woken too often to be called at once.
+    /// The agent has no line, and was woken too often to be called at once.
     Held,
 }
 
-/// Why an entry was set aside.
+/// The reason why an entry is parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParkReason {
     /// No client could take its frame.
     Unsendable,
-    /// It was handed over as often as we try.
+    /// It was delivered [`TRIES_MAX`](nightdesk_types::limits::TRIES_MAX) times without an ack.
     Tries,
     /// Its inbox was full.
     Full,
-    /// Nobody took it for as long as we keep things.
+    /// The agent did not take it within the retention time.
     Expired,
-    /// A person said so.
+    /// The operator parked it.
     Operator,
 }
 
 impl ParkReason {
-    /// Every reason there is.
+    /// Every reason.
     pub const ALL: [Self; 5] =
         [Self::Unsendable, Self::Tries, Self::Full, Self::Expired, Self::Operator];
 
-    /// Its name in rows and on pages.
+    /// Returns the name in rows and on pages.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Unsendable => "unsendable",

@@ -1,9 +1,8 @@
-//! Gather: concurrent asks become one statement.
+//! Combines concurrent requests into one statement.
 //!
-//! While one batch is being committed, the next gathers by itself: there is no timer, and a
-//! lone ask waits for nobody. When a batch fails its asks are run again one by one, so that
-//! one tenant's trouble is not fifteen others'. Who asks much has no more turns than who asks
-//! little.
+//! While one batch is being committed, the next batch collects by itself. There is no timer, and a single request does
+//! not wait for others. If a batch fails, its requests run again one by one, so that a fault of one tenant does not
+//! affect fifteen others. Shares take turns, so a busy one gets no more turns than a quiet one.
 
 mod queue;
 
@@ -19,34 +18,35 @@ use tokio::sync::{mpsc, oneshot};
 
 use queue::Queue;
 
-/// Work that can be done for several at once.
+/// Work that can be executed for several requests at once.
 #[async_trait]
 pub(crate) trait Batch: Send + Sync + 'static {
-    /// What is asked for.
+    /// The request.
     type Ask: Send + Sync;
-    /// What is answered.
+    /// The response.
     type Answer: Send;
-    /// What two asks of one batch must not share.
+    /// A key that two requests of one batch must not share.
     type Key: Eq + Hash + Send;
-    /// What must stay in order: after a failure nothing of the same stream is run that was asked
-    /// for before whoever asks could know of it.
+    /// A key of requests that must stay in order. After a failure, requests of the same stream that were queued before
+    /// the caller could know of the failure are refused.
     type Stream: Eq + Hash + Send;
-    /// Whose an ask is, of those who have turns. A stream is all of one.
+    /// The owner of a request for fair turns. All requests of a stream have the same share.
     type Share: Clone + Eq + Hash + Send;
 
-    /// Answers every ask, or none.
+    /// Answers all requests, or none.
     async fn run(&self, asks: &[Self::Ask]) -> Result<Vec<Self::Answer>, StoreError>;
 
-    /// What no other ask of the batch may share.
+    /// Returns the key that no other request of the batch may share.
     fn key(ask: &Self::Ask) -> Self::Key;
 
-    /// The stream the ask belongs to, if its order counts.
+    /// Returns the stream of the request, if its order counts.
     fn stream(ask: &Self::Ask) -> Option<Self::Stream>;
 
-    /// Whose it is.
+    /// Returns the share of the request.
     fn share(ask: &Self::Ask) -> Self::Share;
 
-    /// Whether an answer says that its ask was not done, so that nothing behind it in its stream may be.
+    /// Returns true if the response means that the request was not executed, so that later ones of its stream must
+    /// fail.
     fn holds_back(_answer: &Self::Answer) -> bool {
         false
     }
@@ -57,16 +57,16 @@ type Waiting<B> = (<B as Batch>::Ask, Reply<B>);
 type Answered<B> = oneshot::Receiver<Result<<B as Batch>::Answer, StoreError>>;
 type Waits<B> = Mutex<Queue<<B as Batch>::Share, Waiting<B>>>;
 
-/// The asking end.
+/// The requesting end.
 pub(crate) struct Gather<B: Batch> {
     queue: Arc<Waits<B>>,
-    /// Says that something waits. When it is gone, nobody asks any more.
+    /// Signals that a request waits. When it is dropped, no further requests come.
     rung: mpsc::Sender<()>,
     operation: &'static str,
 }
 
 impl<B: Batch> Gather<B> {
-    /// A queue, and the worker that empties it for as long as somebody may ask.
+    /// Creates a queue, and the worker that empties it until the queue is dropped.
     pub(crate) fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
         let (rung, bell) = mpsc::channel(1);
         let queue = Arc::new(Mutex::new(Queue::new(WRITER_QUEUE_MAX)));
@@ -74,9 +74,9 @@ impl<B: Batch> Gather<B> {
         (Self { queue, rung, operation }, work)
     }
 
-    /// Queues an ask; the answer comes when its batch has been committed.
+    /// Queues a request. The response comes when its batch has been committed.
     ///
-    /// A full queue is an answer too: come again.
+    /// If the queue is full, the response is a retryable error.
     pub(crate) fn ask(
         &self,
         ask: B::Ask,
@@ -85,13 +85,13 @@ impl<B: Batch> Gather<B> {
         self.answer(queued)
     }
 
-    /// Queues asks, one behind the other. Where one finds no room, none behind it does.
+    /// Queues requests in order. If one finds no room, all later ones fail too.
     pub(crate) fn ask_in_order(
         &self,
         asks: Vec<B::Ask>,
     ) -> Vec<impl Future<Output = Result<B::Answer, StoreError>> + use<B>> {
         let queued: Vec<_> = {
-            // Nobody makes room meanwhile.
+            // The lock prevents a worker from making room in between.
             let mut queue = lock(&self.queue);
             asks.into_iter().map(|ask| queued::<B>(&mut queue, ask)).collect()
         };
@@ -103,7 +103,7 @@ impl<B: Batch> Gather<B> {
         queued: Option<Answered<B>>,
     ) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
         let operation = self.operation;
-        // One that is full rings already.
+        // A full channel already signals.
         let is_gone = matches!(self.rung.try_send(()), Err(TrySendError::Closed(())));
         async move {
             let Some(answer) = queued else {
@@ -115,7 +115,7 @@ impl<B: Batch> Gather<B> {
     }
 }
 
-/// Lets an ask wait, if there is room.
+/// Queues a request, if there is room.
 fn queued<B: Batch>(queue: &mut Queue<B::Share, Waiting<B>>, ask: B::Ask) -> Option<Answered<B>> {
     let (reply, answer) = oneshot::channel();
     queue.push(B::share(&ask), (ask, reply)).is_ok().then_some(answer)
@@ -125,7 +125,7 @@ fn lock<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The worker's end. When it goes, also by a panic, nobody waits for it any more.
+/// The worker's end. When it is dropped, also by a panic, all waiting requests end.
 struct Asked<B: Batch> {
     bell: mpsc::Receiver<()>,
     queue: Arc<Waits<B>>,
@@ -133,7 +133,7 @@ struct Asked<B: Batch> {
 
 impl<B: Batch> Drop for Asked<B> {
     fn drop(&mut self) {
-        // Who asks after this is told at once; who asked before loses the reply.
+        // Later requests fail at once; earlier ones lose their reply channel.
         self.bell.close();
         drop(lock(&self.queue).take_out(|_| true));
     }
@@ -155,7 +155,7 @@ async fn work<B: Batch>(batch: B, mut asked: Asked<B>, operation: &'static str) 
     }
 }
 
-/// Refuses what was asked for in streams that are broken, and keeps the rest.
+/// Refuses the queued requests of broken streams and leaves the others in the queue.
 fn refuse_broken<B: Batch>(queue: &Waits<B>, broken: &HashSet<B::Stream>, operation: &'static str) {
     let is_broken = |(ask, _): &Waiting<B>| B::stream(ask).is_some_and(|of| broken.contains(&of));
     for (_, reply) in lock(queue).take_out(is_broken) {
@@ -163,7 +163,7 @@ fn refuse_broken<B: Batch>(queue: &Waits<B>, broken: &HashSet<B::Stream>, operat
     }
 }
 
-/// The asks that can go together. One that clashes with an earlier one begins the next batch.
+/// Returns requests that can run together. One that clashes with an earlier one begins the next batch.
 fn gathered<B: Batch>(queue: &Waits<B>) -> (Vec<B::Ask>, Vec<Reply<B>>) {
     let mut queue = lock(queue);
     let (mut keys, mut asks, mut replies) = (HashSet::new(), Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ fn gathered<B: Batch>(queue: &Waits<B>) -> (Vec<B::Ask>, Vec<Reply<B>>) {
     (asks, replies)
 }
 
-/// Answers which streams are broken.
+/// Returns the broken streams.
 async fn run_together<B: Batch>(
     batch: &B,
     asks: Vec<B::Ask>,
@@ -210,14 +210,14 @@ async fn run_together<B: Batch>(
     HashSet::new()
 }
 
-/// The streams of which nothing more may be done.
+/// Returns the streams whose later requests must fail.
 fn held_back<B: Batch>(asks: &[B::Ask], answers: &[B::Answer]) -> HashSet<B::Stream> {
     let is_held = |(_, answer): &(&B::Ask, &B::Answer)| B::holds_back(answer);
     let held = asks.iter().zip(answers).filter(is_held);
     held.filter_map(|(ask, _)| B::stream(ask)).collect()
 }
 
-/// Answers which streams are broken.
+/// Returns the broken streams.
 async fn run_apart<B: Batch>(
     batch: &B,
     asks: Vec<B::Ask>,
@@ -243,7 +243,7 @@ async fn run_apart<B: Batch>(
 }
 
 fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
-    // Who asked may have gone; the work is done all the same.
+    // The requester may be gone; the work is done all the same.
     drop(reply.send(answer));
 }
 

@@ -1,13 +1,12 @@
-//! Inbox: what was taken is held until it is acknowledged.
+//! Stores admitted events until the agent acknowledges them.
 //!
 //! # Promise
 //!
-//! An entry that [`Inbox::put`] reported as stored is handed over at least once, in the order
-//! of its agent's numbers, also across the death of any one node. It may be handed over
-//! twice; it is never handed to another tenant, and never after its ack was committed.
+//! An entry that [`Inbox::put`] reported as stored is delivered at least once, in the order of its agent's numbers,
+//! also if any one node dies. It may be delivered twice. It is never delivered to another tenant, and never after its
+//! ack was committed.
 //!
-//! Begin with [`Inbox`]; [`Store`] says what a backend must do, and the conformance suite in
-//! `testkit` what that means.
+//! Begin with [`Inbox`]. [`Store`] defines a backend, and the conformance suite in `testkit` tests it.
 
 mod accept;
 mod aside;

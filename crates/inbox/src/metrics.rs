@@ -1,4 +1,4 @@
-//! What the inbox counts. No label names a tenant or an agent.
+//! Metrics of the inbox. No label names a tenant or an agent.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::store::Put;
 /// From half a millisecond to four seconds.
 const PUT_BUCKETS: (f64, f64, u16) = (0.0005, 2.0, 14);
 
-/// The inbox's numbers.
+/// Metrics of the inbox.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     puts: Family<Labels, Counter>,
@@ -34,7 +34,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("puts", "Events given to the inbox", self.puts.clone());
         registry.register_with_unit(

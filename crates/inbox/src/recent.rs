@@ -1,8 +1,7 @@
-//! Recent: what this node has just stored.
+//! Cache of the entries that this node just stored.
 //!
-//! A line on the node that took an event need not read it back. This is only ever a short
-//! cut to what the table says: entries get here after their commit, and a gap sends the line
-//! to the table.
+//! A line on the node that accepted an event need not read it back. The cache is only a shortcut to the table: entries
+//! are added after their commit, and a gap sends the line to the table.
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
@@ -41,7 +40,7 @@ impl Recent {
         self.entries.insert((stored.agent, stored.seq), entry);
     }
 
-    /// The entries right after `after`, as far as none is missing.
+    /// Returns the entries directly after `after`, up to the first gap.
     pub(crate) fn run_after(&self, agent: AgentId, after: Seq, entries_max: usize) -> Vec<Entry> {
         let mut run = Vec::new();
         let mut next = after.next();

@@ -1,4 +1,4 @@
-//! The stop itself: writers in front of the store.
+//! The inbox: writers in front of the store.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::recent::Recent;
 use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
 use crate::{Accept, DedupeKey, SourceMark, trail};
 
-/// Holds what was admitted, and gives it to the agent's line.
+/// Stores admitted events and returns them to the agent's line.
 pub struct Inbox {
     store: Arc<dyn Store>,
     accepts: Vec<Gather<Accepts>>,
     reads: Gather<Reads>,
     acks: Gather<Acks>,
     recent: Recent,
-    /// The same in every life. Nobody can aim at a writer: ids are ours.
+    /// The same in every process. An outsider cannot target a writer, because the desk generates the ids.
     hasher: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
@@ -59,20 +59,20 @@ impl Inbox {
         }
     }
 
-    /// What it counts.
+    /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// What lies behind the writers, for what is not done in gathered statements.
+    /// Returns the store, for operations that are not batched.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Holds an admitted event for each of its recipients, once.
+    /// Stores an admitted event for each of its recipients, once.
     ///
-    /// The answer comes after the commit, or within [`SOURCE_REFUSED_WITHIN`] as an error. An
-    /// event whose answer got lost is found again by its key when it is put once more.
+    /// The response comes after the commit, or within [`SOURCE_REFUSED_WITHIN`] as an error. If a response is lost and
+    /// the event is put again, its key identifies it as a duplicate.
     pub async fn put(
         &self,
         event: &Admitted<Event>,
@@ -82,7 +82,7 @@ impl Inbox {
         self.put_in_order(vec![Accept::of(event, mark)]).await.pop().unwrap_or_else(nothing)
     }
 
-    /// Holds several events of one source, in order. From one that is not held on, none is.
+    /// Stores several events of one source, in order. If one is not stored, all later ones are not stored either.
     pub async fn put_in_order(&self, accepts: Vec<Accept>) -> Vec<Result<Put, StoreError>> {
         let began = Instant::now();
         if is_planted(Bug::AckBeforeCommit) {
@@ -103,7 +103,7 @@ impl Inbox {
         puts
     }
 
-    /// Counts what came of an event, and keeps at hand what was stored.
+    /// Counts the result of an event, and caches the stored entries.
     fn followed(&self, accept: &Accept, put: &Result<Put, StoreError>, began: Instant) {
         self.metrics.put(put.as_ref().ok(), began.elapsed());
         if let Ok(Put::Stored(stored)) = put {
@@ -114,8 +114,8 @@ impl Inbox {
         }
     }
 
-    /// By hash of agent; a source with a cursor has one writer for all its events, or a crash
-    /// between two writers' commits would lose the earlier one.
+    /// Returns the writer for an event, by hash of its agent. A source with a cursor has one writer for all its events:
+    /// with two, a crash between their commits would lose the earlier event.
     fn writer_of(&self, accept: &Accept) -> usize {
         let pinned = accept.mark.as_ref().filter(|_| !is_planted(Bug::SourceOnTwoWriters));
         let hash = match pinned {
@@ -126,7 +126,7 @@ impl Inbox {
         usize::try_from(hash % writers).unwrap_or(0)
     }
 
-    /// What comes after what a line has read.
+    /// Returns the entries after the last one that the line has read.
     pub async fn waiting(&self, ask: Ask) -> Result<Waiting, StoreError> {
         if ask.after >= ask.taken_at {
             let run = self.recent.run_after(ask.line.agent, ask.after, ask.entries_max);
@@ -137,7 +137,7 @@ impl Inbox {
         self.reads.ask(ask).await
     }
 
-    /// Moves a cursor, if its line still is the agent's.
+    /// Moves a cursor, if its line is still the agent's newest.
     pub async fn ack(&self, ack: AckOf) -> Result<Ack, StoreError> {
         let (entries, followed) = (ack.entries(), trail::of_acks(&ack));
         let acked = self.acks.ask(ack).await?;
@@ -149,7 +149,7 @@ impl Inbox {
     }
 }
 
-/// The planted bug X1: says "stored" while the write has not even begun.
+/// The planted bug X1: reports "stored" before the write begins.
 fn answered_too_early(store: Arc<dyn Store>, accept: Accept) -> Put {
     drop(tokio::spawn(async move {
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
@@ -194,12 +194,12 @@ impl Batch for Accepts {
     }
 }
 
-/// Who has turns at a writer.
+/// The owner of a turn at a writer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Share {
-    /// A tenant that is written to.
+    /// The tenant of the recipients.
     Tenant(TenantScope),
-    /// A source whose order counts, whoever is written to.
+    /// A source whose order counts, for all its recipients.
     Source(BotId, String),
 }
 

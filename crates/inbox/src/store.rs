@@ -1,126 +1,126 @@
-//! What the inbox asks of a store.
+//! The store interface of the inbox.
 //!
-//! Accepts, reads and acks come gathered: one answer per ask, in the order of the asks. A
-//! store that cannot answer one of them answers none and has done nothing.
+//! Accepts, reads and acks come in batches: one response per request, in the order of the requests. If a store cannot
+//! execute one of them, it executes none.
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope, Timestamp};
 
 use crate::{Accept, Entry, LineClaim, ParkReason, SourceMark, Stored};
 
-/// What came of one event given to the inbox.
+/// The result of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
     /// One entry per recipient, each with the next number of its agent.
     Stored(Vec<Stored>),
-    /// It was here before; the first time counts.
+    /// The event was stored before; the first one counts.
     Duplicate,
-    /// The gate decided on something that has changed since. Decide again.
+    /// The gate's decision is based on an outdated version. Decide again.
     Stale,
-    /// Somebody else owns the source now. Let go of it.
+    /// Another node owns the source now. Release it.
     Fenced,
 }
 
-/// A line asks for what comes after what it has read.
+/// A line's request for the entries after the last one that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Who asks.
+    /// The line.
     pub line: LineClaim,
-    /// What it has read.
+    /// The last number that it has read.
     pub after: Seq,
-    /// Nothing it has not read is older than this.
+    /// A lower bound on the time of all unread entries.
     pub since: Timestamp,
-    /// How many entries it can take.
+    /// The number of entries that it can take.
     pub entries_max: usize,
-    /// Up to here the table alone is asked: an earlier line may have acked some of it.
+    /// The number up to which only the table is read, because an earlier line may have acked some entries.
     pub taken_at: Seq,
 }
 
-/// What a line gets.
+/// The response to a line's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// The next entries, in order. None: there is nothing more.
+    /// The next entries, in order. Empty: there are no more.
     Entries(Vec<Entry>),
     /// Another line took over.
     LineReplaced,
 }
 
-/// What an agent has acknowledged.
+/// Entries that an agent has acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AckOf {
-    /// On which line.
+    /// The line on which it acknowledged them.
     pub line: LineClaim,
-    /// Which numbers; the ranges do not overlap.
+    /// The acknowledged numbers; the ranges do not overlap.
     pub ranges: Vec<AckRange>,
 }
 
 impl AckOf {
-    /// How many numbers that are.
+    /// Returns the count of the numbers.
     pub(crate) fn entries(&self) -> u64 {
         let count = |range: &AckRange| u64::try_from(range.to.get() - range.from.get() + 1);
         self.ranges.iter().filter_map(|range| count(range).ok()).sum()
     }
 }
 
-/// Entries acknowledged together. Numbers in between that are not entries were set aside.
+/// Entries acknowledged together. Numbers in the range without an entry were parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRange {
     /// The first number.
     pub from: Seq,
     /// The last number, inclusive.
     pub to: Seq,
-    /// When the last of them was taken.
+    /// The time when the last of them was accepted.
     pub at: Timestamp,
-    /// When the first of them was handed over.
+    /// The time when the first of them was delivered.
     pub handed_at: Timestamp,
 }
 
-/// What came of acknowledgements.
+/// The result of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ack {
-    /// The cursor stands here now.
+    /// The new position of the cursor.
     Moved(Seq),
-    /// Another line took over; its acks count, these do not.
+    /// Another line took over; these acks do not count.
     LineReplaced,
 }
 
-/// What came of setting an entry aside.
+/// The result of parking an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Park {
-    /// It is set aside, and the inbox moves on.
+    /// It is parked, and the inbox moves on.
     Parked,
     /// Another line took over.
     LineReplaced,
-    /// It was acknowledged or set aside before.
+    /// It was acknowledged or parked before.
     NotWaiting,
 }
 
-/// Something authentic that nobody can read, kept for a person to look at.
+/// An authentic but unreadable event, stored for the operator.
 #[derive(Clone, Debug)]
 pub struct Quarantine {
-    /// Who runs the bot.
+    /// The operator of the bot.
     pub operator: TenantScope,
-    /// The bot that heard it.
+    /// The bot that received it.
     pub bot: BotId,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub problem: String,
-    /// What came.
+    /// The received bytes.
     pub body: Vec<u8>,
 }
 
-/// Holds entries until they are acknowledged.
+/// Stores entries until they are acknowledged.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Holds each event for each of its recipients, once. All of them or none.
+    /// Stores each event for each of its recipients, once. All of them or none.
     async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError>;
 
-    /// What each line's agent has not acknowledged, in order.
+    /// Returns the unacknowledged entries of each line's agent, in order.
     async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError>;
 
-    /// Moves each cursor, if its line still is the agent's.
+    /// Moves each cursor, if its line is still the agent's newest.
     async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError>;
 
-    /// Sets aside an entry that could not be handed over, and says why.
+    /// Parks an entry that could not be delivered, with the reason.
     async fn park(
         &self,
         line: &LineClaim,
@@ -128,11 +128,10 @@ pub trait Store: Send + Sync {
         reason: ParkReason,
     ) -> Result<Park, StoreError>;
 
-    /// The last number given out in each inbox.
+    /// Returns the last assigned number of each inbox.
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError>;
 
-    /// Takes over a source, and says where its reading goes on. The epoch fences out every
-    /// earlier owner.
+    /// Takes over a source and returns its cursor. The epoch fences every earlier owner.
     async fn take_source(
         &self,
         operator: TenantScope,
@@ -140,8 +139,7 @@ pub trait Store: Send + Sync {
         source: &str,
     ) -> Result<(NodeEpoch, Option<String>), StoreError>;
 
-    /// Notes how far a source was read when nothing of it was stored. Answers whether the
-    /// source is still ours.
+    /// Saves the cursor of a source without storing an event. Returns true if this node still owns the source.
     async fn move_cursor(
         &self,
         operator: TenantScope,
@@ -149,6 +147,6 @@ pub trait Store: Send + Sync {
         mark: &SourceMark,
     ) -> Result<bool, StoreError>;
 
-    /// Keeps something unreadable, in a ring of its bot.
+    /// Stores an unreadable event in a ring of its bot.
     async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError>;
 }

@@ -1,20 +1,20 @@
-//! Test entry: what a person puts into an inbox to see whether its agent wakes up and takes it.
+//! Test entries, with which an operator checks that an agent wakes up and takes entries.
 
 use nightdesk_protocol::event;
 use nightdesk_types::event::{ChatType, Content, Draft, Message, Source};
 use nightdesk_types::{BotId, Event};
 
-/// The chat a test entry comes from. Nobody reads there: an answer to it is refused.
+/// The chat of a test entry. The desk refuses a reply to it.
 const CHAT: &str = "nightdesk-verify";
 
-/// What it says to the agent.
+/// The text for the agent.
 const TEXT: &str = "This is a test by the operator of the desk: it shows that you can be woken. \
                     There is nothing to do or to answer.";
 
-/// An entry that no platform said.
+/// An entry that does not come from a platform.
 #[derive(Clone, Debug)]
 pub struct TestEntry {
-    /// The bot through which it seems to come.
+    /// The bot of the entry's source.
     pub bot: BotId,
     /// The chat.
     pub chat_id: String,
@@ -23,7 +23,7 @@ pub struct TestEntry {
 }
 
 impl TestEntry {
-    /// One of a platform and bot. `None`: events of that platform cannot be made up.
+    /// Creates the test entry of a platform and bot. `None`: no valid event exists for that platform.
     pub fn of(bot: BotId, platform: &str, handle: &str) -> Option<Self> {
         let source = Source {
             platform: platform.to_owned(),

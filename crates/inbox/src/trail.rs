@@ -1,7 +1,7 @@
-//! Trail: the steps of one entry, said where they happen and put together by who listens.
+//! Trace steps of an entry, emitted in each stop and joined by a subscriber.
 //!
-//! A step is an event of `tracing` with [`TARGET`], so that no stop knows what a trace is.
-//! Nobody listens unless the operator asks for traces; until then a step costs a comparison.
+//! A step is an event of `tracing` with [`TARGET`], so that no stop depends on the trace format. Without a subscriber,
+//! which only the operator enables, a step costs one comparison.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use tracing::Level;
 use crate::entry::Stored;
 use crate::store::AckOf;
 
-/// By what a listener knows a step.
+/// The target by which a subscriber recognises a step.
 pub const TARGET: &str = "nightdesk::trail";
 
-/// From a platform's request to the commit of its entries. The trace begins with it.
+/// The step from a platform's request to the commit of its entries. It starts the trace.
 pub const TAKE: &str = "take";
 
-/// What of that an entry waited for its writer and its commit.
+/// The part of [`TAKE`] that an entry waited for its writer and its commit.
 pub const PUT: &str = "put";
 
-/// From the hand-over of an entry to the commit of its ack.
+/// The step from the delivery of an entry to the commit of its ack.
 pub const HAND_OVER: &str = "hand over";
 
-/// Says a step that just ended, for each entry an event became.
+/// Emits a step that just ended, for each entry of an event.
 pub fn stored(step: &'static str, stored: &[Stored], took: Duration) {
     if !is_followed() {
         return;
@@ -35,12 +35,12 @@ pub fn stored(step: &'static str, stored: &[Stored], took: Duration) {
     }
 }
 
-/// What is to be said of acks once they are committed, if anybody listens.
+/// Returns the acks to emit after their commit, if a subscriber exists.
 pub(crate) fn of_acks(ack: &AckOf) -> Option<AckOf> {
     is_followed().then(|| ack.clone())
 }
 
-/// Says that entries were handed over and their acks are committed.
+/// Emits the delivery of entries whose acks are committed.
 pub(crate) fn acked(ack: &AckOf) {
     let agent = ack.line.agent;
     for range in &ack.ranges {

@@ -1,23 +1,23 @@
-//! Upkeep: days come and go.
+//! Creates and drops the day partitions.
 
 use async_trait::async_trait;
 use nightdesk_types::StoreError;
 
-/// What one round of upkeep did.
+/// The result of one run of upkeep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Entries nobody took in time, set aside.
+    /// Entries that expired and were parked.
     pub expired: u64,
-    /// Acknowledged entries forgotten.
+    /// Acknowledged entries that were removed.
     pub forgotten: u64,
-    /// Days dropped.
+    /// Day partitions that were dropped.
     pub days_dropped: u64,
 }
 
-/// Opens the days ahead and closes those behind.
+/// Creates the partitions of coming days and drops old ones.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// One round, in bounded batches. It takes no input and may be run at any time, by any
-    /// node. An entry that was not acknowledged is set aside before its day is dropped.
+    /// Runs one round in bounded batches. Any node may run it at any time. An unacknowledged entry is parked before its
+    /// day is dropped.
     async fn keep(&self) -> Result<Swept, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The stop in front of its store.
+//! Tests of the inbox in front of its store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-/// A store that never answers, and a gate that lets everybody in.
+/// A store that never answers, and a gate that admits everyone.
 struct Silent;
 
 fn scope() -> TenantScope {

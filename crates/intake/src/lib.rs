@@ -1,9 +1,9 @@
-//! Intake: bytes from a platform become verified events.
+//! Verifies a platform's bytes and normalises them into events.
 //!
 //! # Promise
 //!
-//! A [`Verified`] event was signed by the platform its bot belongs to, or told by it where we asked, and
-//! every client can take it. Nothing of an unsigned request is read.
+//! A [`Verified`] event was signed by the platform of its bot, or returned by the platform to a call of the desk, and
+//! every client can take it. Nothing of an unsigned request is parsed.
 
 mod verified;
 

@@ -1,4 +1,4 @@
-//! Verified: proof that a platform said this.
+//! Proof that an event comes from a platform.
 
 use nightdesk_port::{
     Bot, Capability, Heard, Listen, ListenError, Part, Receive, ReceiveError, Received,
@@ -8,10 +8,10 @@ use nightdesk_types::event::{ContextLine, Draft};
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
 use nightdesk_types::{BotId, Event, TenantScope};
 
-/// Proof that a platform's signature over these bytes checked out, or that it told them where we
-/// asked for them with the bot's key.
+/// Proof that a platform's signature over these bytes is valid, or that the platform returned them to a call with the
+/// bot's key.
 ///
-/// It names the bot and no tenant of its people: who may see the event is the gate's to say.
+/// It names the bot and no tenant of its people: the gate decides which agents may see the event.
 #[derive(Clone, Debug)]
 pub struct Verified<T> {
     bot: BotId,
@@ -22,72 +22,72 @@ pub struct Verified<T> {
 }
 
 impl<T> Verified<T> {
-    /// The bot that heard it.
+    /// Returns the bot that received it.
     pub const fn bot(&self) -> BotId {
         self.bot
     }
 
-    /// Who runs that bot.
+    /// Returns the operator of that bot.
     pub const fn operator(&self) -> TenantScope {
         self.operator
     }
 
-    /// What the platform calls the bot.
+    /// Returns the platform's name of the bot.
     pub fn handle(&self) -> &str {
         &self.handle
     }
 
-    /// What the platform lent us to answer it with.
+    /// Returns the capability that the platform lent for the response.
     pub const fn capability(&self) -> Option<&Capability> {
         self.capability.as_ref()
     }
 
-    /// What was said.
+    /// Returns the content.
     pub const fn get(&self) -> &T {
         &self.inner
     }
 }
 
 impl Verified<Event> {
-    /// The same, with what is attached to be had there instead.
+    /// Returns a copy in which the attachments have these URLs.
     #[must_use]
     pub fn referring_to(&self, urls: Vec<String>) -> Self {
         Self { inner: self.inner.referring_to(urls), ..self.clone() }
     }
 
-    /// The same, with what was said before it, and whether that could not be found out.
+    /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
     pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
         Self { inner: self.inner.amid(context, failed), ..self.clone() }
     }
 }
 
-/// Something authentic that nobody can read. It is kept for a person to look at.
+/// An authentic but unreadable event. It is stored for the operator.
 #[derive(Debug)]
 pub struct Quarantined {
-    /// The bot that heard it.
+    /// The bot that received it.
     pub bot: BotId,
-    /// Who runs that bot.
+    /// The operator of that bot.
     pub operator: TenantScope,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub problem: String,
 }
 
-/// What a request held.
+/// The content of a request.
 #[derive(Debug)]
 pub enum Intake {
-    /// Events in the platform's order, and what could not be read.
+    /// Events in the platform's order, and unreadable ones.
     Events(Vec<Result<Verified<Event>, Quarantined>>),
-    /// A question of the platform that wants this answer and nothing else.
+    /// A challenge of the platform, which expects exactly this response.
     Challenge(Vec<u8>),
 }
 
-/// The request is not the platform's.
+/// The request does not come from the platform.
 #[derive(Debug, thiserror::Error)]
 #[error("signature does not check out")]
 pub struct VerifyError;
 
-/// Checks a request and takes its events.
+/// Verifies a request and returns its events.
 pub fn verify(
     platform: &dyn Receive,
     bot: &Bot,
@@ -113,20 +113,20 @@ pub fn verify(
     }
 }
 
-/// Something a platform told where it was asked.
+/// An item that a platform returned to a call of the desk.
 #[derive(Debug)]
 pub struct Told {
-    /// What it is. `None`: nobody said anything.
+    /// The event. `None`: the item contains none.
     pub said: Result<Option<Verified<Event>>, Quarantined>,
-    /// As it came.
+    /// The received bytes.
     pub body: Vec<u8>,
-    /// Where the source goes on after it.
+    /// The position of the source after it.
     pub cursor: String,
-    /// Whether something may be missing before it.
+    /// True if events before it may be missing.
     pub is_after_gap: bool,
 }
 
-/// Asks a platform what came after a cursor. Who was asked answers: that is the proof.
+/// Reads the events after a cursor from a platform. The connection to the platform is the proof.
 pub async fn listen(
     platform: &dyn Listen,
     bot: &Bot,
@@ -135,7 +135,7 @@ pub async fn listen(
     Ok(platform.listen(bot, cursor).await?.into_iter().map(|heard| told(bot, heard)).collect())
 }
 
-/// Asks a platform what was said in one channel, because it may have told it in vain, or told nobody.
+/// Reads the events of one channel from a platform, because some may have been lost or never delivered.
 pub async fn backfill(
     platform: &dyn Listen,
     bot: &Bot,
@@ -163,7 +163,7 @@ fn proven(
     Ok(Verified { bot: bot.id, operator: bot.operator, handle, capability, inner })
 }
 
-/// Whether a capability may be kept: what is out of all bounds is none, and its event comes alone.
+/// Returns true if a capability may be stored. Otherwise it is dropped, and its event goes on without it.
 fn is_fit(capability: &Capability) -> bool {
     let Capability { kind, secret, .. } = capability;
     (1..=CAPABILITY_KIND_BYTES_MAX).contains(&kind.len())

@@ -1,5 +1,4 @@
-//! Keeper: renews the lease from a thread of its own, so that nothing that keeps the node busy can
-//! make it look dead.
+//! Renews the lease from a separate thread, so that a busy node does not look dead.
 
 use std::error::Error;
 use std::io;
@@ -17,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::lease::Lease;
 use crate::store::{Renewed, Store};
 
-/// The thread that renews. It ends the lease when it is told to stop.
+/// The thread that renews the lease. It ends the lease when it stops.
 #[derive(Debug)]
 pub struct Keeper {
     stop: CancellationToken,
@@ -25,8 +24,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Begins to renew. The store is opened on the thread, so that it shares nothing with what
-    /// the node does otherwise.
+    /// Starts to renew. The store is opened on the thread, so that it shares nothing with the rest of the node.
     pub fn start<S: Store>(
         lease: Arc<Lease>,
         open: impl FnOnce() -> Result<S, StoreError> + Send + 'static,
@@ -47,19 +45,19 @@ impl Keeper {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the lease, so that others need not wait for it to run out.
+    /// Ends the lease, so that other nodes need not wait until it expires.
     pub async fn stop(self) {
         self.stop.cancel();
-        // It has nothing to say, and ends within one question to the store.
+        // The thread returns nothing, and ends within one call to the store.
         drop(tokio::task::spawn_blocking(|| self.thread.join()).await);
     }
 }
 
-/// Renews until it is told to stop or the life is over. A [`Keeper`] does this on a thread; a
-/// simulation, which has only one, does it in a task.
+/// Renews until `stop` is cancelled or the life is over. A [`Keeper`] runs this on a thread; a simulation, which has
+/// only one thread, runs it in a task.
 pub async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
     let mut round = Round::default();
-    // A failure is told, and tried again soon.
+    // A failure is logged, and retried soon.
     while timeout(round.pause(), stop.cancelled()).await.is_err() {
         if round.renew(lease, store).await == Some(Renewed::Over) {
             lease.end();
@@ -71,7 +69,7 @@ pub async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
     told("end its lease", bounded(store.end(lease.node())).await);
 }
 
-/// Since when every renewal went well.
+/// The time since when every renewal succeeded.
 #[derive(Debug, Default)]
 struct Round {
     well_since: Option<Moment>,
@@ -96,8 +94,8 @@ impl Round {
         renewed
     }
 
-    /// Ends the lives of nodes that are gone. Not soon after a failure of our own: then the store
-    /// was away, and the others could not renew either.
+    /// Ends the lives of dead nodes. Not soon after a failure of this node: then the store was down, and the other
+    /// nodes could not renew either.
     async fn bury(&self, lease: &Lease, store: &impl Store) {
         let well_for = self.well_since.map(|since| lease.moment().since(since));
         if well_for.is_none_or(|well_for| well_for < LEASE_LASTS) {

@@ -1,4 +1,4 @@
-//! The lease of this node, as far as it can know by itself.
+//! The lease of this node, as far as the node itself can know.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use nightdesk_types::limits::LEASE_LASTS;
 use nightdesk_types::{Clock, Moment, Node};
 use tokio_util::sync::CancellationToken;
 
-/// This node's life. Whoever does something only an owner may do asks it first.
+/// This node's life. A task that acts as an owner checks it first.
 pub struct Lease {
     node: Node,
     clock: Box<dyn Clock>,
@@ -22,23 +22,23 @@ impl std::fmt::Debug for Lease {
 }
 
 impl Lease {
-    /// The lease of a life that was begun at this moment, or later.
+    /// Creates the lease of a life that began at this moment or later.
     pub fn begun(node: Node, clock: Box<dyn Clock>, asked_at: Moment) -> Self {
         let until = Mutex::new(asked_at + LEASE_LASTS);
         Self { node, clock, until, over: CancellationToken::new() }
     }
 
-    /// Whose life it is.
+    /// Returns the node.
     pub const fn node(&self) -> &Node {
         &self.node
     }
 
-    /// The monotonic time.
+    /// Returns the monotonic time.
     pub fn moment(&self) -> Moment {
         self.clock.moment()
     }
 
-    /// Whether nobody can have taken this node for dead yet.
+    /// Returns true if no other node can consider this node dead yet.
     pub fn is_held(&self) -> bool {
         !self.over.is_cancelled() && self.left() > Duration::ZERO
     }
@@ -48,10 +48,10 @@ impl Lease {
         self.over.cancelled().await;
     }
 
-    /// It was renewed by a question that was asked at this moment.
+    /// Records a renewal whose request was sent at this moment.
     pub(crate) fn renewed(&self, asked_at: Moment) {
         let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        // The store counts from when it was asked, or later: we never think that we live longer.
+        // The store counts from the request or later, so this node never assumes a longer lease.
         *until = (*until).max(asked_at + LEASE_LASTS);
     }
 

@@ -1,13 +1,13 @@
-//! Lease: which nodes live, and which of them owns what.
+//! Tracks which nodes are alive, and which node owns which resource.
 //!
 //! # Promise
 //!
-//! At most one node owns something at a time, by the database's clock: its writes carry the epoch
-//! under which it owns it, and are refused once somebody else does. A node that was paused, or cut
-//! off, finds out by itself that its life is over.
+//! At most one node owns a resource at a time, by the database's clock. Its writes carry the epoch of its ownership and
+//! are refused once another node owns the resource. A node that was paused or cut off finds out by itself that its life
+//! is over.
 //!
-//! A node renews one lease, from a thread of its own; whatever it owns ends with it. Begin with
-//! [`Store`] for the rules, then [`Keeper`] for the thread, then [`Owners`].
+//! A node renews one lease from a separate thread; its ownership ends with the lease. Begin with [`Store`] for the
+//! rules, then [`Keeper`] for the thread, then [`Owners`].
 
 mod keeper;
 mod lease;

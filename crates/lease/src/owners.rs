@@ -1,4 +1,4 @@
-//! Owners: who owns what, remembered for a moment.
+//! A short-lived cache of owners.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use tokio::time::Instant;
 use crate::lease::Lease;
 use crate::store::{Owner, Resource, Store};
 
-/// Who owns something, as this node sees it.
+/// The owner of a resource, as this node sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owned {
-    /// This node, under that epoch.
+    /// This node, with its epoch.
     Here(OwnerEpoch),
-    /// The node of that name.
+    /// Another node, by name.
     By(String),
 }
 
-/// Finds owners, and takes what nobody owns.
+/// Finds owners, and claims resources without one.
 pub struct Owners {
     lease: Arc<Lease>,
     store: Arc<dyn Store>,
-    /// Each with the time of its look, by the clock that tests can move.
+    /// Each with the time of its query, by the clock that tests can move.
     kept: Cache<Resource, (Instant, Owner)>,
 }
 
@@ -34,18 +34,18 @@ impl std::fmt::Debug for Owners {
 }
 
 impl Owners {
-    /// Looks from this node's lease.
+    /// Creates the cache for this node's lease.
     pub fn new(lease: Arc<Lease>, store: Arc<dyn Store>) -> Self {
         Self { lease, store, kept: Cache::new(OWNERS_KEPT_MAX) }
     }
 
-    /// This node's lease.
+    /// Returns this node's lease.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// Who owns something; this node takes it if nobody does. What it remembers may be old: the
-    /// store refuses whoever acts on it.
+    /// Returns the owner of a resource. This node claims a resource without an owner. A cached owner may be outdated:
+    /// then the store refuses the write.
     pub async fn of(&self, resource: Resource) -> Result<Owned, StoreError> {
         let kept = self.kept.get(&resource);
         if let Some((_, owner)) = kept.filter(|(at, _)| at.elapsed() < OWNER_KEPT_FOR) {
@@ -60,7 +60,7 @@ impl Owners {
         Ok(self.seen(owner))
     }
 
-    /// Forgets who owned something: it turned out to be old.
+    /// Removes an outdated owner from the cache.
     pub fn forget(&self, resource: Resource) {
         self.kept.invalidate(&resource);
     }

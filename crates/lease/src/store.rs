@@ -1,4 +1,4 @@
-//! What leases ask of a store.
+//! The store interface of leases.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::{BotId, Node, NodeEpoch, OwnerEpoch, StoreError};
 
-/// Something that one node at a time owns.
+/// A resource that one node at a time owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
-    /// A bot: its socket, its pace, and the order of what is said through it.
+    /// A bot: its socket, its rate limit, and the order of its sends.
     Bot(BotId),
-    /// The second place where the heads of the audit log are written down.
+    /// The external anchor of the audit log's chain heads.
     AuditAnchor,
 }
 
@@ -24,43 +24,43 @@ impl fmt::Display for Resource {
     }
 }
 
-/// Who owns something.
+/// The owner of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Which node, in which life.
+    /// The node in its life.
     pub node: Node,
-    /// Rises whenever somebody else takes it over.
+    /// The number that increases with each new owner.
     pub epoch: OwnerEpoch,
 }
 
-/// What came of renewing a lease.
+/// The result of a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewed {
-    /// The life goes on.
+    /// The life continues.
     Kept,
-    /// Others took the node for dead, or it was started again: this life is over.
+    /// The other nodes considered the node dead, or it was restarted: this life is over.
     Over,
 }
 
-/// Keeps leases, by its own clock.
+/// Stores leases, by its own clock.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Begins a node's next life, and ends the one before.
+    /// Begins a node's next life, and ends the previous one.
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError>;
 
-    /// Prolongs a life, also one whose lease ran out and that nobody has ended yet.
+    /// Renews a life, also one whose lease expired but that no node has ended yet.
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError>;
 
-    /// Ends a life. Whatever it owned is free.
+    /// Ends a life and releases its resources.
     async fn end(&self, node: &Node) -> Result<(), StoreError>;
 
-    /// Ends every life whose lease ran out so long ago. Answers whose.
+    /// Ends every life whose lease expired at least `late` ago, and returns the nodes.
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
 
-    /// How many nodes live.
+    /// Returns the number of live nodes.
     async fn living(&self) -> Result<u32, StoreError>;
 
-    /// Who owns something; the node itself if no living node does. `None`: the node's own lease
-    /// ran out, so it may not take anything.
+    /// Returns the owner of a resource. If no live node owns it, the node becomes the owner. `None`: the node's own
+    /// lease has expired, so it may not claim.
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The thread that keeps a node's life, over the memory store.
+//! Tests of the thread that renews a node's lease, over the memory store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
@@ -75,7 +75,7 @@ async fn nobody_is_buried_after_the_store_was_away() {
     let store = Memory::new(clock.clone());
     let gone = begun(&store, "gone", FakeClock::default()).await;
     let lease = begun(&store, "n1", SystemClock::started()).await;
-    // All leases ran out while the store was away; the other node may only be a little slower.
+    // All leases expired while the store was down; the other node may only be a little slower.
     clock.let_pass(LEASE_LASTS + BURIED_AFTER * 2);
     let _keeper = keeper(&lease, store.clone());
 

@@ -1,4 +1,4 @@
-//! Acks on their way to the store: at most one write at a time, the rest gathers behind it.
+//! Acks that are being written: at most one write runs, and the rest collects behind it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use nightdesk_inbox::{Ack, AckOf, AckRange, Inbox, LineClaim};
 use nightdesk_types::StoreError;
 use tokio::time::{sleep, timeout};
 
-/// An ack that could not be written is written again after this.
+/// Retry delay of a failed write.
 const ACK_AGAIN: Duration = Duration::from_secs(1);
 
 type Write = BoxFuture<'static, Result<Ack, StoreError>>;
 
-/// What a line's agent acknowledged and the store does not know yet.
+/// Acks of a line's agent that the store does not have yet.
 #[derive(Default)]
 pub(crate) struct Acks {
     pending: Vec<AckRange>,
@@ -21,7 +21,7 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
-    /// Adds what was acknowledged.
+    /// Adds a range of acknowledged entries.
     pub(crate) fn add(&mut self, range: AckRange) {
         match self.pending.last_mut() {
             Some(last) if last.to.next() == range.from => {
@@ -32,7 +32,7 @@ impl Acks {
         }
     }
 
-    /// Begins to write, if there is something to write and nothing on its way.
+    /// Starts a write, if acks are pending and no write runs.
     pub(crate) fn begin(&mut self, inbox: &Arc<Inbox>, line: LineClaim) {
         if self.writing.is_none() && !self.pending.is_empty() {
             let ranges = std::mem::take(&mut self.pending);
@@ -41,8 +41,8 @@ impl Acks {
         }
     }
 
-    /// Waits for the write on its way; for ever if there is none. Answers what came of it; a
-    /// failed one is back among the pending. It may be dropped while it waits.
+    /// Waits for the running write, or for ever if there is none, and returns its result. The acks of a failed write
+    /// become pending again. The future is cancel-safe.
     pub(crate) async fn written(&mut self) -> Option<Ack> {
         let Some((_, write)) = &mut self.writing else { return std::future::pending().await };
         let written = write.await;
@@ -54,8 +54,8 @@ impl Acks {
         None
     }
 
-    /// Writes what is left before the line ends, if that can be done in time. What cannot
-    /// comes again on the next line.
+    /// Writes the remaining acks before the line ends, within `wait`. Entries whose acks are not written are delivered
+    /// again on the next line.
     pub(crate) async fn flush(&mut self, inbox: &Arc<Inbox>, line: LineClaim, wait: Duration) {
         let all = async {
             while self.writing.is_some() || !self.pending.is_empty() {
@@ -69,7 +69,7 @@ impl Acks {
     }
 }
 
-/// Writes once. A failure is told after a pause, so that it is not repeated at once.
+/// Writes once. A failure returns after a pause, so that the caller does not retry at once.
 async fn write(inbox: Arc<Inbox>, ack: AckOf) -> Result<Ack, StoreError> {
     let written = inbox.ack(ack).await;
     if written.is_err() {

@@ -1,7 +1,7 @@
-//! Addresses: where a gateway dials from.
+//! The addresses from which gateways dial.
 //!
-//! A secret that is used from two places within a minute may have been stolen. It is not
-//! refused for that: a laptop changes its network. It is worth a warning.
+//! A secret that is used from two addresses within a minute may have been stolen. The desk does not refuse the dial,
+//! because a laptop may change its network, but logs a warning.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,14 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use nightdesk_types::limits::{DIALLING_GATEWAYS_MAX, TWO_ADDRESSES_WITHIN};
 use nightdesk_types::{GatewayId, Moment};
 
-/// Where gateways dialled from lately.
+/// The recent addresses of gateways.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     seen: Mutex<HashMap<GatewayId, (IpAddr, Moment)>>,
 }
 
 impl Addresses {
-    /// Notes a dial. Answers whether the gateway was just seen elsewhere.
+    /// Records a dial. Returns true if the gateway was just seen at another address.
     pub(crate) fn is_elsewhere(&self, gateway: GatewayId, address: IpAddr, now: Moment) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= DIALLING_GATEWAYS_MAX {

@@ -1,9 +1,8 @@
-//! Admission: how many dials become lines in a second.
+//! The rate at which dials become lines.
 //!
-//! When a node dies, its clients come back all at once: the stock client waits by a fixed ladder,
-//! without chance. Each dial has a place in the order they came; who would wait longer than a
-//! client does is told to come again. Only gateways that are known have places, so that nobody else
-//! can use them up.
+//! When a node dies, its clients reconnect at the same time: the stock client uses fixed retry delays without jitter.
+//! Each dial gets a place in order of arrival. A dial that would wait longer than a client does gets a retry response.
+//! Only known gateways get places, so that other callers cannot use them up.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,16 +11,15 @@ use nightdesk_types::Moment;
 use nightdesk_types::limits::{DIAL_ADMITTED_WITHIN, DIALS_BURST, DIALS_PER_SECOND};
 use nightdesk_types::pace::{Bucket, Rate};
 
-/// What was left over of the last moments can be used at once.
+/// The rate with a burst for the unused capacity of the last moments.
 const RATE: Rate = Rate::per_second(DIALS_PER_SECOND, DIALS_BURST + 1);
 
-/// Gives out places.
+/// Assigns places to dials.
 #[derive(Debug, Default)]
 pub(crate) struct Admission(Mutex<Bucket>);
 
 impl Admission {
-    /// How long from now a dial that came at `arrived` waits for its place, which is now its own.
-    /// None: longer than it may.
+    /// Reserves a place for a dial that came at `arrived` and returns the wait from now. `None`: the wait is too long.
     pub(crate) fn place(&self, arrived: Moment, now: Moment) -> Option<Duration> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = places.wait(RATE, now);
@@ -44,7 +42,7 @@ mod tests {
         Moment::after_start(Duration::from_millis(millis))
     }
 
-    /// How long each of so many dials waits that come at once.
+    /// Returns the wait of each of `dials` dials that come at the same time.
     fn herd(admission: &Admission, dials: u32, now: Moment) -> Vec<Option<Duration>> {
         (0..dials).map(|_| admission.place(now, now)).collect()
     }

@@ -1,9 +1,9 @@
-//! Controls: how many pings, pongs and closes a client may send.
+//! The limit on pings, pongs and closes of a client.
 
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{CONTROL_FRAMES_MAX, CONTROL_WINDOW};
 
-/// Control frames of the last minute.
+/// Control frames in the current window.
 pub(crate) struct Controls {
     since: Moment,
     count: u32,
@@ -14,7 +14,7 @@ impl Controls {
         Self { since: now, count: 0 }
     }
 
-    /// Counts one; whether it is within the limit.
+    /// Counts one frame. Returns true if it is within the limit.
     pub(crate) fn count(&mut self, now: Moment) -> bool {
         if now.since(self.since) >= CONTROL_WINDOW {
             (self.since, self.count) = (now, 0);

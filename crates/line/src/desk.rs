@@ -1,4 +1,4 @@
-//! What a line asks of the desk.
+//! The desk as a line sees it.
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -12,27 +12,27 @@ use nightdesk_types::{ClientRules, StoreError, Timestamp};
 use crate::session::Greeted;
 use crate::store::Caller;
 
-/// Which gateway a dial is.
+/// The result of identifying a dial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greeting {
     /// It is this gateway.
     Welcome(Caller),
-    /// It was one, and was revoked: what it shows proves it.
+    /// The gateway was revoked, as its credential proves.
     Revoked,
-    /// Neither a gateway's secret nor a trusted issuer stands behind what it shows.
+    /// Neither a gateway's secret nor a trusted issuer verifies the credential.
     Unknown,
 }
 
-/// What stands behind the lines.
+/// The functions of the desk behind the lines.
 #[async_trait]
 pub trait Desk: Send + Sync {
-    /// Says which gateway a dial is.
+    /// Identifies the gateway of a dial.
     async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError>;
 
-    /// Answers a hello: what the platform can do.
+    /// Answers a hello with the platform's capabilities.
     async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError>;
 
-    /// Does something on a platform, as a bot that the line said hello for. The work goes on if the answer is not waited for.
+    /// Performs an action as a bot that the line sent a hello for. It continues if the caller drops the future.
     fn send(
         &self,
         caller: Caller,
@@ -40,12 +40,12 @@ pub trait Desk: Send + Sync {
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome>;
 
-    /// Stops a turn of the caller's agent, wherever it runs.
+    /// Stops a turn of the caller's agent on any node.
     async fn stop(&self, caller: &Caller, interrupt: Interrupt);
 
-    /// Notes by which rules the caller's agent is served from now on.
+    /// Saves the rules for serving the caller's agent from now on.
     async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError>;
 
-    /// Has the agent called, although it has this line: nobody answers on it.
+    /// Requests a call of the agent although it has this line, because the line does not answer.
     async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError>;
 }

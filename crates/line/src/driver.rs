@@ -1,6 +1,6 @@
-//! Driver: the hands of a session.
+//! Executes the effects of a session.
 //!
-//! It listens, asks the session, obeys, and decides nothing.
+//! The driver receives events, passes them to the session and executes the effects. It decides nothing.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -40,18 +40,18 @@ pub(crate) struct Driver<S> {
     socket: Socket<S>,
     session: Session,
     lines: Lines,
-    /// Where the line listens and by which right it speaks, once it is the agent's.
+    /// The line's ear and claim, once the line is the agent's newest.
     taken: Option<(Arc<Ear>, LineClaim)>,
     reading: Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
     acks: Acks,
     sends: Sends,
     controls: Controls,
-    /// What it said besides acks. Acks are no more than what we handed over.
+    /// The rate of frames other than acks. Acks are bounded by the number of delivered entries.
     said: Bucket,
     leave: Leave,
 }
 
-/// Whether the line leaves because its node stops.
+/// The line's state while its node stops.
 #[derive(Clone, Copy)]
 enum Leave {
     Staying,
@@ -98,10 +98,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         self.socket.linger().await;
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the first event.
     async fn happened(&mut self) -> Happened {
         let now = self.room.clock.moment();
-        // Who says too much is read later: its own socket fills up, and everything else goes on.
+        // A gateway over its frame rate is read later, so only its own socket backs up.
         let rest = self.said.wait(self.room.frames, now);
         let deadline = sooner(self.deadline(), (!rest.is_zero()).then(|| now + rest));
         tokio::select! {
@@ -133,7 +133,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         sooner(self.session.deadline(), leave)
     }
 
-    /// What it is time for.
+    /// Returns the input that is due now.
     fn due(&mut self) -> Input {
         match self.leave {
             Leave::At(moment) if moment <= self.room.clock.moment() => {
@@ -193,7 +193,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         }
     }
 
-    /// Asks the session, and does what it says. What comes of that is told it at once.
+    /// Passes an input to the session and executes the effects. Results of effects go back to the session at once.
     async fn settle(&mut self, input: Input) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
@@ -203,7 +203,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             }
             for effect in effects {
                 match self.obey(effect).await {
-                    // The first hello is looked up and takes the line: both are told, in order.
+                    // The first hello is looked up and takes the line: both results go to the session, in order.
                     Ok(Some(answer)) => Box::pin(self.settle(answer)).await,
                     Ok(None) => {}
                     Err(Broken) => inputs.push(Input::Ended { code: BROKEN_CODE }),
@@ -274,8 +274,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         self.sends.push(Box::pin(async move { (request, sent.await) }));
     }
 
-    /// Makes the line the agent's newest. An older one on this node is put away first, so
-    /// that what it has to say about its entries is known.
+    /// Makes the line the agent's newest. An older line on this node ends first, so that its results for its entries
+    /// are known.
     async fn take(&mut self) -> Input {
         let Caller { scope, agent, gateway, acks: _ } = self.caller;
         drop(timeout(REPLACED_WAIT, self.room.ears.replace(agent)).await);
@@ -286,7 +286,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");
         }
         let line = LineClaim { scope, agent, generation: taken.generation };
-        // Before the first read: what comes later is rung for.
+        // Open the ear before the first read, so that the bell rings for every later entry.
         let ear = self.room.ears.open((scope, agent), gateway, taken.generation);
         self.taken = Some((ear, line));
         Input::Taken(taken)
@@ -297,7 +297,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         let Some((ear, line)) = self.taken.take() else { return };
         self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
         let closed = self.room.store.close(&line, end).await;
-        // From here on a newer line need not wait for this one.
+        // From here on, a newer line need not wait for this one.
         self.room.ears.close(&ear);
         if self.or_lost("note the end of a line", closed).is_none() {
             note_again(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain).await;
@@ -323,7 +323,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     }
 }
 
-/// What came first.
+/// The event that came first.
 enum Happened {
     Heard(Heard),
     Rung(Rung),
@@ -339,7 +339,7 @@ pub(crate) fn now(clock: &dyn Clock) -> Now {
     Now { moment: clock.moment(), wall: clock.now() }
 }
 
-/// Waits until somebody rings; for ever while the line is nobody's.
+/// Waits until the bell rings. While the line is not taken, it never returns.
 async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
     match taken {
         Some((ear, _)) => {
@@ -357,7 +357,7 @@ async fn waiting(inbox: Arc<Inbox>, ask: Ask) -> Result<Waiting, StoreError> {
     inbox.waiting(ask).await
 }
 
-/// The planted bug X8: two readers at once, and who comes second hands over first.
+/// The planted bug X8: two readers at once, and the second one delivers first.
 async fn two_drains(inbox: &Inbox, ask: Ask) -> Result<Waiting, StoreError> {
     let ahead = Ask { after: ask.after.next(), entries_max: ask.entries_max / 2, ..ask };
     let behind = Ask { entries_max: ask.entries_max - ahead.entries_max, ..ask };

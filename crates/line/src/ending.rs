@@ -1,6 +1,6 @@
-//! Ending: that a line ended is noted, also if the store is away just then.
+//! Records the end of a line, also if the store is down at that time.
 //!
-//! As long as it is not, the agent seems to be up, and nobody calls it.
+//! Until the end is recorded, the agent appears to be connected, and the desk does not call it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::{End, Store};
 
-/// Tries again to note the end of a line. A node that stops takes its lines with it.
+/// Retries recording the end of a line until the node stops. A stopping node ends its lines anyway.
 pub(crate) async fn note_again(
     store: &dyn Store,
     line: &LineClaim,
@@ -19,7 +19,7 @@ pub(crate) async fn note_again(
     again: Duration,
     drain: &CancellationToken,
 ) {
-    // What failed may have been written: then the try was counted.
+    // The failed write may have been committed, and then the try was counted.
     let end = End { tried: None, ..end };
     for _ in 0..LINE_END_TRIES_MAX {
         tokio::select! {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::store::{Caller, Parting, Taken};
 
-    /// A store that is away for so many questions.
+    /// A store that fails the first `for_tries` calls.
     struct Away {
         for_tries: u32,
         asked: AtomicU32,

@@ -1,7 +1,7 @@
-//! Failures: how often an address showed a token that nobody signed.
+//! Counts invalid tokens by address.
 //!
-//! Only failures count, and they only ever change the answer to another failure: a token
-//! that verifies is never refused for its address.
+//! Only failures count, and they change only the response to a further failure. A valid token is never refused because
+//! of its address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use nightdesk_types::limits::{
     FAILING_ADDRESSES_MAX, UPGRADE_FAILURES_BARRED, UPGRADE_FAILURES_MAX, UPGRADE_FAILURES_WINDOW,
 };
 
-/// Failures by address, over the last minute.
+/// Failures by address in the last minute.
 #[derive(Debug, Default)]
 pub struct Failures {
     counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
@@ -21,12 +21,12 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// How many there were since this was last asked.
+    /// Returns the number of failures since the last call.
     pub fn untold(&self) -> u64 {
         self.untold.swap(0, Ordering::Relaxed)
     }
 
-    /// Counts a failure. Answers whether the address is still within its limit.
+    /// Counts a failure. Returns true if the address is still within its limit.
     pub fn count(&self, address: IpAddr, now: Moment) -> bool {
         self.untold.fetch_add(1, Ordering::Relaxed);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

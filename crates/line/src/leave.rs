@@ -1,17 +1,16 @@
-//! Leave: the lines of a node that stops leave one after the other, so that their clients do
-//! not all dial the others at once.
+//! Spreads the close of a stopping node's lines, so that their clients do not dial the other nodes at the same time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nightdesk_types::limits::{LEAVE_SPREAD, LEAVE_STEP};
 
-/// Gives out the turns in which lines leave.
+/// Assigns the turns in which lines close.
 #[derive(Debug, Default)]
 pub struct Leaving(AtomicU32);
 
 impl Leaving {
-    /// How long the next of so many lines stays.
+    /// Returns the time that the next of `lines` lines stays open.
     pub(crate) fn next(&self, lines: usize) -> Duration {
         let turn = self.0.fetch_add(1, Ordering::Relaxed);
         let lines = u32::try_from(lines.max(1)).unwrap_or(u32::MAX);

@@ -1,13 +1,12 @@
-//! Line: the agent's open socket.
+//! The agent's WebSocket.
 //!
 //! # Promise
 //!
-//! Entries go out in order, at most a window of them unacknowledged; an ack counts only on
-//! the line that was given the entry. What was not acknowledged when a line ends is still in
-//! the inbox. A gateway is told that it was revoked only on proof.
+//! Entries go out in order, at most one window of them unacknowledged. An ack counts only on the line that delivered
+//! the entry. An entry that was not acknowledged when a line ends is still in the inbox. The desk reports a gateway as
+//! revoked only on proof.
 //!
-//! Begin with [`session`]: the conversation as a value. [`driver`] is its hands, [`upgrade`]
-//! its door.
+//! Begin with [`session`], the protocol as a value. [`driver`] executes its effects, and [`upgrade`] opens lines.
 
 pub mod session;
 pub mod driver;

@@ -1,7 +1,7 @@
-//! Meter: counts the fragments of a message, which the library puts together unseen.
+//! Counts the fragments of a message, which the WebSocket library joins unseen.
 //!
-//! A client that sends a message in endless empty fragments never comes over the message's
-//! limit, and would keep the reader busy for ever. So the frames' heads are read on the side.
+//! A client that sends a message in endless empty fragments never exceeds the message limit and would occupy the reader
+//! for ever. So this module also parses the frame heads.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use nightdesk_types::limits::FRAGMENTS_MAX;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection whose incoming fragments are counted.
+/// A connection that counts its incoming fragments.
 #[derive(Debug)]
 pub(crate) struct Metered<S> {
     inner: S,
@@ -55,22 +55,22 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     }
 }
 
-/// A frame's head is at most this long: two bytes, eight of length, four of mask.
+/// Longest frame head: two bytes, eight of length, four of mask.
 const HEAD_BYTES_MAX: usize = 14;
 
-/// Where in the stream of frames the connection stands.
+/// The position in the stream of frames.
 #[derive(Debug, Default)]
 struct Frames {
     head: [u8; HEAD_BYTES_MAX],
     head_bytes: usize,
-    /// What is left of the frame's payload.
+    /// The remaining bytes of the frame's payload.
     payload_bytes: u64,
-    /// Fragments of the message that is being sent.
+    /// Fragments of the current message.
     fragments: u32,
 }
 
 impl Frames {
-    /// Lets bytes pass; whether their fragments are within the limit.
+    /// Parses bytes. Returns true if their fragments are within the limit.
     fn pass(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.payload_bytes > 0 {
@@ -105,7 +105,7 @@ impl Frames {
         2 + length_bytes + mask_bytes
     }
 
-    /// A head is whole: count it, and skip what follows it.
+    /// Counts a complete head and skips its payload.
     fn frame(&mut self) {
         self.payload_bytes = match self.head[1] & 0x7f {
             126 => u64::from(u16::from_be_bytes([self.head[2], self.head[3]])),

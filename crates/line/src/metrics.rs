@@ -1,4 +1,4 @@
-//! What the lines of a node count. No label names a tenant, an agent or a gateway.
+//! Metrics of a node's lines. No label names a tenant, an agent or a gateway.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -7,7 +7,7 @@ use prometheus_client::registry::Registry;
 
 type Labels = [(&'static str, &'static str); 1];
 
-/// The lines' numbers.
+/// Metrics of the lines.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     open: Gauge,
@@ -15,7 +15,7 @@ pub struct Metrics {
     ended: Family<Labels, Counter>,
 }
 
-/// What came of a dial.
+/// The result of a dial.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dial {
     Welcome,
@@ -26,7 +26,7 @@ pub(crate) enum Dial {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("open", "Lines that are open on this node", self.open.clone());
         registry.register("dials", "Dials, by what came of them", self.dials.clone());
@@ -54,7 +54,7 @@ impl Metrics {
     }
 }
 
-/// The code, if it is one of the usual: a client may send any of thousands.
+/// Returns the code as a label, if it is a usual one: a client may send any of thousands.
 const fn label(code: u16) -> &'static str {
     match code {
         1000 => "1000",

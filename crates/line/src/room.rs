@@ -1,4 +1,4 @@
-//! Room: what every line of a node shares.
+//! Shared state of a node's lines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,35 +18,35 @@ use crate::leave::Leaving;
 use crate::metrics::Metrics;
 use crate::store::Store;
 
-/// What every line of a node shares.
+/// Shared state of a node's lines.
 pub struct Room {
-    /// What stands behind the lines.
+    /// The desk behind the lines.
     pub desk: Arc<dyn Desk>,
-    /// Where entries come from.
+    /// The source of entries.
     pub inbox: Arc<Inbox>,
-    /// Which line is an agent's.
+    /// The store of each agent's newest line.
     pub store: Arc<dyn Store>,
-    /// Where lines listen.
+    /// The ears of the lines.
     pub ears: Arc<Ears>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where the lines are.
+    /// This node.
     pub node: Node,
     /// Cancelled when this node stops.
     pub drain: CancellationToken,
-    /// In which order lines leave then.
+    /// The order in which lines close then.
     pub leaving: Leaving,
-    /// Who dials waits for a place here before the store is asked about it.
+    /// The limit on dials that wait for the store.
     pub dials: Dials,
-    /// How often a gateway may say something, besides acks.
+    /// The rate limit of a gateway's frames other than acks.
     pub frames: Rate,
-    /// Who showed what nobody signed, at this or any other door.
+    /// The invalid tokens at all entrances of the node.
     pub failures: Failures,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Metrics,
 }
 
-/// Who may ask the store about dials, [`DIALS_AT_ONCE_MAX`] at a time, and how many become lines.
+/// Limits on dials: [`DIALS_AT_ONCE_MAX`] concurrent store calls, and a rate of new lines.
 #[derive(Debug)]
 pub struct Dials {
     asking: Semaphore,
@@ -61,15 +61,14 @@ impl Default for Dials {
 }
 
 impl Dials {
-    /// Asks the store about a dial when its turn has come.
+    /// Runs a store call of a dial when its turn has come.
     pub(crate) async fn in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
-        // Nobody closes it, so there is always a place to come.
+        // The semaphore is never closed, so a permit always comes.
         let _place = self.asking.acquire().await.ok();
         ask.await
     }
 
-    /// How long a dial that came at `arrived` still waits for its place among the lines. None: it
-    /// should come again.
+    /// Returns the time that a dial which came at `arrived` still waits. `None`: the client should retry.
     pub fn place(&self, arrived: Moment, now: Moment) -> Option<Duration> {
         self.admission.place(arrived, now)
     }

@@ -1,12 +1,12 @@
-//! Session: the conversation on a line, as a value.
+//! The protocol of a line, as a value.
 //!
-//! It gets the time and what happened, and answers with what to do; it never waits. The
-//! driver owns the socket, the timer and the store, and obeys.
+//! A session takes the time and an input, and returns effects; it never waits. The driver owns the socket, the timer
+//! and the store, and executes the effects.
 //!
 //! # Promise
 //!
-//! Every entry it was given is acknowledged, parked, given back to the inbox, or still held.
-//! It never holds more than its window.
+//! Every entry that it was given is acknowledged, parked, returned to the inbox, or still held. It never holds more
+//! than its window.
 
 mod boot;
 mod live;
@@ -29,121 +29,121 @@ use crate::store::{End, Taken};
 
 pub use state::Session;
 
-/// The time, on both clocks a session needs.
+/// The time on both clocks that a session needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// For every timeout.
+    /// The clock of all timeouts.
     pub moment: Moment,
-    /// For what is written down.
+    /// The clock of recorded times.
     pub wall: Timestamp,
 }
 
-/// What a session must know of its client before it begins.
+/// The properties of a client that a session needs at its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Client {
-    /// The agent it speaks for.
+    /// The client's agent.
     pub agent: AgentId,
-    /// Whether it acks at all.
+    /// True if the client sends acks.
     pub acks: bool,
 }
 
-/// What happened.
+/// An event for the session.
 #[derive(Debug)]
 pub enum Input {
-    /// The gateway said something.
+    /// The gateway sent a frame.
     Heard(FromGateway),
     /// The gateway answered a ping.
     Pong,
-    /// The gateway pinged us.
+    /// The gateway sent a ping.
     Pinged,
     /// A hello was looked up.
     Greeted(Box<Greeted>),
-    /// The line is the agent's newest.
+    /// The line became the agent's newest.
     Taken(Taken),
-    /// The inbox may have something new, perhaps up to this number.
+    /// The inbox may have new entries, perhaps up to this number.
     Rung(Option<Seq>),
-    /// What was read.
+    /// The result of a read.
     Read(Waiting),
-    /// Reading failed; later it may not.
+    /// The read failed; a later one may succeed.
     ReadFailed,
-    /// The agent could not be had called; later it may.
+    /// The request to call the agent failed; a later one may succeed.
     SuspectFailed,
-    /// A send was done, or not.
+    /// The result of a send.
     Sent(RequestId, Box<Outcome>),
-    /// A turn is to be stopped.
+    /// A turn must stop.
     Stop {
-        /// The session, by the name its gateway gave it.
+        /// The session's key as its gateway named it.
         session_key: SessionKey,
-        /// The chat it is held in.
+        /// The chat of the session.
         chat_id: String,
     },
     /// A newer line took over.
     Replaced,
     /// The gateway was revoked.
     Revoked,
-    /// The store could not say whether the client is welcome.
+    /// The store could not verify the client.
     StoreLost,
     /// This node stops.
     Drain,
-    /// The socket ended, or cannot be used any more.
+    /// The socket ended or is unusable.
     Ended {
-        /// The code it ended with.
+        /// The close code.
         code: u16,
     },
-    /// The client does what no client should.
+    /// The client violates the protocol.
     Misbehaved(Close),
-    /// Time passed.
+    /// A deadline passed.
     Tick,
 }
 
-/// A hello that was looked up.
+/// The result of looking up a hello.
 #[derive(Debug)]
 pub struct Greeted {
-    /// What the platform can do.
+    /// The capabilities of the platform.
     pub descriptor: Descriptor,
 }
 
-/// What to do.
+/// An effect that the driver executes.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
-    /// Look a hello up.
+    /// Look up a hello.
     Greet(Box<Hello>),
     /// Make the line the agent's newest.
     Take,
-    /// Say this.
+    /// Send this frame.
     Say(Frame),
     /// Ping.
     Ping,
-    /// Read what comes after this number.
+    /// Read the entries after this number.
     Read {
-        /// What was read before.
+        /// The last number that was read.
         after: Seq,
-        /// Nothing unread is older than this.
+        /// A lower bound on the time of all unread entries.
         since: Timestamp,
-        /// How many entries fit.
+        /// The number of entries that fit.
         entries_max: usize,
-        /// Up to here the table alone is asked.
+        /// The number up to which only the table is read.
         taken_at: Seq,
     },
-    /// These are acknowledged.
+    /// Record these acks.
     Ack(AckRange),
-    /// Set this one aside.
+    /// Park this entry.
     Park(Seq, ParkReason),
-    /// Do this on a platform.
+    /// Perform this action on a platform.
     Send(Box<Outbound>),
-    /// Stop this turn, wherever it runs.
+    /// Stop this turn on any node.
     Stop(Interrupt),
-    /// Have the agent called: something waits for it, and nobody answers here.
+    /// Request a call of the agent: an entry waits for it, and the line does not answer.
     Suspect,
-    /// Note by which rules the agent's client is served from now on.
+    /// Save the rules for serving the agent's client from now on.
     FollowRules(ClientRules),
     /// Close the socket.
     Close(Close),
-    /// Note how the line ended. Nothing comes after it.
+    /// Record the end of the line. It is the last effect.
     End(End),
 }
 
-/// The earlier of two moments that may never come.
+/// Returns the earlier of two optional moments.
 pub(crate) fn sooner(one: Option<Moment>, other: Option<Moment>) -> Option<Moment> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -151,13 +151,13 @@ pub(crate) fn sooner(one: Option<Moment>, other: Option<Moment>) -> Option<Momen
     }
 }
 
-/// A line that goes idle gets nothing more for this long; by then its client is gone.
+/// Time that a line which goes idle gets no entries; after it, its client is gone.
 const IDLE_REST: Duration = Duration::from_secs(10);
 
-/// A read that failed is tried again after this.
+/// Retry delay of a failed read.
 const READ_AGAIN: Duration = Duration::from_secs(1);
 
-/// So is a suspicion that could not be written down.
+/// Retry delay of a failed [`Effect::Suspect`].
 const SUSPECT_AGAIN: Duration = Duration::from_secs(3);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Socket: a WebSocket as a line sees it.
+//! The WebSocket of a line.
 
 use std::io;
 
@@ -14,41 +14,40 @@ use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
-/// What a socket reads at a time. The library's default of 128 KiB is per socket, and most
-/// sockets are idle.
+/// Size of a socket's read buffer. The library's default of 128 KiB is per socket, and most sockets are idle.
 const READ_BUFFER_BYTES: usize = 2 * 1024;
 
-/// What may wait to be written: a full window, and one frame more.
+/// Size of the write buffer: a full window and one more frame.
 const WRITE_BUFFER_BYTES_MAX: usize = 2 * WINDOW_BYTES_MAX;
 
-/// The code of a socket that ended without one.
+/// The code of a socket that ended without a code.
 const NO_CODE: u16 = 1005;
 
-/// The code of a socket that broke.
+/// The code of a broken socket.
 const BROKEN: u16 = 1006;
 
-/// What came over a socket.
+/// An event on a socket.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// Text, perhaps a piece of a line.
+    /// Text, possibly a part of a line.
     Text(Bytes),
-    /// A ping. It is answered by itself.
+    /// A ping. The library answers it.
     Ping,
     /// A pong.
     Pong,
-    /// The end, with its code.
+    /// The end, with its close code.
     Ended(u16),
-    /// What no client should do.
+    /// A protocol violation by the client.
     Misbehaved(Close),
 }
 
-/// A WebSocket, with bounds on everything.
+/// A WebSocket with bounds on every buffer and wait.
 pub(crate) struct Socket<S> {
     stream: WebSocketStream<S>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
-    /// Takes a connection on which the upgrade was just answered.
+    /// Wraps a connection right after the response to its upgrade.
     pub(crate) async fn upgraded(connection: S) -> Self {
         let config = WebSocketConfig::default()
             .read_buffer_size(READ_BUFFER_BYTES)
@@ -60,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
         Self { stream }
     }
 
-    /// Waits for what comes next. It may be dropped while it waits.
+    /// Waits for the next event. The future is cancel-safe.
     pub(crate) async fn hear(&mut self) -> Heard {
         match self.stream.next().await {
             Some(Ok(Message::Text(text))) => Heard::Text(text.into()),
@@ -75,29 +74,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
         }
     }
 
-    /// Puts a frame behind what waits to be written.
+    /// Appends a frame to the write buffer.
     pub(crate) async fn say(&mut self, frame: Frame) -> Result<(), Broken> {
         bounded(self.stream.feed(Message::text(frame.into_string()))).await
     }
 
-    /// Pings.
+    /// Appends a ping to the write buffer.
     pub(crate) async fn ping(&mut self) -> Result<(), Broken> {
         bounded(self.stream.feed(Message::Ping(Bytes::new()))).await
     }
 
-    /// Writes what waits.
+    /// Writes the buffer.
     pub(crate) async fn flush(&mut self) -> Result<(), Broken> {
         bounded(self.stream.flush()).await
     }
 
-    /// Says goodbye, with a reason.
+    /// Sends a close frame with its reason.
     pub(crate) async fn close(&mut self, close: Close) -> Result<(), Broken> {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
         bounded(self.stream.send(Message::Close(Some(frame)))).await
     }
 
-    /// Waits a little until the client has hung up too. A socket that is dropped with
-    /// something unread is reset, and the client may never see why it was closed.
+    /// Waits a short time until the client has hung up too. A socket that is dropped with unread data is reset, and
+    /// then the client may not see the close reason.
     pub(crate) async fn linger(&mut self) {
         let hung_up = async { while !matches!(self.hear().await, Heard::Ended(_)) {} };
         drop(timeout(CLOSE_WAIT, hung_up).await);
@@ -115,7 +114,7 @@ async fn bounded(write: impl Future<Output = Result<(), Error>>) -> Result<(), B
     }
 }
 
-/// What an error says about the client.
+/// Returns the event that an error means.
 fn judged(error: &Error) -> Heard {
     match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => Heard::Misbehaved(Close::TooBig),

@@ -1,4 +1,4 @@
-//! What a line asks of a store.
+//! The store interface of lines.
 
 use std::time::Duration;
 
@@ -10,62 +10,62 @@ use nightdesk_types::{
     AgentId, ClientRules, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
 };
 
-/// A gateway that dialled in, as its secret proved it.
+/// An authenticated gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose it is.
+    /// The tenant.
     pub scope: TenantScope,
-    /// The agent it speaks for.
+    /// The gateway's agent.
     pub agent: AgentId,
-    /// Which gateway.
+    /// The gateway.
     pub gateway: GatewayId,
-    /// Whether its client acks at all.
+    /// True if its client sends acks.
     pub acks: bool,
 }
 
-/// What a line starts from.
+/// The state with which a line starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The line's number; every older line is fenced.
     pub generation: Generation,
-    /// Everything up to here is acknowledged or set aside.
+    /// The number up to which every entry is acknowledged or parked.
     pub acked: Seq,
-    /// Nothing after that is older than this.
+    /// A lower bound on the time of all later entries.
     pub since: Timestamp,
-    /// The last number given out when the line was taken.
+    /// The last assigned number when the line was taken.
     pub head: Seq,
-    /// How long ago the desk closed the same gateway's previous line to restart, if it did.
+    /// The time since the desk closed the same gateway's previous line for a restart, if it did.
     pub restarted_ago: Option<Duration>,
-    /// The entry that was set aside because it was handed over often enough.
+    /// The entry that was parked because its tries were used up.
     pub parked: Option<Seq>,
-    /// By which rules the agent's client was served before.
+    /// The rules by which the agent's client was served before.
     pub rules: ClientRules,
 }
 
-/// How a line ended.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// The close code.
     pub code: u16,
-    /// The oldest waiting entry, if the line was in vain for it: one try of it counts.
+    /// The oldest waiting entry, if the delivery on this line counts as a failed try.
     pub tried: Option<Seq>,
-    /// Who ended it.
+    /// The side that ended it.
     pub parting: Parting,
 }
 
-/// Who ended a line. It tells how soon its client comes back by itself, if it does.
+/// The side that ended a line. It determines the time that the client gets to reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parting {
-    /// Its client, which said that it goes idle.
+    /// The client, after it announced that it goes idle.
     Idle,
-    /// Its client hung up, or vanished.
+    /// The client hung up or vanished.
     Client,
-    /// The desk sent it away.
+    /// The desk closed it.
     Desk,
 }
 
 impl Parting {
-    /// Its name in rows.
+    /// Returns the name in rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -74,7 +74,7 @@ impl Parting {
         }
     }
 
-    /// How long the client may take to come back before its agent is called.
+    /// Returns the time that the client gets to reconnect before its agent is called.
     pub const fn grace(self) -> Duration {
         match self {
             Self::Idle => IDLE_GRACE,
@@ -85,20 +85,19 @@ impl Parting {
 }
 
 impl End {
-    /// Whether the desk closed it to restart.
+    /// Returns true if the desk closed the line for a restart.
     pub const fn is_restart(self) -> bool {
         self.code == Close::Restarting.code()
     }
 }
 
-/// Keeps which line is an agent's.
+/// Stores each agent's newest line.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry
-    /// is set aside if it was tried often enough.
+    /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry is parked if its tries are
+    /// used up.
     async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError>;
 
-    /// Notes that a line ended. If something waits for its agent, a wake becomes due when the
-    /// client had its time to come back.
+    /// Records the end of a line. If an entry waits for its agent, a wake becomes due after the client's grace period.
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError>;
 }

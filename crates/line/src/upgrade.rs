@@ -1,8 +1,8 @@
-//! Upgrade: the door of the line.
+//! The HTTP route that upgrades a dial to a line.
 //!
-//! A bad token is answered 401 and a store that is down 503: the stock client comes again
-//! after both. Only a gateway that was revoked, as its own secret or a token for its agent
-//! proves, gets its upgrade and then 4401, which for that client is final.
+//! A bad token gets 401 and a dial while the store is down gets 503: the stock client retries after both. Only a
+//! gateway that was revoked, as its own secret or a token for its agent proves, gets its upgrade and then 4401, which
+//! is final for that client.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -37,14 +37,14 @@ use crate::store::Caller;
 const CANNOT_TELL: &str = "cannot tell who you are just now; come again";
 const MANY_DIAL: &str = "too many dial just now; come again";
 
-/// What the door needs.
+/// State of the route.
 struct Door {
     room: Arc<Room>,
     lines: TaskTracker,
     addresses: Addresses,
 }
 
-/// The route that gateways dial. Every line runs as a task of `lines`.
+/// Returns the route that gateways dial. Every line runs as a task of `lines`.
 pub fn route(room: Arc<Room>, lines: TaskTracker) -> Router {
     let door = Door { room, lines, addresses: Addresses::default() };
     Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
@@ -85,7 +85,7 @@ async fn dial(
     };
     let room = Arc::clone(&door.room);
     door.lines.spawn(async move {
-        // An upgrade that fails has no line and no trace.
+        // A failed upgrade has no line and leaves no record.
         if let Ok(connection) = upgrade.await {
             open(room, greeting, connection).await;
         }
@@ -94,7 +94,7 @@ async fn dial(
 }
 
 impl Door {
-    /// Waits until a dial may become a line, or answers that it should come again.
+    /// Waits until a dial may become a line. Returns false if the client should retry.
     async fn admitted(&self, arrived: Moment) -> bool {
         match self.room.dials.place(arrived, self.room.clock.moment()) {
             Some(Duration::ZERO) => true,
@@ -145,20 +145,20 @@ async fn welcome(room: Arc<Room>, caller: Caller, socket: Socket<Metered<TokioIo
     Box::pin(Driver::new(room, caller, socket).run()).await;
 }
 
-/// The stock client takes a close before its first hello for a passing fault, so it is
-/// listened to for a moment.
+/// Closes the socket of a revoked gateway. The stock client treats a close before its first hello as a temporary fault,
+/// so the desk first reads for a moment.
 async fn turn_away(mut socket: Socket<Metered<TokioIo<Upgraded>>>) {
     drop(timeout(REVOKED_HELLO_WAIT, socket.hear()).await);
     drop(socket.close(Close::Revoked).await);
     socket.linger().await;
 }
 
-/// The token a request shows.
+/// Returns the bearer token of a request.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// The answer to the client's key, if the request asks for a WebSocket at all.
+/// Returns the response to the client's key, if it is a WebSocket request.
 fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
     let says = |name, word: &str| {
         headers

@@ -1,7 +1,7 @@
-//! Action: what a gateway wants done, read into our words.
+//! A gateway's action, decoded into the desk's types.
 //!
-//! All ops of 0.19.0 and of the newest client are known here. Whether a platform can do one
-//! is not decided here but by its capabilities.
+//! All ops of 0.19.0 and of the newest client are known here. The capabilities of a platform, not this module, decide
+//! which ops it supports.
 
 use std::borrow::Cow;
 
@@ -19,19 +19,19 @@ pub use raw::{CHUNKS_BYTES_MAX, METADATA_BYTES_MAX};
 
 use crate::session_key::SessionKey;
 
-/// What a gateway wants done.
+/// A gateway's action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Something in a chat.
+    /// An operation in a chat.
     Send(Send),
-    /// Something with a capability that the desk keeps for a session.
+    /// A message with a capability that the desk holds for a session.
     FollowUp(FollowUp),
     /// An op of a newer contract.
     Unknown {
-        /// Its name, cut.
+        /// Its name, truncated.
         op: String,
     },
-    /// A known op that lacks what it needs, or no op at all.
+    /// A known op without a required field, or a frame without an op.
     Malformed {
         /// The op's name; empty if it has none.
         op: String,
@@ -40,35 +40,35 @@ pub enum Action {
     },
 }
 
-/// A message sent with a capability, such as the token of an interaction, that never reaches
-/// the gateway. It names a session and no chat.
+/// A message sent with a capability, such as the token of an interaction, that never reaches the gateway. It names a
+/// session and no chat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FollowUp {
     /// The session whose capability is used.
     pub session_key: SessionKey,
-    /// Which capability: `discord.interaction_token`.
+    /// The kind of capability: `discord.interaction_token`.
     pub kind: String,
     /// The text.
     pub content: String,
-    /// What the client said besides.
+    /// Further fields of the client.
     pub metadata: Map<String, Value>,
 }
 
 impl FollowUp {
-    /// The platform whose capability is meant, if its kind names one.
+    /// Returns the platform of the capability, if its kind names one.
     pub fn platform(&self) -> Option<&str> {
         self.kind.split_once('.').map(|(platform, _)| platform)
     }
 }
 
 impl Action {
-    /// A frame without a usable action.
+    /// Returns the action of a frame without a usable one.
     pub(crate) const fn absent() -> Self {
         Self::Malformed { op: String::new(), missing: "action" }
     }
 }
 
-/// Writes what the SDK wants done. An action of no use is written as its op alone.
+/// Encodes the SDK's actions. An unusable action is encoded as its op alone.
 impl Serialize for Action {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -95,22 +95,22 @@ fn op_alone<S: Serializer>(op: &str, to: S) -> Result<S::Ok, S::Error> {
     map.end()
 }
 
-/// The scope a client says its chat belongs to. Clients before 0.19.0 call it a guild.
+/// Returns the scope of the chat that a client names. Clients before 0.19.0 call it a guild.
 pub fn scope(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
     id(metadata, "scope_id").or_else(|| id(metadata, "guild_id"))
 }
 
-/// The thread a client means.
+/// Returns the thread that a client names.
 pub fn thread(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
     id(metadata, "thread_id")
 }
 
-/// The person a client says it answers.
+/// Returns the person whom a client answers.
 pub fn user(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
     id(metadata, "user_id")
 }
 
-/// The profile a client says it speaks for.
+/// Returns the profile that a client names.
 pub fn profile(metadata: &Map<String, Value>) -> Option<Cow<'_, str>> {
     id(metadata, "profile")
 }

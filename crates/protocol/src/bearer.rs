@@ -1,7 +1,7 @@
-//! Bearer: what a caller shows, told apart by its shape alone.
+//! Bearer tokens, distinguished by their format alone.
 //!
-//! A JWT has two dots, and an upgrade token can have none. So each is read by its own parser,
-//! and what the one refuses is never given to the other.
+//! A JWT has two dots, and an upgrade token can have none. So each has its own parser, and a token that one parser
+//! refuses is never given to the other.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use nightdesk_types::Timestamp;
 
 use crate::upgrade_token::{AtTheDoor, UpgradeToken};
 
-/// What a caller shows. Nothing of it is proven.
+/// A caller's bearer token. It is not verified.
 pub enum Bearer<'a> {
-    /// A token of an issuer, unread.
+    /// A token of an issuer, not parsed.
     Jwt(&'a str),
-    /// A gateway's own, as far as the door lets it.
+    /// A gateway's own token, after the checks of [`AtTheDoor`].
     Upgrade(AtTheDoor),
 }
 
-// Whoever can read a token can use it.
+// A reader of a token can use it.
 impl fmt::Debug for Bearer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -28,7 +28,7 @@ impl fmt::Debug for Bearer<'_> {
 }
 
 impl<'a> Bearer<'a> {
-    /// Reads what was shown. `None`: it is neither of the two, or not one for the door now.
+    /// Parses a bearer token. `None`: it is neither of the two, or an upgrade token that is not acceptable now.
     pub fn read(text: &'a str, now: Timestamp) -> Option<Self> {
         if text.matches('.').count() == 2 {
             return Some(Self::Jwt(text));

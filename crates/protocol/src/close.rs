@@ -1,31 +1,30 @@
-//! Close: why a line ends, and whether its client should come back.
+//! Close codes of a line, and whether the client should reconnect.
 
-/// Why the desk closes a line.
+/// The reason why the desk closes a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Close {
-    /// The gateway said it would go, and everything is settled.
+    /// The gateway announced that it goes, and everything is settled.
     Done,
-    /// This node stops; others go on.
+    /// This node stops; others continue.
     GoingAway,
-    /// The client does what no client should.
+    /// The client violates the protocol.
     Policy,
-    /// The client sent more than fits.
+    /// The client sent a message over the limit.
     TooBig,
-    /// Something failed on our side.
+    /// The desk failed.
     Internal,
-    /// This node starts anew.
+    /// This node restarts.
     Restarting,
-    /// We cannot tell just now whether the client is welcome.
+    /// The desk cannot verify the client now.
     TryLater,
-    /// The gateway's secret is not good any more. For the stock client this is final, so it is
-    /// only ever sent on proof.
+    /// The gateway's secret is no longer valid. This is final for the stock client, so the desk sends it only on proof.
     Revoked,
-    /// A newer line speaks for the agent.
+    /// A newer line took over the agent.
     Replaced,
 }
 
 impl Close {
-    /// Every reason there is.
+    /// Every reason.
     pub const ALL: [Self; 9] = [
         Self::Done,
         Self::GoingAway,
@@ -38,7 +37,7 @@ impl Close {
         Self::Replaced,
     ];
 
-    /// Its code on the wire.
+    /// Returns the code on the wire.
     pub const fn code(self) -> u16 {
         match self {
             Self::Done => 1000,
@@ -53,7 +52,7 @@ impl Close {
         }
     }
 
-    /// Its text on the wire, for people.
+    /// Returns the text on the wire, for people.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -68,18 +67,18 @@ impl Close {
         }
     }
 
-    /// Whether the client should dial again by itself.
+    /// Returns true if the client should dial again by itself.
     pub const fn should_come_back(self) -> bool {
         match self {
             Self::GoingAway | Self::TooBig | Self::Internal | Self::Restarting | Self::TryLater => {
                 true
             }
-            // Two lines that replace each other would never end.
+            // Otherwise two lines would replace each other for ever.
             Self::Done | Self::Policy | Self::Revoked | Self::Replaced => false,
         }
     }
 
-    /// The reason a code stands for, if it is one of ours.
+    /// Returns the reason of a code, if the desk uses it.
     pub fn of_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|close| close.code() == code)
     }

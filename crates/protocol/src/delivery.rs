@@ -1,7 +1,7 @@
-//! Delivery: what one agent hands to another, and what is answered (`AgentConnector` 1.0).
+//! Payloads between agents and their receipts (`AgentConnector` 1.0).
 //!
-//! Times are milliseconds. What is not set is left out, never `null`; what is not known is passed over, but for
-//! a kind of payload that nobody here can carry: that is refused.
+//! Times are milliseconds. Unset fields are omitted, never `null`. Unknown fields are ignored, but an unknown kind of
+//! payload is refused.
 
 mod meta;
 mod receipt;
@@ -15,47 +15,47 @@ pub use meta::{Meta, Millis, Origin, TriggerKind};
 pub use receipt::{DeliveryReceipt, RequestResponseOpts, Response, WakeReceipt};
 pub use wake::{WakeOpts, WakeRequest, When};
 
-/// The version of the contract that these are of.
+/// The version of the contract.
 pub const CONTRACT_VERSION: &str = "1.0.0";
 
-/// What is handed over.
+/// A payload for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeliveryPayload))]
 pub enum Payload {
-    /// Something to know.
+    /// Information.
     Augment {
-        /// What.
+        /// The text.
         content: String,
-        /// From where it comes.
+        /// The origin of the payload.
         meta: Meta,
     },
-    /// Something to do.
+    /// A task.
     Template {
-        /// What.
+        /// The text.
         prompt: String,
-        /// From where it comes.
+        /// The origin of the payload.
         meta: Meta,
     },
 }
 
 impl Payload {
-    /// What it says.
+    /// Returns the text.
     pub fn words(&self) -> &str {
         match self {
             Self::Augment { content: words, .. } | Self::Template { prompt: words, .. } => words,
         }
     }
 
-    /// From where it comes.
+    /// Returns the origin of the payload.
     pub const fn meta(&self) -> &Meta {
         match self {
             Self::Augment { meta, .. } | Self::Template { meta, .. } => meta,
         }
     }
 
-    /// Of which kind it is.
+    /// Returns the kind.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Augment { .. } => Kind::Augment,
@@ -64,21 +64,21 @@ impl Payload {
     }
 }
 
-/// The kinds of payload there are.
+/// The kinds of payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PayloadKind))]
 pub enum Kind {
-    /// Something to know.
+    /// Information.
     #[default]
     Augment,
-    /// Something to do.
+    /// A task.
     Template,
 }
 
 impl Kind {
-    /// Its name on the wire and in rows.
+    /// Returns the name on the wire and in rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Augment => "augment",
@@ -86,12 +86,12 @@ impl Kind {
         }
     }
 
-    /// The one of this name.
+    /// Returns the kind with this name.
     pub fn named(slug: &str) -> Option<Self> {
         [Self::Augment, Self::Template].into_iter().find(|kind| kind.slug() == slug)
     }
 
-    /// A payload of this kind.
+    /// Returns a payload of this kind.
     pub const fn of(self, words: String, meta: Meta) -> Payload {
         match self {
             Self::Augment => Payload::Augment { content: words, meta },
@@ -100,13 +100,13 @@ impl Kind {
     }
 }
 
-/// A payload with whom it is for, as a webhook gets it.
+/// A payload with its recipient, as a webhook receives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Delivery {
-    /// For whom.
+    /// The recipient.
     pub agent_id: String,
-    /// What.
+    /// The payload.
     #[serde(flatten)]
     pub payload: Payload,
 }

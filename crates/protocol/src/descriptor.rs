@@ -1,4 +1,4 @@
-//! Descriptor: what a platform can do, told to a gateway in answer to its hello.
+//! The descriptor of a platform's capabilities, which answers a gateway's hello.
 
 use std::num::NonZeroU32;
 
@@ -12,19 +12,18 @@ pub(crate) use raw::Raw;
 use crate::text;
 use crate::version::contract_version;
 
-/// Ops a descriptor may name.
+/// Most ops of a descriptor.
 const OPS_MAX: usize = 64;
 
-/// The longest name of an op.
+/// Longest name of an op.
 const OP_NAME_BYTES_MAX: usize = 64;
 
-/// What clients show for a platform that has no emoji of its own.
+/// The emoji that clients show for a platform without its own.
 const EMOJI_DEFAULT: &str = "\u{1f50c}";
 
-/// What a platform can do.
+/// The capabilities of a platform.
 ///
-/// Its texts are bounded, so its frame is too. The nine fields that clients cannot do
-/// without are always sent.
+/// Its texts are bounded, so its frame is too. The nine fields that clients require are always sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has one field for each")]
 pub struct Descriptor {
@@ -47,7 +46,7 @@ pub struct Descriptor {
     supports_block_formatting: bool,
 }
 
-/// What the length of a message is counted in.
+/// The unit of a message's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LenUnit {
@@ -58,7 +57,7 @@ pub enum LenUnit {
     Utf16,
 }
 
-/// What some platforms can do and others cannot.
+/// A capability that not all platforms have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
     /// A reply can be shown while it is being written.
@@ -67,18 +66,18 @@ pub enum Ability {
     Edit,
     /// Threads can be opened.
     Threads,
-    /// What was said before comes with an event.
+    /// Earlier messages come with an event.
     Context,
-    /// Nothing personal need be hidden from the model.
+    /// No personal data needs to be hidden from the model.
     PiiSafe,
-    /// A conversation can go on in the channel without a thread.
+    /// A conversation can continue in the channel without a thread.
     InchannelContinuable,
     /// Text may be laid out in blocks.
     BlockFormatting,
 }
 
 impl Descriptor {
-    /// Describes a platform that can do nothing but take plain text.
+    /// Creates the descriptor of a platform that accepts only plain text.
     pub fn new(platform: &str, label: &str, max_message_length: NonZeroU32) -> Self {
         Self {
             contract_version: contract_version(),
@@ -100,42 +99,42 @@ impl Descriptor {
         }
     }
 
-    /// It can also do this.
+    /// Adds an ability.
     #[must_use]
     pub fn with(mut self, ability: Ability) -> Self {
         *self.ability_mut(ability) = true;
         self
     }
 
-    /// Length is counted so.
+    /// Sets the unit of length.
     #[must_use]
     pub fn counted_in(mut self, unit: LenUnit) -> Self {
         self.len_unit = unit;
         self
     }
 
-    /// Text is marked up so: `discord`, `markdown_v2`.
+    /// Sets the markup dialect: `discord`, `markdown_v2`.
     #[must_use]
     pub fn marked_up_as(mut self, dialect: &str) -> Self {
         self.markdown_dialect = short(dialect);
         self
     }
 
-    /// What agents should know about writing there.
+    /// Sets the hint for agents that write there.
     #[must_use]
     pub fn hinting(mut self, hint: &str) -> Self {
         self.platform_hint = short(hint);
         self
     }
 
-    /// What clients show for it.
+    /// Sets the emoji that clients show.
     #[must_use]
     pub fn shown_as(mut self, emoji: &str) -> Self {
         self.emoji = short(emoji);
         self
     }
 
-    /// The ops it takes. Without them newer clients assume send, edit, typing and follow-up.
+    /// Sets the ops that the platform accepts. Without them newer clients assume send, edit, typing and follow-up.
     #[must_use]
     pub fn taking<'a>(mut self, ops: impl IntoIterator<Item = &'a str>) -> Self {
         let names = ops.into_iter().filter(|name| name.len() <= OP_NAME_BYTES_MAX);
@@ -143,37 +142,37 @@ impl Descriptor {
         self
     }
 
-    /// The platform's name.
+    /// Returns the platform's name.
     pub fn platform(&self) -> &str {
         &self.platform
     }
 
-    /// What people call the platform.
+    /// Returns the platform's display name.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// How long one message may be.
+    /// Returns the longest message.
     pub const fn max_message_length(&self) -> NonZeroU32 {
         self.max_message_length
     }
 
-    /// What length is counted in.
+    /// Returns the unit of length.
     pub const fn len_unit(&self) -> LenUnit {
         self.len_unit
     }
 
-    /// How text is marked up.
+    /// Returns the markup dialect.
     pub fn markdown_dialect(&self) -> &str {
         &self.markdown_dialect
     }
 
-    /// What agents should know about writing there.
+    /// Returns the hint for agents that write there.
     pub fn platform_hint(&self) -> &str {
         &self.platform_hint
     }
 
-    /// Whether it can do this.
+    /// Returns true if the platform has this ability.
     pub fn can(&self, ability: Ability) -> bool {
         match ability {
             Ability::DraftStreaming => self.supports_draft_streaming,
@@ -186,7 +185,7 @@ impl Descriptor {
         }
     }
 
-    /// Whether it takes this op. A descriptor that names none means the four oldest.
+    /// Returns true if the platform accepts this op. A descriptor without ops means the four oldest.
     pub fn takes(&self, op: &str) -> bool {
         const ASSUMED: [&str; 4] = ["send", "edit", "typing", "follow_up"];
         ASSUMED.contains(&op) || self.supported_ops.iter().any(|name| name == op)

@@ -1,9 +1,9 @@
-//! Event: what an entry holds, written once and handed over without being read again.
+//! The JSON of an entry, written once and delivered without being parsed again.
 //!
 //! # Promise
 //!
-//! An [`EntryJson`] can only be made of a cleaned [`Event`], or of bytes that one was stored
-//! as. So no shape that kills a client can be in it, and its frame is never too long.
+//! An [`EntryJson`] can only be made of a cleaned [`Event`], or of the bytes that one was stored as. So it contains no
+//! form that kills a client, and its frame is never too long.
 
 use std::fmt;
 
@@ -22,15 +22,15 @@ use crate::frame::{TooLong, json};
 use crate::session_key::{Sharing, Unkeyable, WHATSAPP, stock};
 use crate::{passthrough, source};
 
-/// How long an event may be as JSON, so that its frame fits with the entry's name in it.
+/// Longest JSON of an event, so that its frame fits with the entry's id in it.
 pub const ENTRY_BYTES_MAX: usize = FRAME_OUT_BYTES_MAX - NAMED_BYTES;
 
-/// An event as an entry holds it: the JSON of its frame, but for the entry's name, which is
-/// not known before the entry is stored.
+/// An event as an entry stores it: the JSON of its frame without the entry's id, which is not known before the entry is
+/// stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EntryJson(String);
 
-/// Which frame an entry goes out as.
+/// The type of an entry's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// An `inbound` frame. Every client since 0.19.0 acks it.
@@ -39,10 +39,10 @@ pub enum EntryKind {
     Passthrough,
 }
 
-/// Writes an event for the wire. A passthrough names its bot, by the platform's word for it.
+/// Encodes an event for the wire. A passthrough contains the platform's name of its bot.
 pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError> {
     let source = event.source();
-    // Of all that a cleaned event may hold, only a WhatsApp address can still kill a client.
+    // Of all content of a cleaned event, only a WhatsApp address can still kill a client.
     if source.platform == WHATSAPP {
         stock(&source.into(), &Sharing::default()).map_err(|Unkeyable| EncodeError::Unkeyable)?;
     }
@@ -60,13 +60,13 @@ pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError>
     Ok(EntryJson(text))
 }
 
-/// Why an event cannot be an entry.
+/// The reason why an event cannot be an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// No client could read it.
+    /// It is too long for every client.
     #[error("event is too long")]
     TooLong(#[from] TooLong),
-    /// The stock client would die of looking for its session.
+    /// The stock client would die while computing its session key.
     #[error("event has no session key")]
     Unkeyable,
 }
@@ -86,9 +86,9 @@ struct PassthroughFrame<'a> {
 }
 
 impl EntryJson {
-    /// Takes back what [`EntryJson::as_bytes`] gave to a store.
+    /// Restores an entry from bytes of [`EntryJson::as_bytes`].
     ///
-    /// It looks at the bytes but does not parse them: they are ours.
+    /// It checks the bytes but does not parse them, because the desk wrote them.
     pub fn from_stored(bytes: Vec<u8>) -> Result<Self, NotAnEntry> {
         let text = String::from_utf8(bytes).map_err(|_| NotAnEntry)?;
         let begins = EntryKind::ALL.iter().any(|kind| text.starts_with(kind.opening()));
@@ -97,17 +97,17 @@ impl EntryJson {
         if begins && ends && fits { Ok(Self(text)) } else { Err(NotAnEntry) }
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// The bytes to store, given away.
+    /// Returns the bytes to store, by value.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0.into_bytes()
     }
 
-    /// Which frame it goes out as.
+    /// Returns the type of its frame.
     pub fn kind(&self) -> EntryKind {
         if self.0.starts_with(EntryKind::Passthrough.opening()) {
             EntryKind::Passthrough
@@ -116,12 +116,12 @@ impl EntryJson {
         }
     }
 
-    /// How long its frame is once the entry's name is in it.
+    /// Returns the length of its frame including the entry's id.
     pub const fn frame_len_bytes(&self) -> usize {
         self.0.len() + NAMED_BYTES
     }
 
-    /// The line of the entry: its name goes in before the last brace.
+    /// Returns the line of the entry, with the id inserted before the last brace.
     pub(crate) fn line(&self, entry: EntryId) -> String {
         let mut line = String::with_capacity(self.frame_len_bytes());
         line.push_str(&self.0[..self.0.len() - 1]);
@@ -131,7 +131,7 @@ impl EntryJson {
         line
     }
 
-    /// The line without a name, which asks for no ack.
+    /// Returns the line without an id, which requests no ack.
     pub(crate) fn line_unnamed(&self) -> String {
         let mut line = String::with_capacity(self.0.len() + 1);
         line.push_str(&self.0);
@@ -140,7 +140,7 @@ impl EntryJson {
     }
 }
 
-// It holds what people wrote, which no log may show.
+// It contains people's messages, which must not appear in a log.
 impl fmt::Debug for EntryJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EntryJson({} bytes)", self.0.len())
@@ -151,7 +151,7 @@ const NAME_OPENING: &str = ",\"bufferId\":\"";
 const NAME_BYTES: usize = 32;
 const NAME_CLOSING: &str = "\"}\n";
 
-/// What the entry's name adds, less the brace that moves behind it.
+/// The bytes that the entry's id adds, less the brace that moves behind it.
 const NAMED_BYTES: usize = NAME_OPENING.len() + NAME_BYTES + NAME_CLOSING.len() - 1;
 
 impl EntryKind {
@@ -172,16 +172,16 @@ impl EntryKind {
     }
 }
 
-/// The bytes were never an entry.
+/// The bytes are not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stored bytes are not an entry")]
 pub struct NotAnEntry;
 
-/// A message with its source, as the SDK gets it.
+/// A message with its source, as the SDK receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inbound {
-    /// Where it comes from.
+    /// The source.
     pub source: Source,
-    /// What it says.
+    /// The message.
     pub message: Message,
 }

@@ -1,9 +1,8 @@
-//! File head: what is said of a file in the head of an answer. People and platforms name files; none of it may
-//! become another header, or a path.
+//! Response headers of a file. People and platforms choose file names, so no name may become another header or a path.
 
 const ANYTHING: &str = "application/octet-stream";
 
-/// What a file is, if it was said in the usual form.
+/// Returns the media type, if it has the usual form.
 pub fn mime(mime: Option<&str>) -> &str {
     let is_token = |part: &str| {
         !part.is_empty()
@@ -16,7 +15,7 @@ pub fn mime(mime: Option<&str>) -> &str {
     essence.unwrap_or(ANYTHING)
 }
 
-/// What a file is called: the last part of what was said, once in plain letters and once as it is.
+/// Returns the content disposition with the last part of the name, once in plain ASCII and once encoded.
 pub fn disposition(filename: Option<&str>) -> String {
     let name = filename.map(last_part).filter(|name| !name.is_empty());
     let Some(name) = name else { return "attachment".to_owned() };
@@ -28,15 +27,15 @@ pub fn disposition(filename: Option<&str>) -> String {
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{whole}")
 }
 
-/// What stands behind every separator, without what nobody can see and without dots in front: it is no
-/// path, and no hidden file.
+/// Returns the part after the last separator, without control characters and leading dots, so that it is neither a path
+/// nor a hidden file.
 fn last_part(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let seen: String = last.chars().filter(|c| !c.is_control()).collect();
     seen.trim().trim_start_matches('.').to_owned()
 }
 
-/// A byte as RFC 5987 has it.
+/// Encodes a byte as in RFC 5987.
 fn encoded(byte: u8) -> String {
     if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         return char::from(byte).to_string();

@@ -1,13 +1,13 @@
-//! Frame: one JSON object on one line, never longer than its reader can take.
+//! A frame: one JSON object on one line, never longer than its reader can take.
 //!
-//! The desk makes frames with the constructors of [`Frame`] and reads lines as
-//! [`FromGateway`]; the SDK makes the others and reads [`ToGateway`].
+//! The desk makes frames with the constructors of [`Frame`] and decodes lines as [`FromGateway`]. The SDK makes the
+//! others and decodes [`ToGateway`].
 //!
 //! # Promise
 //!
-//! A [`Frame`] is valid JSON, ends in a newline, holds no other, and fits: to a gateway
-//! [`FRAME_OUT_BYTES_MAX`], from a gateway [`FRAME_IN_BYTES_MAX`]. Reading never fails and
-//! never panics; what cannot be used is [`Malformed`].
+//! A [`Frame`] is valid JSON, ends in a newline, contains no other newline, and is within its limit:
+//! [`FRAME_OUT_BYTES_MAX`] to a gateway, [`FRAME_IN_BYTES_MAX`] from a gateway. Decoding never fails and never panics;
+//! an unusable line is [`Malformed`].
 //!
 //! [`FRAME_OUT_BYTES_MAX`]: nightdesk_types::limits::FRAME_OUT_BYTES_MAX
 //! [`FRAME_IN_BYTES_MAX`]: nightdesk_types::limits::FRAME_IN_BYTES_MAX
@@ -30,22 +30,22 @@ use crate::{text, tolerant};
 pub struct Frame(String);
 
 impl Frame {
-    /// The line with its newline.
+    /// Returns the line with its newline.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The line with its newline, for a socket that wants to own it.
+    /// Returns the line with its newline, by value.
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// How long it is.
+    /// Returns the length in bytes.
     pub const fn len_bytes(&self) -> usize {
         self.0.len()
     }
 
-    /// Takes JSON whose parts are all bounded, so that the whole is.
+    /// Encodes content whose parts are all bounded, so that the whole is bounded.
     fn bounded(content: &impl Serialize) -> Self {
         let mut line = json(content);
         line.push('\n');
@@ -61,20 +61,20 @@ impl Frame {
     }
 }
 
-// A frame holds what people wrote, which no log may show.
+// A frame contains people's messages, which must not appear in a log.
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Frame({} bytes)", self.0.len())
     }
 }
 
-/// It is longer than its reader can take.
+/// The frame is longer than its reader can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes, where {bytes_max} fit")]
 pub struct TooLong {
-    /// How long it is, at least.
+    /// The length, at least.
     pub bytes: usize,
-    /// How long it may be.
+    /// The limit.
     pub bytes_max: usize,
 }
 
@@ -84,7 +84,7 @@ impl TooLong {
     }
 }
 
-/// Why a line is of no use.
+/// The reason why a line is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// It is not JSON.
@@ -93,24 +93,23 @@ pub enum Malformed {
     /// It is JSON, but not an object.
     #[error("line is not a JSON object")]
     NotAnObject,
-    /// It does not say which frame it is.
+    /// It has no type.
     #[error("frame has no type")]
     NoType,
-    /// Without this field the frame means nothing.
+    /// A required field is missing.
     #[error("frame has no usable {0}")]
     Missing(&'static str),
 }
 
-/// Writes a value of ours as JSON.
+/// Encodes a value as JSON.
 #[expect(clippy::expect_used, reason = "our types have text keys and write to memory")]
 pub(crate) fn json(content: &impl Serialize) -> String {
     serde_json::to_string(content).expect("what we send can be written as JSON")
 }
 
-/// Reads a line as an object, and once more if only lone surrogates were in the way.
+/// Decodes a line as an object, and tries again without lone surrogates if it contains any.
 ///
-/// `read` makes a frame of the object; it stands here because what the object borrows from
-/// may be the repaired copy.
+/// `read` makes a frame of the object. It is a parameter because the object may borrow from the repaired copy.
 fn read_line<F, R>(line: &[u8], read: R) -> Result<F, Malformed>
 where
     R: Fn(&[u8]) -> serde_json::Result<Option<F>>,
@@ -122,7 +121,7 @@ where
     object.map_err(|_| Malformed::NotJson)?.ok_or(Malformed::NotAnObject)
 }
 
-/// Reads JSON that should be an object and nothing else.
+/// Decodes JSON that should be exactly one object.
 fn read_object<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<Option<T>> {
     let mut from = serde_json::Deserializer::from_slice(line);
     let object = tolerant::object(&mut from)?;
@@ -130,10 +129,10 @@ fn read_object<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<Opt
     Ok(object)
 }
 
-/// How much of the name of an unknown frame or op is kept.
+/// Longest stored name of an unknown frame or op.
 pub(crate) const UNKNOWN_NAME_BYTES_MAX: usize = 64;
 
-/// A frame's type before its fields.
+/// The type of a frame and its fields.
 #[derive(Serialize)]
 struct Typed<'a, T> {
     #[serde(rename = "type")]

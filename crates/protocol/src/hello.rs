@@ -1,4 +1,4 @@
-//! Hello: for which bot a gateway speaks, said once per bot when a line opens.
+//! The hello, which a gateway sends once per bot when a line opens.
 
 use nightdesk_types::ClientRules;
 use nightdesk_types::limits::SHORT_TEXT_BYTES_MAX;
@@ -7,53 +7,53 @@ use serde_json::Value;
 
 use crate::{text, tolerant};
 
-/// Commands one hello may announce: what Discord lets a bot register.
+/// Commands in one hello: Discord's limit for a bot.
 pub const COMMANDS_MAX: usize = 100;
 
-/// Options one command may have: what Discord lets it.
+/// Options of one command: Discord's limit.
 pub const OPTIONS_MAX: usize = 25;
 
-/// How long the options of a command may be as JSON.
+/// Longest options of a command as JSON.
 const OPTIONS_BYTES_MAX: usize = 4 * 1024;
 
-/// How much of a client's name and version is kept.
+/// Longest stored name or version of a client.
 const CLIENT_BYTES_MAX: usize = 64;
 
 /// The platform of a gateway that names none.
 pub const RELAY_PLATFORM: &str = "relay";
 
-/// The one platform for which stock clients list their commands.
+/// The only platform for which stock clients list their commands.
 const COMMANDS_PLATFORM: &str = "discord";
 
-/// A gateway says for which bot it speaks.
+/// A gateway's announcement of the bot that it connects for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hello {
     /// The platform's name.
     pub platform: String,
-    /// What the platform calls the bot; empty if the gateway does not know.
+    /// The platform's name of the bot; empty if the gateway does not know it.
     #[serde(rename = "botId")]
     pub bot_handle: String,
-    /// The commands the agent offers. Only clients newer than 0.19.0 send them.
+    /// The agent's commands. Only clients newer than 0.19.0 send them.
     #[serde(rename = "command_manifest", skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<Command>>,
-    /// What the client is. Only our SDK says so.
+    /// The client. Only the Nightdesk SDK sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
 }
 
-/// A command the agent offers.
+/// A command of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Command {
     /// Its name, without a slash: `[a-z0-9_-]{1,32}`.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// Its options, as the platform writes them.
+    /// The options in the platform's format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Value>,
 }
 
-/// What a client is.
+/// The name and version of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
     /// Its name.
@@ -65,7 +65,7 @@ pub struct Client {
 }
 
 impl Hello {
-    /// The rules that its client must be served by, if the hello shows what the client is.
+    /// Returns the rules for serving its client, if the hello identifies the client.
     pub fn client_rules(&self) -> Option<ClientRules> {
         if self.client.is_some() {
             return Some(ClientRules::Sdk);
@@ -78,7 +78,7 @@ impl Hello {
     }
 }
 
-/// A hello as it comes.
+/// A hello as received.
 pub(crate) struct Raw {
     pub(crate) platform: Option<String>,
     pub(crate) bot_handle: Option<String>,
@@ -116,7 +116,7 @@ impl From<Raw> for Hello {
 }
 
 impl RawCommand {
-    /// The command, if a platform would take it.
+    /// Returns the command, if a platform would accept it.
     fn usable(self) -> Option<Command> {
         const NAME_BYTES_MAX: usize = 32;
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';

@@ -1,6 +1,6 @@
-//! Http: bodies of the calls that gateways and agents make to the desk.
+//! Bodies of the calls that gateways and agents make to the desk.
 //!
-//! Without its required fields a body is refused; whatever else it holds is read tolerantly.
+//! A body without its required fields is refused; all other fields are read tolerantly.
 
 pub mod provision;
 pub mod enroll;

@@ -1,11 +1,11 @@
-//! Protocol: every wire contract, in both directions.
+//! Every wire contract, in both directions.
 //!
-//! Tolerant in, exact out: what comes from a gateway is never an error, only a value that
-//! says what could not be read; what goes to a gateway can only be built in shapes that no
-//! client dies of. No I/O and no runtime, so the desk and the SDK share it.
+//! Tolerant in, exact out: input from a gateway is never an error, only a value that describes the unusable part;
+//! output to a gateway can only be built in forms that no client dies of. No I/O and no runtime, so the desk and the
+//! SDK share it.
 //!
-//! Begin with [`frame`] for what goes over the line, [`event`] for what an entry holds, and
-//! [`upgrade_token`] for how a gateway shows who it is.
+//! Begin with [`frame`] for the frames on the line, [`event`] for the JSON of an entry, and [`upgrade_token`] for a
+//! gateway's authentication.
 
 pub mod version;
 pub mod frame;

@@ -1,4 +1,4 @@
-//! Lines: what comes in pieces is put together, within a bound.
+//! Joins the parts of lines, within a limit.
 
 use std::borrow::Cow;
 
@@ -6,26 +6,25 @@ use nightdesk_types::limits::FRAME_IN_BYTES_MAX;
 
 use crate::frame::TooLong;
 
-/// Puts lines together that come over several messages, and takes apart those that come in
-/// one.
+/// Joins lines that come in several messages, and splits messages that contain several lines.
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line without its end.
     begun: Vec<u8>,
 }
 
 impl Lines {
-    /// Starts with nothing begun.
+    /// Creates an empty buffer.
     pub const fn new() -> Self {
         Self { begun: Vec::new() }
     }
 
-    /// Takes a message and gives the lines it ends, without their ends and without blank ones.
+    /// Takes a message and returns the lines that it completes, without line ends and blank lines.
     ///
     /// # Errors
     ///
-    /// A line is longer than [`FRAME_IN_BYTES_MAX`]. What was begun is lost then, and the
-    /// socket should be closed.
+    /// A line is longer than [`FRAME_IN_BYTES_MAX`]. Then the begun line is lost, and the caller should close the
+    /// socket.
     pub fn push<'m>(&mut self, message: &'m [u8]) -> Result<Whole<'m>, TooLong> {
         let begun = std::mem::take(&mut self.begun);
         check(&begun, message)?;
@@ -45,7 +44,7 @@ impl Lines {
 }
 
 fn check(begun: &[u8], message: &[u8]) -> Result<(), TooLong> {
-    // What is not too long as a whole has no part that is.
+    // If the total is within the limit, every part is.
     if begun.len() + message.len() <= FRAME_IN_BYTES_MAX {
         return Ok(());
     }
@@ -62,7 +61,7 @@ fn joined(mut begun: Vec<u8>, piece: &[u8]) -> Vec<u8> {
     begun
 }
 
-/// Lines that are whole. Most are borrowed from the message they came in.
+/// Complete lines. Most are borrowed from their message.
 #[derive(Debug)]
 pub struct Whole<'m> {
     first: Option<Vec<u8>>,

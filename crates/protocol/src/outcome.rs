@@ -1,7 +1,7 @@
-//! Outcome: what came of an action, as the gateway hears it.
+//! The result of an action, as sent to the gateway.
 //!
-//! The texts matter: 0.19.0 sends again after an error that names the network, sends once
-//! more as plain text after most others, and leaves alone only what timed out.
+//! The texts matter: 0.19.0 retries after an error that contains "network", sends once more as plain text after most
+//! others, and does nothing only after a time-out.
 
 use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::text;
 /// The code of a refusal that no other route would change.
 pub const EGRESS_DECLINED: &str = "egress_declined";
 
-/// What came of an action.
+/// The result of an action.
 ///
 /// Its texts are bounded, so its frame is too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,12 +37,12 @@ pub struct Outcome {
     ambiguous: bool,
     #[serde(rename = "chat_info", skip_serializing_if = "Option::is_none")]
     chat: Option<Chat>,
-    /// The chat once more, for clients that look for it here.
+    /// The chat again, for clients that read it here.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     chat_again: Option<Chat>,
 }
 
-/// What a chat is called and what it is.
+/// The name and type of a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chat {
     /// Its name.
@@ -53,12 +53,12 @@ pub struct Chat {
 }
 
 impl Outcome {
-    /// It was done. Not everything that is done has an id.
+    /// Returns a success. Not every action has a message id.
     pub fn delivered(message_id: Option<String>) -> Self {
         Self { success: true, message_id: message_id.filter(|id| is_id(id)), ..Self::default() }
     }
 
-    /// It landed in this thread, perhaps one that was opened for it under a name.
+    /// Adds the thread of the message, and the thread's name if it was opened for the message.
     #[must_use]
     pub fn in_thread(mut self, thread_id: String, opened_as: Option<String>) -> Self {
         self.thread_id = Some(thread_id).filter(|id| is_id(id));
@@ -66,94 +66,92 @@ impl Outcome {
         self
     }
 
-    /// What was to answer an interaction came too late for it, and was said as an ordinary message.
+    /// Adds the note that the interaction had expired and the text was sent as an ordinary message.
     #[must_use]
     pub fn said_plainly(self) -> Self {
         let note = Some("the interaction had ended; said as an ordinary message".to_owned());
         Self { note, ..self }
     }
 
-    /// The agent may not do that there. Asking again gets the same answer.
+    /// Returns a refusal: the agent may not do that there. A retry gets the same result.
     pub fn refused(platform: &str, why: &str) -> Self {
         let error = short(format!("{platform} egress declined: {why}"));
         Self { code: Some(EGRESS_DECLINED.to_owned()), ..Self::failed(error) }
     }
 
-    /// It was not done.
+    /// Returns a failure: the action was not executed.
     pub fn failed(why: impl Into<String>) -> Self {
         Self { error: Some(short(why.into())), ..Self::default() }
     }
 
-    /// It was begun, and nobody knows whether it was done.
+    /// Returns the result of an action that began and whose outcome is unknown.
     ///
-    /// Of all words these alone keep 0.19.0 from sending it a second time, so nothing is
-    /// added to them.
+    /// Only these words prevent 0.19.0 from sending it a second time, so no text is added to them.
     pub fn ambiguous() -> Self {
         let failed = Self::failed("delivery timed out; it may have arrived");
         Self { ambiguous: true, ..failed }
     }
 
-    /// It was too long for one message, and only its first parts are known to have arrived.
+    /// Returns the result of a long message of which only the first parts are known to have arrived.
     ///
-    /// Like [`Outcome::ambiguous`] it names a time-out: a client that sent it again would say
-    /// the first parts twice.
+    /// Like [`Outcome::ambiguous`] it names a time-out: a client that retried it would send the first parts twice.
     pub fn partly(said: usize, of: usize) -> Self {
         let error = format!("{said} of {of} parts arrived; the rest was refused or timed out");
         Self { ambiguous: true, ..Self::failed(error) }
     }
 
-    /// What the chat is, in both places where clients look.
+    /// Returns the name and type of a chat, in both places where clients read them.
     pub fn chat(name: String, kind: String) -> Self {
         let chat = Chat { name: short(name), kind: short(kind) };
         Self { success: true, chat: Some(chat.clone()), chat_again: Some(chat), ..Self::default() }
     }
 
-    /// Nobody here knows such an op.
+    /// Returns the failure of an unknown op.
     pub fn unknown_op(op: &str) -> Self {
         Self::failed(format!("op not supported: {op}"))
     }
 
-    /// The action lacks what it needs; nothing was done.
+    /// Returns the failure of an action without a required field.
     pub fn unusable(op: &str, missing: &str) -> Self {
         Self::failed(format!("action {op:?} has no usable {missing}"))
     }
 
-    /// Whether it was done.
+    /// Returns true if the action was executed.
     pub const fn is_success(&self) -> bool {
         self.success
     }
 
-    /// Whether nobody knows if it was done.
+    /// Returns true if the outcome is unknown.
     pub const fn is_ambiguous(&self) -> bool {
         self.ambiguous
     }
 
-    /// The platform's id for what was made.
+    /// Returns the platform's id of the new message.
     pub fn message_id(&self) -> Option<&str> {
         self.message_id.as_deref()
     }
 
-    /// Why it was not done.
+    /// Returns the reason for the failure.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// The code of a refusal.
+    /// Returns the code of a refusal.
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
 
-    /// The thread it landed in.
+    /// Returns the thread of the message.
     pub fn thread_id(&self) -> Option<&str> {
         self.thread_id.as_deref()
     }
 
-    /// The name of the thread that was opened for it.
+    /// Returns the name of the thread that was opened for the message.
     pub fn auto_thread_name(&self) -> Option<&str> {
         self.auto_thread_name.as_deref()
     }
 
-    /// What the chat is, where that was asked.
+    /// Returns the chat's name and type, if they were requested.
     pub const fn chat_asked(&self) -> Option<&Chat> {
         self.chat.as_ref()
     }
@@ -171,7 +169,7 @@ fn short(text: String) -> String {
 mod tests {
     use super::*;
 
-    /// What 0.19.0 takes for a reason to send again, besides what it takes for bad markup.
+    /// The words after which 0.19.0 retries, besides those that it reads as bad markup.
     const RETRIED: [&str; 9] = [
         "connecterror",
         "connectionerror",

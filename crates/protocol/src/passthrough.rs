@@ -1,4 +1,4 @@
-//! Passthrough: a platform's own request, forwarded to the agent without its credentials.
+//! A platform's own request, forwarded to the agent without its credentials.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,20 +9,20 @@ use serde_json::Value;
 
 use crate::tolerant;
 
-/// A forwarded request, as the SDK gets it.
+/// A forwarded request, as the SDK receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
     /// The platform's name.
     pub platform: String,
-    /// What the platform calls the bot.
+    /// The platform's name of the bot.
     pub bot_handle: String,
-    /// Which of the agent's profiles is meant.
+    /// The agent's profile that the request is for.
     pub profile: Option<String>,
     /// The request.
     pub request: Passthrough,
 }
 
-/// A forwarded request as it goes out.
+/// A forwarded request as it is sent.
 #[derive(Serialize)]
 pub(crate) struct Wire<'a> {
     platform: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// A forwarded request as it comes to the SDK.
+/// A forwarded request as the SDK receives it.
 #[derive(Deserialize)]
 pub(crate) struct Raw {
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
@@ -74,7 +74,7 @@ impl From<Raw> for Forward {
     fn from(raw: Raw) -> Self {
         let headers = raw.headers.unwrap_or_default().into_iter();
         let headers = headers.filter_map(|pair| serde_json::from_value(pair).ok()).collect();
-        // As the stock client: a body that is not base64 is an empty one.
+        // A body that is not base64 is read as empty, as in the stock client.
         let body = STANDARD.decode(raw.body).unwrap_or_default();
         let request = Passthrough { method: raw.method, path: raw.path, headers, body };
         let Raw { platform, bot_handle, profile, .. } = raw;

@@ -1,10 +1,10 @@
-//! Secret: a text that is sent and never shown.
+//! A secret text that is sent and never printed.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A secret, token or key on its way over the wire. Its `Debug` prints no part of it.
+/// A secret, token or key in a message. Its `Debug` prints no part of it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String, format = Password))]
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a text that nobody else may see.
+    /// Wraps a secret text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, to be sent or compared and not to be shown.
+    /// Returns the text, only for sending or comparing.
     pub fn expose(&self) -> &str {
         &self.0
     }

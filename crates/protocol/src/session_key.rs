@@ -1,8 +1,8 @@
-//! Session key: by which name a gateway knows a conversation.
+//! Session keys: a gateway's names for conversations.
 //!
-//! Clients differ: [`stock`] is what 0.19.0 computes and [`newest`] what its successors do.
-//! Neither tells two servers or two odd ids apart, so a key a gateway sends is believed and
-//! never compared with another client's; what the desk itself keys on is [`DeskSession`].
+//! Clients differ: [`stock`] computes the key of 0.19.0 and [`newest`] that of its successors. Neither distinguishes
+//! two servers or unusual ids. So the desk accepts a gateway's key as it is and never compares it with another
+//! client's. The desk's own key is [`DeskSession`].
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub use part::Part;
 pub use stock::stock;
 pub(crate) use whatsapp::WHATSAPP;
 
-/// The longest session key taken from a gateway or made for one.
+/// Longest session key from or for a gateway.
 pub const SESSION_KEY_BYTES_MAX: usize = 4 * 1024;
 
 /// A gateway's name for a conversation. To the desk it is opaque.
@@ -33,14 +33,14 @@ pub const SESSION_KEY_BYTES_MAX: usize = 4 * 1024;
 pub struct SessionKey(String);
 
 impl SessionKey {
-    /// Takes a key as it came, if it is not empty, of sane length and free of U+0000.
+    /// Accepts a key that is not empty, not too long and free of U+0000.
     pub fn new(key: impl Into<String>) -> Option<Self> {
         let key = key.into();
         let fits = (1..=SESSION_KEY_BYTES_MAX).contains(&key.len()) && !key.contains('\0');
         fits.then_some(Self(key))
     }
 
-    /// The key as it came.
+    /// Returns the key as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -56,12 +56,12 @@ impl fmt::Display for SessionKey {
     }
 }
 
-/// The client would find no key, but die of the source.
+/// The source would kill the client instead of giving a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("source has no session key")]
 pub struct Unkeyable;
 
-/// What of a source goes into a key, as loosely typed as it is on the wire.
+/// The fields of a source that enter a key, as loosely typed as on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct KeySource<'a> {
     /// The platform's name.
@@ -70,16 +70,16 @@ pub struct KeySource<'a> {
     /// The chat.
     #[serde(borrow, default)]
     pub chat_id: Part<'a>,
-    /// What kind of chat it is. Where it is not said it is `dm`; null is not the same.
+    /// The kind of chat. An absent one is `dm`; null is different.
     #[serde(borrow, default = "Part::dm")]
     pub chat_type: Part<'a>,
     /// The thread in the chat.
     #[serde(borrow, default)]
     pub thread_id: Part<'a>,
-    /// Who wrote it.
+    /// The id of the author.
     #[serde(borrow, default)]
     pub user_id: Part<'a>,
-    /// A second, more lasting id of who wrote it.
+    /// A second, more stable id of the author.
     #[serde(borrow, default)]
     pub user_id_alt: Part<'a>,
     /// The server the chat belongs to.
@@ -106,20 +106,20 @@ impl<'a> From<&'a Source> for KeySource<'a> {
 }
 
 impl KeySource<'_> {
-    /// Who takes part, by the more lasting id.
+    /// Returns the participant, by the more stable id.
     const fn participant(&self) -> &Part<'_> {
         if self.user_id_alt.is_truthy() { &self.user_id_alt } else { &self.user_id }
     }
 }
 
-/// How a gateway is set up to share its sessions.
+/// A gateway's configuration for sharing sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// Whether people in one group have a session each.
+    /// True if each person in a group has their own session.
     pub group_sessions_per_user: bool,
-    /// Whether people in one thread have a session each.
+    /// True if each person in a thread has their own session.
     pub thread_sessions_per_user: bool,
-    /// The profile, where a gateway serves several.
+    /// The profile, if a gateway serves several.
     pub profile: Option<String>,
 }
 
@@ -130,12 +130,12 @@ impl Default for Sharing {
 }
 
 impl Sharing {
-    /// The profile, if it is not the one that everybody has.
+    /// Returns the profile, unless it is the default one.
     fn named_profile(&self) -> Option<&str> {
         self.profile.as_deref().filter(|profile| !matches!(*profile, "" | "default"))
     }
 
-    /// Whether each person has a session of their own.
+    /// Returns true if each person has their own session.
     const fn isolates(&self, in_thread: bool) -> bool {
         self.group_sessions_per_user && (!in_thread || self.thread_sessions_per_user)
     }

@@ -1,16 +1,15 @@
-//! Source: where an event comes from, as it stands on the wire.
+//! The source of an event on the wire.
 //!
-//! Eight keys are always there, if only as null; the others when they are set. A scope goes
-//! out under both of its names: 0.17.0 reads one, 0.19.0 the other. Whether the author is a
-//! program and whether the event is an edit is said outright, because the newest client
-//! trusts nobody about whom it is not told.
+//! Eight keys are always present, possibly as null; the others only if they are set. A scope is sent under both of its
+//! names: 0.17.0 reads one, 0.19.0 the other. The flags for a program as author and for an edit are always sent,
+//! because the newest client does not trust an author without them.
 
 use nightdesk_types::event::{ChatType, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::tolerant;
 
-/// A source as it goes out.
+/// A source as it is sent.
 #[derive(Serialize)]
 pub(crate) struct Wire<'a> {
     platform: &'a str,
@@ -72,7 +71,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// A source as it comes to the SDK.
+/// A source as the SDK receives it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Raw {
@@ -143,7 +142,7 @@ impl From<Raw> for Source {
     }
 }
 
-/// A kind of chat we do not know is taken for one that others can read.
+/// Returns the chat type. An unknown one is treated as a chat that others can read.
 fn chat_type(name: Option<&str>) -> ChatType {
     match name {
         None | Some("dm") => ChatType::Dm,

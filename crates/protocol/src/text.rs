@@ -1,16 +1,16 @@
-//! Text: bounds on what goes out, and repair of what Python lets through.
+//! Limits outgoing texts, and repairs escapes that Python writes.
 
-/// Cuts a text at a character boundary.
+/// Truncates a text at a character boundary.
 pub(crate) fn cut(text: impl Into<String>, bytes_max: usize) -> String {
     let mut text = text.into();
     text.truncate(text.floor_char_boundary(bytes_max));
     text
 }
 
-/// The line with each lone surrogate replaced, if there is one.
+/// Returns the line with each lone surrogate replaced, if there is one.
 ///
-/// Python texts may hold half a surrogate pair, for example out of a terminal, and Python
-/// writes it as an escape. That is no Unicode text, but no reason to lose a whole frame.
+/// Python texts may contain half a surrogate pair, for example from a terminal, and Python writes it as an escape. It
+/// is not valid Unicode, but not a reason to lose a whole frame.
 pub(crate) fn without_lone_surrogates(line: &[u8]) -> Option<Vec<u8>> {
     let mut repaired = None;
     let mut at = 0;
@@ -35,7 +35,7 @@ pub(crate) fn without_lone_surrogates(line: &[u8]) -> Option<Vec<u8>> {
 
 const ESCAPE_BYTES: usize = br"\uFFFD".len();
 
-/// The UTF-16 code unit that is escaped at the start of the text.
+/// Returns the UTF-16 code unit that is escaped at the start of the text.
 fn escaped_unit(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(br"\u")?.get(..4)?;
     u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()

@@ -1,8 +1,7 @@
-//! Tolerant: reads what is there, and takes what is of another kind for absent.
+//! Tolerant deserialisers, which treat a value of another type as absent.
 //!
-//! Each function is for `deserialize_with`, beside `default`. None of them fails on anything
-//! that is JSON, and none builds much more in memory than it was sent: what is not wanted is
-//! skipped, lists are cut, and free-form values have a bound.
+//! Each function is for `deserialize_with`, beside `default`. None of them fails on valid JSON, and none allocates much
+//! more memory than the input: unwanted values are skipped, lists are cut, and free-form values have a limit.
 
 use std::borrow::Cow;
 
@@ -15,12 +14,12 @@ mod visit;
 
 use visit::{Scalar, list, object_of, scalar};
 
-/// A text or a whole number, as text. Some clients send numbers for ids.
+/// Reads a text or a whole number as text. Some clients send numbers for ids.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(borrowed(from)?.map(Cow::into_owned))
 }
 
-/// As [`text`], without a copy where the input allows.
+/// Like [`text`], without a copy where the input allows.
 pub(crate) fn borrowed<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Cow<'de, str>>, D::Error> {
@@ -32,12 +31,12 @@ pub(crate) fn borrowed<'de, D: Deserializer<'de>>(
     })
 }
 
-/// As [`text`]; what is absent is empty.
+/// Like [`text`]; an absent value is empty.
 pub(crate) fn text_or_empty<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(text(from)?.unwrap_or_default())
 }
 
-/// Something a client says yes or no to. Python clients judge by truth, not by type.
+/// Reads a flag. Python clients judge by truthiness, not by type.
 pub(crate) fn truth<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     Ok(match scalar(from)? {
         Scalar::None => false,
@@ -49,7 +48,7 @@ pub(crate) fn truth<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error
     })
 }
 
-/// A whole number.
+/// Reads a whole number.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     Ok(match scalar(from)? {
         Scalar::Integer(number) => Some(number),
@@ -58,7 +57,7 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>,
     })
 }
 
-/// A whole number that is not negative.
+/// Reads a whole number that is not negative.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(match scalar(from)? {
         Scalar::Count(number) => Some(number),
@@ -70,7 +69,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D
     })
 }
 
-/// A number.
+/// Reads a number.
 pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Ok(match scalar(from)? {
         Scalar::Float(number) => Some(number),
@@ -80,7 +79,7 @@ pub(crate) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, 
     })
 }
 
-/// An object that reads itself tolerantly.
+/// Reads an object whose fields are read tolerantly.
 pub(crate) fn object<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -89,13 +88,13 @@ where
     object_of(from)
 }
 
-/// A list of texts, without the items that are none.
+/// Reads a list of texts and skips other items.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let items: Option<Vec<MaybeText>> = list(from)?;
     Ok(items.unwrap_or_default().into_iter().filter_map(|item| item.0).collect())
 }
 
-/// A list of objects that read themselves tolerantly, without the items that are none.
+/// Reads a list of objects whose fields are read tolerantly, and skips other items.
 pub(crate) fn objects<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -104,7 +103,7 @@ where
     Ok(some_objects(from)?.unwrap_or_default())
 }
 
-/// As [`objects`], where a list that is absent says something else than an empty one.
+/// Like [`objects`], but distinguishes an absent list from an empty one.
 pub(crate) fn some_objects<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -114,7 +113,7 @@ where
     Ok(items.map(|items| items.into_iter().filter_map(|item| item.0).collect()))
 }
 
-/// A free-form object; what is of another kind is empty, and what is too long is none.
+/// Reads a free-form object. A value of another type is empty, and one over the limit is `None`.
 pub(crate) fn map<'de, D: Deserializer<'de>, const BYTES_MAX: usize>(
     from: D,
 ) -> Result<Option<Map<String, Value>>, D::Error> {
@@ -126,7 +125,7 @@ pub(crate) fn map<'de, D: Deserializer<'de>, const BYTES_MAX: usize>(
     }))
 }
 
-/// A free-form list; what is of another kind is empty, and what is too long is none.
+/// Reads a free-form list. A value of another type is empty, and one over the limit is `None`.
 pub(crate) fn values<'de, D: Deserializer<'de>, const BYTES_MAX: usize>(
     from: D,
 ) -> Result<Option<Vec<Value>>, D::Error> {
@@ -138,7 +137,7 @@ pub(crate) fn values<'de, D: Deserializer<'de>, const BYTES_MAX: usize>(
     }))
 }
 
-/// Looks at the length first: a few bytes of JSON can be hundreds in memory.
+/// Checks the length first: a few bytes of JSON can be hundreds in memory.
 fn free_form<'de, D: Deserializer<'de>>(
     from: D,
     bytes_max: usize,

@@ -1,9 +1,8 @@
-//! Upgrade token: how a gateway shows, on every dial, that it holds its secret.
+//! The upgrade token, with which a gateway proves on every dial that it has its secret.
 //!
-//! `base64url(<gateway>:<expiry>:<signature>)`, signed with HMAC-SHA256. Which secrets come
-//! into question is known only after the gateway's name was read, so reading comes first
-//! and proves nothing: [`UpgradeToken::peek`], then [`UpgradeToken::at_the_door`], then
-//! [`AtTheDoor::signed_by`] with what the store has under that name.
+//! `base64url(<gateway>:<expiry>:<signature>)`, signed with HMAC-SHA256. The possible secrets are known only after the
+//! gateway's name was parsed, so parsing comes first and proves nothing: [`UpgradeToken::peek`], then
+//! [`UpgradeToken::at_the_door`], then [`AtTheDoor::signed_by`] with the store's secrets for that name.
 
 use std::fmt;
 
@@ -20,10 +19,10 @@ pub use door::{AtTheDoor, TurnedAway, is_gateway_name};
 
 use crate::secret::Secret;
 
-/// For how long a client makes its tokens good.
+/// The lifetime of a client's tokens.
 pub const UPGRADE_TTL_SECS: i64 = 300;
 
-/// Makes the token a gateway shows. Without a positive lifetime it is good for ever.
+/// Creates a gateway's token. Without a positive lifetime it never expires.
 pub fn make(gateway: &str, secret: &[u8], ttl_secs: i64, now: Timestamp) -> Secret {
     let expires_at = if ttl_secs > 0 { now.as_second().saturating_add(ttl_secs) } else { 0 };
     let signed = format!("{gateway}:{expires_at}");
@@ -32,14 +31,14 @@ pub fn make(gateway: &str, secret: &[u8], ttl_secs: i64, now: Timestamp) -> Secr
     Secret::new(URL_SAFE_NO_PAD.encode(text))
 }
 
-/// A token that was read. What it says is not proven.
+/// A parsed token. Its content is not verified.
 pub struct UpgradeToken {
     gateway: String,
     expires_at: i64,
     signature: Vec<u8>,
 }
 
-// Whoever can read a signature can open a line with it.
+// A reader of a signature can open a line with it.
 impl fmt::Debug for UpgradeToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { gateway, expires_at, signature: _ } = self;
@@ -48,13 +47,13 @@ impl fmt::Debug for UpgradeToken {
 }
 
 impl UpgradeToken {
-    /// Reads a token without believing it.
+    /// Parses a token without verifying it.
     ///
-    /// As generous as the stock client: with padding, in either alphabet, hex of either case.
+    /// As tolerant as the stock client: with padding, in either alphabet, hex of either case.
     pub fn peek(token: &str) -> Option<Self> {
         let token = token.replace('+', "-").replace('/', "_");
         let text = String::from_utf8(GENEROUS.decode(token).ok()?).ok()?;
-        // From the right, because a name may hold colons.
+        // From the right, because a name may contain colons.
         let (rest, signature) = text.rsplit_once(':')?;
         let (gateway, expires_at) = rest.rsplit_once(':')?;
         Some(Self {
@@ -64,19 +63,19 @@ impl UpgradeToken {
         })
     }
 
-    /// The gateway it names.
+    /// Returns the gateway that it names.
     pub fn gateway(&self) -> &str {
         &self.gateway
     }
 
-    /// Which of the secrets signed it, if one did and it has not expired, by the client's own
-    /// rule. The door is stricter.
+    /// Returns the index of the secret that signed it, if it has not expired by the client's own rule. The desk's check
+    /// is stricter.
     pub fn verify(&self, secrets: &[impl AsRef<[u8]>], now: Timestamp) -> Option<usize> {
         let expired = self.expires_at != 0 && now.as_second() > self.expires_at;
         if expired { None } else { self.signed_by(secrets) }
     }
 
-    /// Lets a token near the secrets, if what it says could be true now.
+    /// Checks the content of a token, before its signature is compared with secrets.
     pub fn at_the_door(self, now: Timestamp) -> Result<AtTheDoor, TurnedAway> {
         door::check(self, now)
     }
@@ -84,7 +83,7 @@ impl UpgradeToken {
     fn signed_by(&self, secrets: &[impl AsRef<[u8]>]) -> Option<usize> {
         let signed = format!("{}:{}", self.gateway, self.expires_at);
         let signs = |secret: &[u8]| {
-            // An empty secret is one that was never set; anybody could sign with it.
+            // An empty secret was never set, and any caller could sign with it.
             !secret.is_empty()
                 && hmac::verify(&key(secret), signed.as_bytes(), &self.signature).is_ok()
         };

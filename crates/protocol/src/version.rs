@@ -1,55 +1,55 @@
-//! Version: which edition of the relay contract we speak, and with which clients that is proved.
+//! The version of the relay contract, and the clients with which it is proved.
 //!
-//! All of it stands in `clients.json` beside this crate's manifest, which the tests of stock clients and the documentation read
-//! too.
+//! The data is in `clients.json` beside this crate's manifest, which the tests of stock clients and the documentation
+//! also read.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The relay contract's version. Within it fields are only ever added, so it is never
-/// compared, only told.
+/// Returns the relay contract's version. Within it fields are only added, so the version is only reported and never
+/// compared.
 pub fn contract_version() -> i64 {
     known().contract.version
 }
 
-/// The contract and the stock clients we know.
+/// Returns the contract and the known stock clients.
 pub fn known() -> &'static Known {
     static KNOWN: LazyLock<Known> =
         LazyLock::new(|| serde_json::from_str(include_str!("../clients.json")).unwrap_or_default());
     &KNOWN
 }
 
-/// The contract and the stock clients we know.
+/// The contract and the known stock clients.
 #[derive(Debug, Default, Deserialize)]
 pub struct Known {
     /// The relay contract.
     pub contract: Contract,
-    /// Stock clients that every promise is proved with, the oldest first.
+    /// The stock clients with which every promise is proved, the oldest first.
     pub clients: Vec<ProvedClient>,
 }
 
-/// The relay contract, and where it was read.
+/// The relay contract and its source.
 #[derive(Debug, Default, Deserialize)]
 pub struct Contract {
     /// Its version.
     pub version: i64,
     /// Upstream's repository.
     pub repository: String,
-    /// The text in it.
+    /// The document in it.
     pub document: String,
-    /// The tag it was read at.
+    /// The tag of the document.
     pub tag: String,
     /// The commit of that tag.
     pub commit: String,
 }
 
-/// A stock client that every promise is proved with.
+/// A stock client with which every promise is proved.
 #[derive(Debug, Deserialize)]
 pub struct ProvedClient {
     /// Its version.
     pub version: String,
-    /// The rules it is served by.
+    /// The rules for serving it.
     pub rules: String,
 }
 

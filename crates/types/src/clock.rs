@@ -1,7 +1,7 @@
-//! Clock: where time comes from.
+//! Wall time and monotonic time.
 //!
-//! Wall time is for token and signature windows and for what people read. Every timeout
-//! is measured in [`Moment`]s, which no clock jump can move. Leases use database time.
+//! Wall time is for token and signature windows and for display. Every timeout is measured in [`Moment`]s, which no
+//! clock jump can move. Leases use database time.
 
 use std::ops::Add;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use jiff::Timestamp;
 pub struct Moment(Duration);
 
 impl Moment {
-    /// The moment that lies `after` the start of the clock.
+    /// Returns the moment that lies `after` the start of the clock.
     pub const fn after_start(after: Duration) -> Self {
         Self(after)
     }
 
-    /// How long it is since `earlier`; nothing if that lies ahead.
+    /// Returns the time since `earlier`, or zero if `earlier` lies ahead.
     pub const fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -32,12 +32,12 @@ impl Add<Duration> for Moment {
     }
 }
 
-/// Tells the time to whoever needs it.
+/// A source of time.
 pub trait Clock: Send + Sync {
-    /// The wall time, as this process sees it.
+    /// Returns the wall time of this process.
     fn now(&self) -> Timestamp;
 
-    /// The monotonic time.
+    /// Returns the monotonic time.
     fn moment(&self) -> Moment;
 }
 

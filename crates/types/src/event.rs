@@ -1,8 +1,7 @@
-//! Event: what a platform said, in our words.
+//! A platform's event in the desk's own form.
 //!
-//! A platform's adapter fills a [`Draft`]; [`Event::normalise`] cleans it and refuses what no
-//! client could take. Only an [`Event`] can be put on the wire, so nothing that poisons a
-//! client can be made by mistake.
+//! A platform's adapter fills a [`Draft`]. [`Event::normalise`] cleans it and refuses an event that no client could
+//! take. Only an [`Event`] can be put on the wire, so an adapter cannot send an event that breaks a client.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +14,22 @@ pub use source::{ChatType, Source};
 
 use clean::{cut, without_nul};
 
-/// An event as an adapter makes it, not yet cleaned.
+/// An event from an adapter, before cleaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
-    /// What tells this event from every other of its bot. An edit has a key of its own.
+    /// The key that distinguishes this event from every other of its bot. An edit has its own key.
     pub key: String,
-    /// Where it comes from.
+    /// The chat and author of the event.
     pub source: Source,
-    /// What it says.
+    /// The content.
     pub content: Content,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// Something a person wrote, or a thing that reads like it.
+    /// A message of a person, or an event in the form of a message.
     Message(Box<Message>),
     /// A platform's request, forwarded without its credentials.
     Passthrough(Passthrough),
@@ -42,31 +41,31 @@ pub enum Content {
 pub struct Message {
     /// The text.
     pub text: String,
-    /// What kind of message it is.
+    /// The kind of message.
     pub kind: MessageKind,
-    /// The platform's id for it.
+    /// The platform's id of the message.
     pub message_id: Option<String>,
-    /// What it answers.
+    /// The message that this one answers.
     pub reply_to: Option<ReplyTo>,
-    /// What is attached.
+    /// The attachments.
     pub media: Vec<Media>,
-    /// What was said in the channel before, oldest first.
+    /// Earlier messages of the channel, oldest first.
     pub context: Vec<ContextLine>,
-    /// Whether it could not be found out what was said before.
+    /// True if the earlier messages could not be read.
     pub context_failed: bool,
-    /// The button that was pressed.
+    /// The button that a person pressed.
     pub prompt_response: Option<PromptResponse>,
-    /// The job of the agent's own that is due.
+    /// The agent's own job that is due.
     pub fire: Option<Fire>,
-    /// The letter of another agent that it is.
+    /// The letter from another agent.
     pub letter: Option<Letter>,
-    /// Whether it changes an earlier message.
+    /// True if it changes an earlier message.
     pub is_edit: bool,
-    /// Whether it names the bot.
+    /// True if it mentions the bot.
     pub mentions_bot: bool,
 }
 
-/// The kinds of message a client knows. Another kind would be taken for text.
+/// The message kinds that clients know. A client treats any other kind as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -87,43 +86,43 @@ pub enum MessageKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReplyTo {
-    /// The platform's id for it.
+    /// The platform's id of the message.
     pub message_id: Option<String>,
     /// Its text.
     pub text: Option<String>,
-    /// Who wrote it.
+    /// The name of its author.
     pub author: Option<String>,
-    /// Whether the bot wrote it.
+    /// True if the bot wrote it.
     pub is_own: bool,
 }
 
-/// Something attached to a message, by reference.
+/// An attachment of a message, by reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Media {
-    /// Where it is.
+    /// The URL of the file.
     pub url: String,
-    /// What it is.
+    /// The media type.
     pub mime: Option<String>,
     /// `image`, `voice`, `audio`, `video` or `document`.
     pub kind: Option<String>,
-    /// How large it is.
+    /// The size in bytes.
     pub size: Option<u64>,
-    /// What it is called.
+    /// The file name.
     pub filename: Option<String>,
-    /// What is written under it.
+    /// The caption.
     pub caption: Option<String>,
 }
 
-/// A line of what was said before.
+/// An earlier message of the channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContextLine {
     /// The text.
     pub text: String,
-    /// Who wrote it, by name.
+    /// The name of the author.
     pub user_name: Option<String>,
-    /// Who wrote it, by id.
+    /// The id of the author.
     pub user_id: Option<String>,
 }
 
@@ -131,97 +130,96 @@ pub struct ContextLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptResponse {
-    /// Which prompt.
+    /// The id of the prompt.
     pub prompt_id: String,
-    /// Which button.
+    /// The id of the button.
     pub option_id: String,
-    /// What the button said.
+    /// The label of the button.
     pub label: Option<String>,
     /// The message that showed the prompt.
     pub prompt_message_id: Option<String>,
 }
 
-/// A job that is due. Platforms do not say it: the desk does.
+/// A job that is due. The desk makes this event, not a platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fire {
-    /// What the agent calls the job.
+    /// The agent's id of the job.
     pub job_id: String,
-    /// When it was due, as the agent wrote it.
+    /// The due instant as the agent wrote it.
     pub fire_at: String,
-    /// The fire's id: by it the agent reports the end of its run.
+    /// The fire's id. The agent reports the end of its run with it.
     pub fire_id: String,
 }
 
-/// A letter of another agent. Platforms do not say it: the desk does, and what is in here was proven to it.
+/// A letter from another agent. The desk makes this event, not a platform, and has verified its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Letter {
-    /// Its id. A send to its chat is the reply to it.
+    /// The letter's id. A send to its chat is the reply to it.
     pub letter_id: String,
-    /// Who sent it: the address to which another letter goes.
+    /// The sender's address, to which a further letter goes.
     pub from: String,
-    /// The emit that it is of, the same for all who got it.
+    /// The id of the emit, the same for all recipients.
     pub dispatch_id: String,
-    /// Whether it is to be known (`augment`) or to be done (`template`).
+    /// `augment` if the letter informs, `template` if it is a task.
     pub kind: String,
-    /// The session that it is for.
+    /// The recipient's session.
     pub session_id: Option<String>,
-    /// A label by which receivers sort.
+    /// A label by which recipients sort.
     pub event_type: Option<String>,
-    /// By what its sender knows the reply. If it is there, somebody waits.
+    /// The sender's id of the exchange. If it is set, the sender waits for a reply.
     pub correlation_id: Option<String>,
-    /// Which skill sent it, if that was said.
+    /// The skill that sent it, if the sender named one.
     pub origin: Option<LetterOrigin>,
 }
 
-/// Which skill sent a letter, by its own word; who called is what was proven.
+/// The skill that sent a letter, as claimed by the sender. Only the calling agent is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LetterOrigin {
     /// The skill that emitted it.
     pub skill_name: String,
-    /// The skill with which it all began, if that is another.
+    /// The skill that started the chain, if it is another one.
     pub entry_skill_name: Option<String>,
-    /// How that one came to run.
+    /// The trigger of that skill.
     pub trigger_kind: String,
-    /// Who had it run.
+    /// The agent that triggered it.
     pub caller_agent_id: Option<String>,
 }
 
-/// A platform's request as the agent gets to see it: verified, and without what acts on the
-/// shared bot.
+/// A platform's request as the agent sees it: verified, and without credentials that act on the shared bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passthrough {
     /// The HTTP method.
     pub method: String,
-    /// The path it came to.
+    /// The request path.
     pub path: String,
-    /// The headers that may be shown.
+    /// The headers that the agent may see.
     pub headers: Vec<(String, String)>,
     /// The sanitised body.
     pub body: Vec<u8>,
 }
 
-/// Why an authentic event cannot be taken.
+/// The reason why an authentic event is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Without a key a repeat could not be told from a new event.
+    /// The event has no key, so a repeat could not be distinguished from a new event.
     #[error("event has no key")]
     NoKey,
-    /// Every reply needs somewhere to go.
+    /// The event has no chat, so a reply has no destination.
     #[error("event names no chat")]
     NoChat,
-    /// The platform's name goes into session keys.
+    /// The platform's name contains characters that session keys cannot hold.
     #[error("platform name is not plain")]
     OddPlatform,
-    /// An id is longer than any platform's, or holds control characters.
+    /// An id is longer than any platform's, or contains control characters.
     #[error("an id of the event is too long or not plain text")]
     OddId,
-    /// Without it, rooms of two servers could be taken for one.
+    /// The event has no scope, so rooms of two servers could be confused.
     #[error("event of a shared room names no scope")]
     NoScope,
-    /// The stock client dies of it.
+    /// The chat id contains a character that kills the stock client.
     #[error("chat id is not a WhatsApp address")]
     OddWhatsappChat,
 }
@@ -232,7 +230,7 @@ pub enum Unreadable {
 pub struct Event(Draft);
 
 impl Event {
-    /// Cleans a draft, or says why it cannot be taken.
+    /// Cleans a draft, or returns the reason for refusing it.
     ///
     /// Cleaning a cleaned event changes nothing.
     pub fn normalise(mut draft: Draft) -> Result<Self, Unreadable> {
@@ -250,22 +248,22 @@ impl Event {
         Ok(Self(draft))
     }
 
-    /// What tells this event from every other of its bot.
+    /// Returns the key that distinguishes this event from every other of its bot.
     pub fn key(&self) -> &str {
         &self.0.key
     }
 
-    /// Where it comes from.
+    /// Returns the chat and author of the event.
     pub const fn source(&self) -> &Source {
         &self.0.source
     }
 
-    /// What it says.
+    /// Returns the content.
     pub const fn content(&self) -> &Content {
         &self.0.content
     }
 
-    /// The button that was pressed, if it is a press.
+    /// Returns the button press, if the event is one.
     pub const fn press(&self) -> Option<&PromptResponse> {
         match &self.0.content {
             Content::Message(message) => message.prompt_response.as_ref(),
@@ -273,8 +271,7 @@ impl Event {
         }
     }
 
-    /// The same, with what is attached to be had there instead, in its order. What has no such place
-    /// is left out.
+    /// Returns a copy in which the attachments have these URLs, in order. Attachments without a URL are removed.
     #[must_use]
     pub fn referring_to(&self, urls: Vec<String>) -> Self {
         let mut draft = self.0.clone();
@@ -287,7 +284,7 @@ impl Event {
         Self(draft)
     }
 
-    /// The same, with what was said before it, and whether that could not be found out.
+    /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
     pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
         let mut draft = self.0.clone();
@@ -298,12 +295,12 @@ impl Event {
         Self(draft)
     }
 
-    /// Everything it says, as JSON: what is kept of an event that no client could take.
+    /// Returns the event as JSON, the form in which an event that no client could take is stored.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// The draft again, for who wants to change it and normalise anew.
+    /// Returns the draft, so that the caller can change and normalise it again.
     pub fn into_draft(self) -> Draft {
         self.0
     }
@@ -373,7 +370,7 @@ impl LetterOrigin {
     }
 }
 
-/// Whether a platform's id may go into keys and columns.
+/// Returns true if a platform's id may go into keys and columns.
 fn is_plain_id(id: &str) -> bool {
     id.len() <= PLATFORM_ID_BYTES_MAX && !id.chars().any(char::is_control)
 }

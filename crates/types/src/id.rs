@@ -1,4 +1,4 @@
-//! Ids: each thing has its own type, so that one cannot stand for another.
+//! Ids, each with its own type, so that the compiler rejects one in place of another.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,12 +16,12 @@ macro_rules! uuid_ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Takes an id that the store minted.
+            /// Wraps an id that the store generated.
             pub const fn from_uuid(id: Uuid) -> Self {
                 Self(id)
             }
 
-            /// The id as the store keeps it.
+            /// Returns the id as the store saves it.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
@@ -50,22 +50,21 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    /// A customer; owns everything.
+    /// A customer, which owns all its agents and data.
     TenantId;
-    /// A program that takes messages, awake or asleep.
+    /// A program that receives messages, awake or asleep.
     AgentId;
-    /// An account of ours on a platform, shared by many agents.
+    /// An account of the operator on a platform, shared by many agents.
     BotId;
-    /// The row of a gateway. What a client calls itself is a name, and two tenants may
-    /// use the same one.
+    /// The row of a gateway. The name that a client uses for itself is not unique: two tenants may use the same one.
     GatewayId;
-    /// A tenant's machine identity, as the built-in issuer knows it.
+    /// A tenant's machine identity at the built-in issuer.
     ClientId;
-    /// An agent's job as it is armed: stays the same over every arming.
+    /// An agent's job; the same over every arming.
     ScheduleId;
-    /// One due instant of a job. Every try to tell the agent of it has this id.
+    /// One due instant of a job. Every try of the fire has this id.
     FireId;
-    /// A letter of one agent to one other.
+    /// A letter from one agent to one other.
     LetterId;
 }
 
@@ -79,17 +78,17 @@ macro_rules! numbers {
         pub struct $name(i64);
 
         impl $name {
-            /// Takes a number that the store gave out.
+            /// Wraps a number that the store assigned.
             pub const fn new(number: i64) -> Self {
                 Self(number)
             }
 
-            /// The plain number.
+            /// Returns the plain number.
             pub const fn get(self) -> i64 {
                 self.0
             }
 
-            /// The number after this one.
+            /// Returns the next number.
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -105,35 +104,34 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// An entry's number in its inbox. The first entry is number one; zero stands before it.
+    /// An entry's number in its inbox. The first entry is number one; zero is before it.
     Seq;
-    /// The number of an agent's line: the newest one counts.
+    /// The number of an agent's line. Only the newest is valid.
     Generation;
-    /// The number of a node's life, which fences what an earlier one left behind.
+    /// The number of a node's life, which fences writes of an earlier life.
     NodeEpoch;
-    /// The fencing number of whoever owns something.
+    /// The fencing number of an owner.
     OwnerEpoch;
-    /// How often a job was armed anew: the newest counts.
+    /// The number of times that a job was armed. Only the newest is valid.
     Arming;
-    /// Which of a tenant's data keys sealed something. Zero: not sealed.
+    /// The tenant's data key that sealed a value. Zero means not sealed.
     DataKeyId;
 }
 
-/// What a gateway calls a request of its own, so that an answer finds it and a repeat is
-/// recognised.
+/// A gateway's id of its own request, which matches the response to it and identifies a repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Takes a request id as it came, if it is not empty and of sane length.
+    /// Accepts a request id that is not empty, not too long and without NUL.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         let fits = !text.is_empty() && text.len() <= crate::limits::REQUEST_ID_BYTES_MAX;
         (fits && !text.contains('\0')).then_some(Self(text))
     }
 
-    /// The id as it came.
+    /// Returns the id as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -145,27 +143,26 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The name of an entry on the wire, stable over every hand-over: its agent and its number.
+/// The id of an entry on the wire, the same over every delivery: its agent and its number.
 ///
-/// To a gateway it is opaque text; there it is called `bufferId`.
+/// To a gateway it is opaque text with the name `bufferId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId {
-    /// Whose entry it is.
+    /// The agent that owns the entry.
     pub agent: AgentId,
     /// Its number in the agent's inbox.
     pub seq: Seq,
 }
 
 impl EntryId {
-    /// The id of the trace that follows it. Every node finds the same one by itself, so
-    /// nothing of a trace is stored or sent.
+    /// Returns the id of the entry's trace. Every node computes the same id, so no part of a trace is stored or sent.
     pub fn trace_id(&self) -> u128 {
         let number = u128::from(self.seq.get().cast_unsigned());
         self.agent.uuid().as_u128() ^ number.wrapping_mul(TRACE_SPREAD)
     }
 }
 
-/// Odd, so that no two numbers meet; wide, so that neighbours look unlike each other.
+/// Odd, so that no two numbers collide; wide, so that neighbouring ids look different.
 const TRACE_SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 const ENTRY_ID_BYTES: usize = 24;
@@ -179,7 +176,7 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// The text is not the name of an entry.
+/// The text is not an entry id.
 #[derive(Debug, thiserror::Error)]
 #[error("not an entry id")]
 pub struct EntryIdError;

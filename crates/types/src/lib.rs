@@ -1,7 +1,7 @@
-//! Types: the words every stop shares.
+//! Shared types of all stops.
 //!
-//! No I/O and no runtime. Begin with [`event`] for what comes in, [`send`] for what goes
-//! out, and [`limits`] for every bound the desk keeps.
+//! No I/O and no runtime. Begin with [`event`] for incoming events, [`send`] for outgoing actions, and [`limits`] for
+//! every limit of the desk.
 
 pub mod id;
 pub mod pace;

@@ -1,4 +1,4 @@
-//! Limits: every bound the desk keeps, in one place, checked against each other.
+//! Every limit of the desk, in one place and checked against each other at compile time.
 
 use std::time::Duration;
 
@@ -32,416 +32,415 @@ pub use tokens::*;
 pub use vault::*;
 pub use waking::*;
 
-/// Entries an agent may hold unacknowledged on one line.
+/// Unacknowledged entries on one line.
 pub const WINDOW_ENTRIES_MAX: usize = 12;
 
-/// Frames a stock client may have unread: at 16 its library misses its own pongs (ADR 0028).
+/// Unread frames that a stock client may have: at 16 its library misses its own pongs (ADR 0028).
 pub const UNREAD_FRAMES_MAX: usize = 12;
 
-/// Bytes of entries an agent may hold unacknowledged on one line. One entry always fits, whatever its size.
+/// Bytes of unacknowledged entries on one line. A single entry of any size always fits.
 pub const WINDOW_BYTES_MAX: usize = 1024 * 1024;
 
-/// The longest frame we send. The stock client dies of one over 1 MiB.
+/// Longest frame that the desk sends. A frame over 1 MiB kills the stock client.
 pub const FRAME_OUT_BYTES_MAX: usize = 512 * 1024;
 
-/// The longest message we read from a gateway. The stock client really sends 3 MB.
+/// Longest message that the desk reads from a gateway. The stock client sends messages of 3 MB.
 pub const FRAME_IN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Fragments one incoming message may be cut into.
+/// Fragments of one incoming message.
 pub const FRAGMENTS_MAX: u32 = 256;
 
-/// Pings, pongs and closes a gateway may send in [`CONTROL_WINDOW`].
+/// Pings, pongs and closes that a gateway may send in [`CONTROL_WINDOW`].
 pub const CONTROL_FRAMES_MAX: u32 = 60;
 
-/// The span over which control frames are counted.
+/// Window in which control frames are counted.
 pub const CONTROL_WINDOW: Duration = Duration::from_mins(1);
 
-/// How late the slowest real client acks.
+/// Delay of the slowest real client's acks.
 pub const LATE_ACK: Duration = Duration::from_secs(40);
 
-/// Without a pong for so long after a ping, a line is suspect.
+/// Time without a pong after a ping when a line becomes suspect.
 pub const SUSPECT_PONG: Duration = Duration::from_secs(20);
 
-/// Without an ack of the oldest entry for so long, a line is suspect and a try counts.
+/// Time without an ack of the oldest entry when a line becomes suspect and the try counts.
 pub const SUSPECT_ACK: Duration = Duration::from_secs(45);
 
-/// Without any sign of life, or any ack of the oldest entry, for so long, a line is dead.
+/// Time without any sign of life, or without an ack of the oldest entry, when a line is dead.
 pub const DEAD_LINE: Duration = Duration::from_secs(90);
 
-/// How often we ping.
+/// Ping interval.
 pub const PING_EVERY: Duration = Duration::from_secs(25);
 
-/// How often an entry is handed over before it is parked.
+/// Deliveries of an entry before it is parked.
 pub const TRIES_MAX: u32 = 3;
 
-/// How long a fresh line may take to say its first hello.
+/// Time within which a new line must send its first hello.
 pub const HELLO_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a revoked gateway is listened to before it is told so: its client counts a close
-/// before its first hello as a passing fault.
+/// Time that the desk waits for a revoked gateway's hello before it closes the line with 4401: the client treats a
+/// close before its first hello as a temporary fault.
 pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
 
-/// Dials that are looked up or take their line at a time; the others wait their turn, so that a
-/// herd of them leaves the store to those who are in.
+/// Dials that are looked up or claim their line concurrently. Further dials wait for their turn, so a burst of dials
+/// leaves the store to the connected lines.
 pub const DIALS_AT_ONCE_MAX: usize = 6;
 
-/// Dials of known gateways that become lines in a second.
+/// Dials of known gateways that become lines per second.
 pub const DIALS_PER_SECOND: u32 = 500;
 
-/// Dials that are let in at once after a while without any.
+/// Burst of dials after an idle time.
 pub const DIALS_BURST: u32 = 100;
 
-/// How long a dial waits to be let in. A stock client gives it ten seconds; who would wait longer
-/// is told to come again.
+/// Longest time that a dial waits for admission. A stock client waits ten seconds; a dial that would wait longer gets a
+/// retry response.
 pub const DIAL_ADMITTED_WITHIN: Duration = Duration::from_secs(8);
 
-/// Lines of a node that stops leave over at most this, so that their clients do not all dial
-/// at once.
+/// Longest time over which a stopping node spreads the close of its lines, so that their clients do not all dial at
+/// once.
 pub const LEAVE_SPREAD: Duration = Duration::from_secs(30);
 
-/// The longest step between two lines that leave: few lines leave soon.
+/// Longest step between two closes of a stopping node, so that few lines close quickly.
 pub const LEAVE_STEP: Duration = Duration::from_millis(10);
 
-/// How long a line that leaves waits for acks and for sends that are under way.
+/// Time that a closing line waits for acks and for running sends.
 pub const LEAVE_WAIT: Duration = Duration::from_secs(5);
 
-/// Platforms one line may say hello for.
+/// Hellos, one per platform, that one line may send.
 pub const HELLOS_MAX: usize = 16;
 
-/// Sends of one line under way at a time, and as many that only show something for a moment.
+/// Sends in flight on one line. The same number applies separately to fleeting sends.
 pub const SENDS_IN_FLIGHT_MAX: usize = 64;
 
-/// How long a line waits for the answer to a send: the client gives up after this.
+/// Time that a line waits for the result of a send; after it, the client gives up.
 pub const SEND_ANSWER_WAIT: Duration = Duration::from_secs(30);
 
-/// How long one call to a platform may take.
+/// Timeout of one call to a platform.
 pub const PLATFORM_CALL_WAIT: Duration = Duration::from_secs(20);
 
-/// How long a send may take from its frame to its last call, all waiting included: what is
-/// unsaid by then stays unsaid, so that the answer is there before the client gives up.
+/// Longest time of a send from its frame to its last call, including all waits. Parts that are not sent by then are
+/// dropped, so that the result arrives before the client gives up.
 pub const SEND_DONE_WITHIN: Duration = Duration::from_secs(27);
 
-/// Messages one send may be cut into.
+/// Messages into which one send may be split.
 pub const PARTS_MAX: usize = 40;
 
-/// Sends of one node that wait for their turn or are under way; more are told to come again.
+/// Sends of one node that wait or run; further sends get a retry response.
 pub const TURNS_MAX: usize = 20_000;
 
-/// A platform that wants to be left alone is left alone for at least this long, ...
+/// Shortest time that the desk honours a platform's rate limit.
 pub const RATE_LIMITED_MIN: Duration = Duration::from_secs(1);
 
-/// ... and is asked again after this long, whatever it said.
+/// Longest time that the desk honours a platform's rate limit, even if the platform names more.
 pub const RATE_LIMITED_MAX: Duration = Duration::from_mins(10);
 
-/// How often one chat is shown that somebody is typing.
+/// Minimum interval between two typing indicators in one chat.
 pub const TYPING_EVERY: Duration = Duration::from_secs(1);
 
-/// How long showing that may take.
+/// Timeout of a typing indicator.
 pub const TYPING_CALL_WAIT: Duration = Duration::from_secs(3);
 
-/// How often people in one chat are told that their agent is being woken.
+/// Minimum interval between two waking notices in one chat.
 pub const WAKING_EVERY: Duration = Duration::from_secs(15);
 
-/// How soon a task that waits notices that its node stops.
+/// Time within which a waiting task notices that its node stops.
 pub const STOP_NOTICED_WITHIN: Duration = Duration::from_millis(250);
 
-/// For how long it is shown again where what is shown fades; then people know as much as we do.
+/// Time that a waking status which fades on its platform is renewed.
 pub const WAKING_SHOWN_FOR: Duration = Duration::from_mins(2);
 
-/// How long before it fades it is shown again.
+/// Time before a status fades when it is renewed.
 pub const STATUS_OVERLAP: Duration = Duration::from_secs(1);
 
-/// Chats in which it is shown again at a time; in more it is shown once.
+/// Chats in which a waking status is renewed concurrently; other chats get it once.
 pub const SHOWN_AT_ONCE_MAX: usize = 256;
 
-/// How many are being told at a time; more are not.
+/// Concurrent waking notices; above it, a notice is dropped.
 pub const WAKINGS_AT_ONCE_MAX: usize = 64;
 
-/// Paces kept before those that are free again are looked for.
+/// Entries of the pace table before free ones are removed.
 pub const PACES_KEPT_MIN: usize = 1_024;
 
-/// Writing one frame takes at most this long, or the line is dead.
+/// Timeout of writing one frame; after it, the line is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a closed line waits for its client to hang up too.
+/// Time that a closed line waits for its client to hang up too.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
-/// How soon it is tried again to note that a line ended.
+/// Retry delay of recording the end of a line.
 pub const LINE_END_AGAIN: Duration = Duration::from_secs(3);
 
-/// And how often.
+/// Attempts to record the end of a line.
 pub const LINE_END_TRIES_MAX: u32 = 200;
 
-/// The longest request id taken from a gateway.
+/// Longest request id of a gateway.
 pub const REQUEST_ID_BYTES_MAX: usize = 128;
 
-/// The longest id a platform may give a chat, thread, person or message.
+/// Longest platform id of a chat, thread, person or message.
 pub const PLATFORM_ID_BYTES_MAX: usize = 512;
 
-/// The longest name, topic or other short text of an event.
+/// Longest name, topic or other short text of an event.
 pub const SHORT_TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// The largest body a platform may post to us.
+/// Largest body of a webhook.
 pub const WEBHOOK_BYTES_MAX: usize = 1024 * 1024;
 
-/// How long a platform may take to send its request.
+/// Timeout of reading a webhook request.
 pub const WEBHOOK_READ_WAIT: Duration = Duration::from_secs(10);
 
-/// A source is refused within this when the store is down.
+/// Time within which a source gets a refusal when the store is down.
 pub const SOURCE_REFUSED_WITHIN: Duration = Duration::from_millis(2_500);
 
-/// Accepts or acks gathered into one statement.
+/// Accepts or acks in one statement.
 pub const GATHER_MAX: usize = 16;
 
-/// Tasks that write gathered accepts. Few: more only wait for each other's locks.
+/// Tasks that write batches of accepts. More tasks would only wait for each other's locks.
 pub const WRITERS: usize = 4;
 
-/// Accepts waiting for one writer; more are told to come again.
+/// Accepts that wait for one writer; further accepts get a retry response.
 pub const WRITER_QUEUE_MAX: usize = 512;
 
-/// Entries an inbox holds unacknowledged; more are parked with a notice.
+/// Unacknowledged entries of an inbox; further entries are parked with a notice.
 pub const INBOX_ENTRIES_MAX: i64 = 10_000;
 
-/// Bytes of entries an inbox holds unacknowledged; more are parked.
+/// Bytes of unacknowledged entries of an inbox; further entries are parked.
 pub const INBOX_BYTES_MAX: i64 = 256 * 1024 * 1024;
 
-/// Agents of a tenant, if nobody allowed it more.
+/// Default number of agents per tenant.
 pub const AGENTS_QUOTA: i64 = 50;
 
-/// Grants of a tenant, if nobody allowed it more.
+/// Default number of grants per tenant.
 pub const GRANTS_QUOTA: i64 = 100;
 
-/// Agents one event may reach.
+/// Agents that one event may reach.
 pub const RECIPIENTS_MAX: usize = 64;
 
-/// Refusals kept per tenant.
+/// Refusals stored per tenant.
 pub const REFUSALS_KEPT_MAX: i64 = 1_000;
 
-/// Refusals waiting to be written; more are only counted.
+/// Refusals that wait to be written; further refusals are only counted.
 pub const REFUSAL_QUEUE_MAX: usize = 1_024;
 
-/// Unreadable events kept per bot.
+/// Unreadable events stored per bot.
 pub const QUARANTINE_KEPT_MAX: i64 = 1_000;
 
-/// How old a cached refusal may be.
+/// Longest age of a cached refusal.
 pub const STALE_REFUSAL_MAX: Duration = Duration::from_secs(2);
 
-/// Bots whose grants and bindings are kept in memory.
+/// Bots whose grants and bindings are cached.
 pub const BOTS_KNOWN_MAX: u64 = 10_000;
 
-/// How often the gate looks whether they changed, whether or not the bell rang.
+/// Interval at which the gate checks these for changes even without a bell.
 pub const REACH_LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often every local line is looked at, whether or not the bell rang.
+/// Interval at which every local line is checked even without a bell.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
-/// Inboxes one step of that looks at.
+/// Inboxes that one step of this sweep checks.
 pub const SWEEP_LINES_MAX: usize = 256;
 
-/// While the bell is broken, all of them are looked at this often, give or take a fifth.
+/// Sweep interval over all lines while the bell is broken, plus or minus a fifth.
 pub const DOUBT_SWEEP_EVERY: Duration = Duration::from_secs(2);
 
-/// Single lines in doubt are gathered for so long before they are looked at.
+/// Time that single lines in doubt are collected before they are checked.
 pub const DOUBT_GATHERED_FOR: Duration = Duration::from_millis(100);
 
-/// Things marked one by one; when there are more, all are.
+/// Keys that are marked one by one; above it, all are marked.
 pub const MARKS_MAX: usize = 16_384;
 
-/// How long whoever rings the bell may wait for it.
+/// Longest time that a caller waits for the bell to ring.
 pub const RING_WAIT: Duration = Duration::from_millis(50);
 
-/// How often a node says on the bell that it is there, ...
+/// Interval of a node's heartbeat on the bell.
 pub const BEAT_EVERY: Duration = Duration::from_millis(400);
 
-/// ... and after how long without its word the bell is broken.
+/// Time without a heartbeat after which the bell counts as broken.
 pub const BEAT_MISSED_AFTER: Duration = Duration::from_millis(1_500);
 
-/// A node that is silent for so long is gone, and not cut off.
+/// Time without a heartbeat after which a node counts as gone and not as cut off.
 pub const NODE_FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 
-/// The longest hint.
+/// Longest hint, in bytes.
 pub const HINT_BYTES_MAX: usize = 2 * 1024;
 
-/// How far a hint's time may be from ours. What is older was found by a sweep, and a stop that
-/// late would hit another turn.
+/// Largest difference between a hint's time and the local clock. A sweep has found anything older, and a stop that late
+/// would hit another turn.
 pub const HINT_AGE_MAX: Duration = Duration::from_secs(30);
 
-/// How many of a node's hints may overtake one that still counts.
+/// Later hints of a node that may overtake one which is still accepted.
 pub const HINT_WINDOW: u64 = 4_096;
 
-/// Lives of nodes whose hints are remembered.
+/// Node lives whose hints are tracked.
 pub const LIVES_MAX: usize = 256;
 
-/// Hints that wait to be heard; when there are more, all lines are looked at.
+/// Hints that wait to be processed; above it, all lines are checked.
 pub const HINTS_WAITING_MAX: usize = 4_096;
 
-/// Channels of the bell that are asked for at once.
+/// Channels in one subscribe command of the bell.
 pub const CHANNELS_AT_ONCE_MAX: usize = 512;
 
-/// How long the bell may take to connect, or to give a channel.
+/// Timeout of connecting the bell or subscribing to a channel.
 pub const BELL_WAIT: Duration = Duration::from_secs(1);
 
-/// A lost bell is tried again after this long, ...
+/// First retry delay of a lost bell.
 pub const BELL_AGAIN_MIN: Duration = Duration::from_millis(100);
 
-/// ... and then ever more slowly, up to this.
+/// Longest retry delay of a lost bell; the delay grows from [`BELL_AGAIN_MIN`] up to this.
 pub const BELL_AGAIN_MAX: Duration = Duration::from_secs(1);
 
-/// A bell that breaks again and again is told of this often.
+/// Minimum interval between two log messages about a broken bell.
 pub const BELL_TOLD_EVERY: Duration = Duration::from_secs(10);
 
-/// Who may wait on one node for a send to be settled elsewhere.
+/// Requests on one node that wait for another node to settle a send.
 pub const SETTLED_WAITS_MAX: usize = 20_000;
 
-/// How often refusals are written down.
+/// Interval at which refusals are written.
 pub const REFUSAL_FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// A revocation is looked for this long, so that a store that was down hides none.
+/// Age up to which a sweep reads revocations, so that a store outage hides none.
 pub const REVOKED_SEEN_WITHIN: Duration = Duration::from_hours(1);
 
-/// Accounts kept in memory.
+/// Accounts in the cache.
 pub const ACCOUNTS_KEPT_MAX: u64 = 10_000;
 
-/// How long an account is kept in memory before the register is asked again.
+/// Time that an account stays in the cache.
 pub const ACCOUNT_KEPT_FOR: Duration = Duration::from_secs(5);
 
-/// How far a node's clock may be from the database's.
+/// Largest difference between a node's clock and the database's.
 pub const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_secs(5);
 
-/// How often the two are compared.
+/// Interval at which the two clocks are compared.
 pub const CLOCKS_COMPARED_EVERY: Duration = Duration::from_secs(5);
 
-/// How often revoked gateways are looked for.
+/// Interval at which revoked gateways are looked for.
 pub const REVOCATION_SWEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// How old an upgrade token may be past its expiry.
+/// Seconds that an upgrade token is accepted after its expiry.
 pub const TOKEN_PAST_SECS_MAX: i64 = 60;
 
-/// How far ahead an upgrade token may expire.
+/// Seconds ahead that an upgrade token's expiry may lie.
 pub const TOKEN_AHEAD_SECS_MAX: i64 = 660;
 
-/// Failed upgrades counted against one address in [`UPGRADE_FAILURES_WINDOW`].
+/// Failed upgrades of one address in [`UPGRADE_FAILURES_WINDOW`].
 pub const UPGRADE_FAILURES_MAX: u32 = 20;
 
-/// The span over which failed upgrades are counted.
+/// Window in which failed upgrades are counted.
 pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
 
-/// For how long an address that failed more often is told nothing else, if it fails again.
+/// Time that further failures of an address over this limit get 429 instead of 401.
 pub const UPGRADE_FAILURES_BARRED: Duration = Duration::from_mins(15);
 
-/// Addresses whose failures are counted at a time.
+/// Addresses whose failures are counted.
 pub const FAILING_ADDRESSES_MAX: usize = 10_000;
 
-/// Gateways whose last address is remembered; more make the old ones go.
+/// Gateways whose last address is remembered; above it, the oldest are dropped.
 pub const DIALLING_GATEWAYS_MAX: usize = 200_000;
 
-/// How long a new line waits for the one it replaces to be put away.
+/// Time that a new line waits until the line that it replaces has ended.
 pub const REPLACED_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a line that ends may take to write its last acks.
+/// Time that an ending line may take to write its last acks.
 pub const LAST_ACKS_WAIT: Duration = Duration::from_millis(2_500);
 
-/// One gateway seen from two addresses within this is worth a warning.
+/// Time within which the same gateway from two addresses causes a warning.
 pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 
-/// Days of pending entries kept before they are parked as expired.
+/// Days after which a pending entry is parked as expired.
 pub const PENDING_DAYS: i32 = 7;
 
-/// Hours that a change of who may be reached is told to nodes that were away. Later they read
-/// everything.
+/// Hours that changes of reach are stored for nodes that were away. A node that was away longer reads everything.
 pub const REACH_CHANGES_HOURS: i32 = 1;
 
-/// Hours an acknowledged entry is kept.
+/// Retention of an acknowledged entry, in hours.
 pub const ACKED_HOURS: i32 = 24;
 
-/// Days that are opened before they begin, so that a node may rest for as long.
+/// Day partitions that are created in advance, so that the upkeep may pause for as long.
 pub const DAYS_OPENED_AHEAD: i32 = 2;
 
-/// Rows one batch of upkeep touches.
+/// Rows of one batch of upkeep.
 pub const UPKEEP_ROWS_MAX: i32 = 1_000;
 
-/// Batches of each kind in one round of upkeep.
+/// Batches of each kind in one run of upkeep.
 pub const UPKEEP_BATCHES_MAX: u32 = 100;
 
-/// How often the upkeep runs.
+/// Interval of the upkeep.
 pub const UPKEEP_EVERY: Duration = Duration::from_mins(5);
 
-/// Days an event's dedupe key is remembered.
+/// Days that an event's dedupe key is stored.
 pub const DEDUPE_DAYS: i32 = 7;
 
-/// Hours a send is remembered, so that a repeat of it is recognised.
+/// Hours that a send is stored, so that a repeat is recognised.
 pub const SEND_HOURS: i32 = 24;
 
-/// Days it is remembered who asked what with buttons; whoever presses one later reaches nobody.
+/// Days that a prompt's author is stored; a later button press reaches no agent.
 pub const PROMPT_DAYS: i32 = 7;
 
-/// Sends of other nodes that one look takes in hand.
+/// Sends of other nodes that one query claims.
 pub const WAITING_SENDS_MAX: usize = 512;
 
 /// Bots without an owner that one sweep takes over.
 pub const OWNERLESS_BOTS_MAX: usize = 64;
 
-/// Calls of dead nodes that one sweep gives up.
+/// Calls of dead nodes that one sweep abandons.
 pub const GIVEN_UP_SENDS_MAX: usize = 256;
 
-/// How often sends are looked for that nobody rang for.
+/// Interval at which a node looks for sends without a bell.
 pub const SEND_SWEEP_EVERY: Duration = Duration::from_secs(2);
 
-/// How often a send that another node makes is looked at, whether or not the bell rang.
+/// Interval at which a node checks a send that another node makes, even without a bell.
 pub const SEND_LOOKED_AT_EVERY: Duration = Duration::from_secs(1);
 
-/// Days within which an entry lets its agent write to the chat it came from.
+/// Days within which an entry permits its agent to write to the entry's chat.
 pub const REACHED_DAYS: i32 = 30;
 
-/// Entries this node has just stored and keeps, so that a line here need not read them back.
+/// Size of the cache of entries that this node just stored, so that a local line need not read them back.
 pub const RECENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// How long a link code is good.
+/// Lifetime of a link code.
 pub const LINK_CODE_LIFE: Duration = Duration::from_mins(10);
 
-/// How many link codes an agent gets in an hour.
+/// Link codes per hour of one agent.
 pub const LINK_CODES_PER_HOUR: i64 = 10;
 
-/// How many link codes a person may try on a bot in an hour.
+/// Link codes per hour that a person may try on a bot.
 pub const LINK_TRIES_PER_HOUR: i32 = 5;
 
-/// Hours after which a link code, and how often somebody tried one, is forgotten.
+/// Hours that link codes and the counts of tries are stored.
 pub const LINK_KEPT_HOURS: i32 = 24;
 
-/// How many bots are shown on which an agent may be linked.
+/// Bots in the list of those on which an agent may be linked.
 pub const OPEN_BOTS_MAX: i32 = 256;
 
-/// How many people may be on an agent's list on a bot.
+/// People on an agent's allow list per bot.
 pub const LISTED_AUTHORS_MAX: usize = 1_000;
 
-/// How many chats or scopes an agent may name where it need not be addressed.
+/// Chats or scopes in which an agent may waive the need to be addressed.
 pub const FREE_SCOPES_MAX: usize = 1_000;
 
-/// The largest form or body a gateway may post to us.
+/// Largest form or body that a gateway may post.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a gateway may take to send its body.
+/// Timeout of reading a gateway's body.
 pub const GATEWAY_BODY_WAIT: Duration = Duration::from_secs(10);
 
-/// Rows one page of an operator's list has.
+/// Rows on one page of an operator's list.
 pub const LIST_ROWS_MAX: i64 = 200;
 
-/// How long a node's lease lasts without being renewed.
+/// Duration of a node's lease without a renewal.
 pub const LEASE_LASTS: Duration = Duration::from_secs(7);
 
-/// How often it is renewed.
+/// Interval of the renewals.
 pub const LEASE_RENEWED_EVERY: Duration = Duration::from_secs(2);
 
-/// How long one renewal may take, and how soon one that failed is tried again.
+/// Timeout of one renewal, and the retry delay of a failed one.
 pub const LEASE_RENEWED_WITHIN: Duration = Duration::from_secs(1);
 
-/// A node whose lease ran out so long ago is gone.
+/// Time after the end of its lease when a node counts as dead.
 pub const BURIED_AFTER: Duration = Duration::from_secs(2);
 
-/// How long it is remembered who owns something. Whoever acts on something old is refused.
+/// Time that an owner stays in the cache. The store refuses a write of an outdated owner.
 pub const OWNER_KEPT_FOR: Duration = Duration::from_secs(2);
 
-/// Owners remembered at a time.
+/// Owners in the cache.
 pub const OWNERS_KEPT_MAX: u64 = 10_000;
 
 const _: () = assert!(

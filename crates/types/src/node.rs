@@ -1,12 +1,12 @@
-//! Node: one of the equal processes of a desk.
+//! A node: one of the equal processes of a desk.
 
 use crate::NodeEpoch;
 
-/// A node, in one life of it. What belongs to a life ends with it.
+/// A node in one of its lives. Resources of a life end with it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// Its name: the same over restarts.
+    /// The name, the same over restarts.
     pub name: String,
-    /// Which of its lives.
+    /// The number of the node's life.
     pub epoch: NodeEpoch,
 }

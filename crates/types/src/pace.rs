@@ -1,7 +1,7 @@
-//! Pace: so many in a span, for each of many. The one limiter of the desk.
+//! The desk's only rate limiter.
 //!
-//! For each key one moment is kept: when everything that was let through has been worked off (the
-//! generic cell rate algorithm). Time comes in as an argument.
+//! The limiter stores one moment per key: the time when all admitted events are worked off (the generic cell rate
+//! algorithm). The caller passes in the time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,20 +11,20 @@ use std::time::Duration;
 
 use crate::clock::Moment;
 
-/// How many in a span, and how many of them at once.
+/// A rate with a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// The span of one.
+    /// The time that one event occupies.
     step: Duration,
-    /// What may be used before its time.
+    /// The time by which events may come early, which permits a burst.
     ahead: Duration,
 }
 
 impl Rate {
-    /// As good as no limit.
+    /// No limit.
     pub const UNBOUNDED: Self = Self { step: Duration::ZERO, ahead: Duration::ZERO };
 
-    /// So many in a span, all of them at once if they come so.
+    /// Returns a rate of `count` per `span`, with a burst of `count`.
     pub const fn per(span: Duration, count: u32) -> Self {
         let step = match span.checked_div(count) {
             Some(step) => step,
@@ -33,18 +33,18 @@ impl Rate {
         Self { step, ahead: step.saturating_mul(count.saturating_sub(1)) }
     }
 
-    /// So many in a second, and at first so many at once.
+    /// Returns a rate of `count` per second with this burst.
     pub const fn per_second(count: u32, burst: u32) -> Self {
         Self::per(Duration::from_secs(1), count).at_once(burst)
     }
 
-    /// The same, and at first so many at once.
+    /// Returns the same rate with this burst.
     #[must_use]
     pub const fn at_once(self, burst: u32) -> Self {
         Self { ahead: self.step.saturating_mul(burst.saturating_sub(1)), ..self }
     }
 
-    /// Of so many that share it, one's part.
+    /// Returns the share of one of `count` nodes that share this rate.
     #[must_use]
     pub const fn shared_by(self, count: u32) -> Self {
         let count = if count == 0 { 1 } else { count };
@@ -53,63 +53,64 @@ impl Rate {
         Self { step, ahead }
     }
 
-    /// The span of one.
+    /// Returns the time that one event occupies.
     pub const fn step(self) -> Duration {
         self.step
     }
 
-    /// What may be used before its time.
+    /// Returns the time by which events may come early.
     pub const fn ahead(self) -> Duration {
         self.ahead
     }
 
-    /// The most that is ever let through in a window of that length.
+    /// Returns the most events that the rate admits in a window of this length.
     pub fn most_within(self, window: Duration) -> u128 {
         1 + (self.ahead + window).as_nanos() / self.step.as_nanos().max(1)
     }
 }
 
-/// How busy one thing is.
+/// The rate-limit state of one key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bucket {
     busy_until: Moment,
 }
 
 impl Bucket {
-    /// How long until everything that was let through has been worked off.
+    /// Returns the time until all admitted events are worked off.
     pub fn busy(&self, now: Moment) -> Duration {
         self.busy_until.since(now)
     }
 
-    /// How long until the next is let through.
+    /// Returns the time until the next event is admitted.
     pub fn wait(&self, rate: Rate, now: Moment) -> Duration {
         self.busy(now).saturating_sub(rate.ahead)
     }
 
-    /// Lets one through, whenever its turn is.
+    /// Admits one event, also before its turn.
     pub fn take(&mut self, rate: Rate, now: Moment) {
         self.busy_until = self.busy_until.max(now) + rate.step;
     }
 
-    /// Is busy until then, at least.
+    /// Blocks the bucket at least until then.
     pub fn hold(&mut self, until: Moment) {
         self.busy_until = self.busy_until.max(until);
     }
 
-    /// Whether it is as good as new.
+    /// Returns true if the bucket is in its initial state.
     pub fn is_free(&self, now: Moment) -> bool {
         self.busy(now).is_zero()
     }
 }
 
-/// How busy each of at most so many is. Those that are free are not kept.
+/// A rate-limit table of at most `kept_max` keys. Free keys are dropped when it is full.
 #[derive(Debug)]
 pub struct Paces<K> {
     kept: Mutex<HashMap<K, Bucket>>,
     kept_max: usize,
 }
 
-/// What counts as one address: whoever has a line or a machine has a whole /64.
+/// Returns the unit in which addresses are counted: for IPv6 the /64, because one subscriber or machine has a whole
+/// /64.
 pub fn neighbourhood(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -117,22 +118,21 @@ pub fn neighbourhood(address: IpAddr) -> IpAddr {
     }
 }
 
-/// How long who comes when there is no room even to count them waits.
+/// Retry delay when the rate-limit table is full.
 pub const NO_ROOM_WAIT: Duration = Duration::from_secs(30);
 
 impl<K: Hash + Eq> Paces<K> {
-    /// Counts at most so many.
+    /// Creates a table of at most `kept_max` keys.
     pub fn of(kept_max: usize) -> Self {
         Self { kept: Mutex::default(), kept_max }
     }
 
-    /// Lets one through now, or says how long to wait.
+    /// Admits one event now, or returns the retry delay as an error.
     pub fn take(&self, key: K, rate: Rate, now: Moment) -> Result<(), Duration> {
         self.place(key, rate, now, Duration::ZERO).map(drop)
     }
 
-    /// Gives one its turn, and says how long until it comes. `Err`: longer than `within`, and it has
-    /// none.
+    /// Reserves a turn and returns the time until it. `Err`: the wait is longer than `within`, and no turn is reserved.
     pub fn place(
         &self,
         key: K,
@@ -203,8 +203,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-        /// Q17. However they come, no window has more than the rate allows, and three nodes that
-        /// share a rate have no more together than one.
+        /// Q17. No window has more events than the rate allows, for any arrival times, and three nodes that share a
+        /// rate admit no more together than one.
         #[test]
         fn never_over_the_limit_in_any_window(
             count in 1_u32..30,

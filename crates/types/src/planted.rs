@@ -1,65 +1,65 @@
-//! Planted bugs: mistakes made on purpose, so that a check can be seen to catch them.
+//! Planted bugs: deliberate faults, so that a check can be seen to catch them.
 //!
-//! They exist only in builds with the feature `planted`, and there only the one named at
-//! start is active. Without the feature every question is answered *no* at compile time. The
-//! same builds can be told at which step to die, and to be the release after this one.
+//! They exist only in builds with the feature `planted`, and only the bug named at start is active. Without the
+//! feature, every query returns false at compile time. The same builds can be set to crash at a named point, or to act
+//! as the next release.
 
-/// The mistakes that can be planted, by their number in the list of promises.
+/// The bugs that can be planted, by their number in the list of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// X1: the source is told "ok" before the commit.
+    /// X1: the source gets "ok" before the commit.
     AckBeforeCommit,
-    /// X2: what does not fit into a line's window is dropped.
+    /// X2: entries that do not fit into a line's window are dropped.
     DropOnFullWindow,
     /// X3: entries are numbered by a sequence, not by their inbox's head.
     CursorBySequence,
     /// X4: an event is a duplicate if a later one was seen.
     DedupeByMark,
-    /// X5: an owner's writes are not refused when its epoch is old.
+    /// X5: the store does not refuse an owner's writes with an old epoch.
     NoFenceOnCommit,
-    /// X6: what was acknowledged is handed over again.
+    /// X6: an acknowledged entry is delivered again.
     HandOverAfterAck,
-    /// X7: an entry has another id each time it is handed over.
+    /// X7: an entry has another id at each delivery.
     NewIdPerTry,
-    /// X8: two readers hand one inbox over at once.
+    /// X8: two readers deliver one inbox at the same time.
     TwoDrains,
     /// X9: an event goes to any agent of the right tenant.
     RouteByTenant,
-    /// X10: a gateway is told that it is revoked when the store is down.
+    /// X10: a gateway is closed as revoked when the store is down.
     RevokedOnStoreError,
-    /// X11: each try to tell an agent of a fire has an id of its own.
+    /// X11: each try of a fire has its own id.
     NewFirePerTry,
-    /// X12: when a job is due is decided by the node's clock.
+    /// X12: the node's clock decides when a job is due.
     DueByWallClock,
-    /// X13: only agents that said they go idle are woken.
+    /// X13: only agents that announced that they go idle are woken.
     WakeAfterGoodbye,
     /// X14: a connection goes back to the pool with its transaction open.
     NoRollback,
-    /// X15: what the bell says is taken for the entry, and nobody looks.
+    /// X15: the content of a hint is used as the entry, and the table is not read.
     BodiesOnTheBell,
     /// X16: only names are checked before a call, not addresses.
     ResolverOnly,
     /// X17: a stop goes to every line.
     StopForAll,
-    /// X18: a capability is anybody's of the right tenant.
+    /// X18: any agent of the right tenant may use a capability.
     CapabilityByTenant,
-    /// X19: tenants are told apart by nobody.
+    /// X19: tenants are not separated.
     NoWall,
-    /// X20: a revocation is only rung.
+    /// X20: a revocation is announced only on the bell.
     RevokedByBellOnly,
-    /// X21: the wall lets one tenant of a batch through.
+    /// X21: the tenant check lets one foreign tenant of a batch through.
     OneTenantWall,
     /// X22: a source's batches are spread over several writers.
     SourceOnTwoWriters,
-    /// X23: a change of who may reach whom makes what the gate keeps pass for new, and stay as it was.
+    /// X23: a change of reach marks the gate's cache as new without changing it.
     GateNeverForgets,
-    /// X24: a letter that is sent again is another letter.
+    /// X24: a repeated letter becomes another letter.
     EveryTryIsALetter,
-    /// X25: a reply counts also after its exchange has timed out.
+    /// X25: a reply counts even after its exchange has timed out.
     LateReplyCounts,
-    /// X26: what one tenant grants lets letters pass between two.
+    /// X26: a grant of one tenant alone lets letters pass between two tenants.
     OneSideGrants,
-    /// X27: a skill that is changed is overwritten, and what it said before is gone.
+    /// X27: a changed skill is overwritten, and its earlier version is lost.
     OverwrittenInPlace,
 }
 
@@ -95,7 +95,7 @@ impl Bug {
         Self::OverwrittenInPlace,
     ];
 
-    /// Its number in the list of promises.
+    /// Returns its number in the list of promises.
     pub const fn number(self) -> &'static str {
         match self {
             Self::AckBeforeCommit => "X1",
@@ -141,22 +141,22 @@ mod active {
 
     /// Plants the bug of this number for the rest of the process.
     ///
-    /// Answers whether there is such a bug and no other was planted before.
+    /// Returns true if the bug exists and no other was planted before.
     pub fn plant(number: &str) -> bool {
         let found = Bug::ALL.into_iter().find(|bug| bug.number() == number);
         found.is_some_and(|bug| PLANTED.set(bug).is_ok())
     }
 
-    /// Whether this bug is planted.
+    /// Returns true if this bug is planted.
     pub fn is_planted(bug: Bug) -> bool {
         PLANTED.get() == Some(&bug)
     }
 
     static CRASH: OnceLock<(String, AtomicU32)> = OnceLock::new();
 
-    /// Has the process die when it passes a point for the so-manieth time: `K4:17`.
+    /// Sets the process to crash at the n-th pass of a point: `K4:17`.
     ///
-    /// Answers whether that could be read and nothing was said before.
+    /// Returns true if the text is valid and no crash was set before.
     pub fn crash_at(text: &str) -> bool {
         let crash = text.split_once(':').and_then(|(point, passing)| {
             Some((point.to_owned(), AtomicU32::new(passing.parse().ok()?)))
@@ -164,7 +164,7 @@ mod active {
         crash.is_some_and(|crash| CRASH.set(crash).is_ok())
     }
 
-    /// A point at which the process may be told to die, as if it were killed.
+    /// Aborts the process at this point if it was set to crash here.
     pub fn crash_point(point: &str) {
         let Some((at, passings)) = CRASH.get() else { return };
         if at == point && passings.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -174,14 +174,14 @@ mod active {
 
     static NEXT: OnceLock<PathBuf> = OnceLock::new();
 
-    /// Makes this process the next release, whose further migrations are in this folder.
+    /// Makes this process act as the next release, with its further migrations in this folder.
     ///
-    /// Answers whether nothing was said before.
+    /// Returns true if no folder was set before.
     pub fn be_next_release(migrations: &Path) -> bool {
         NEXT.set(migrations.to_owned()).is_ok()
     }
 
-    /// Where the next release's further migrations are, if this process is that release.
+    /// Returns the folder of the next release's migrations, if this process acts as that release.
     pub fn next_release() -> Option<&'static Path> {
         NEXT.get().map(PathBuf::as_path)
     }
@@ -190,17 +190,17 @@ mod active {
 #[cfg(feature = "planted")]
 pub use active::{be_next_release, crash_at, crash_point, is_planted, next_release, plant};
 
-/// A point at which the process may be told to die: never, in this build.
+/// Does nothing in this build.
 #[cfg(not(feature = "planted"))]
 pub const fn crash_point(_point: &str) {}
 
-/// Where the next release's further migrations are: this build is no other than itself.
+/// Returns `None` in this build.
 #[cfg(not(feature = "planted"))]
 pub const fn next_release() -> Option<&'static std::path::Path> {
     None
 }
 
-/// Whether this bug is planted: never, in this build.
+/// Returns false in this build.
 #[cfg(not(feature = "planted"))]
 pub const fn is_planted(_bug: Bug) -> bool {
     false

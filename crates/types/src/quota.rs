@@ -1,35 +1,35 @@
-//! Quota: how much a tenant may have.
+//! Quotas of a tenant.
 
 use crate::limits::{
     AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, DATA_ENTRIES_QUOTA, GRANTS_QUOTA,
     INBOX_BYTES_MAX, INBOX_ENTRIES_MAX, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
 };
 
-/// Something a tenant may only have so much of.
+/// A resource with a limit per tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quota {
-    /// Agents.
+    /// The number of agents.
     Agents,
-    /// Chats, scopes and bots granted to its agents.
+    /// Chats, scopes and bots granted to the tenant's agents.
     Grants,
-    /// Entries that wait for one agent; more are parked.
+    /// Entries that wait for one agent; further entries are parked.
     PendingEntries,
-    /// Bytes of entries that wait for one agent; more are parked.
+    /// Bytes of entries that wait for one agent; further entries are parked.
     PendingBytes,
-    /// Jobs that are armed.
+    /// Armed jobs.
     ArmedJobs,
-    /// Jobs of one agent that are armed.
+    /// Armed jobs of one agent.
     AgentJobs,
     /// Skills.
     Skills,
-    /// Entries of data.
+    /// Data entries.
     DataEntries,
-    /// Bytes of skills, every kept revision counted, and of data.
+    /// Bytes of data and of skills, including every stored revision.
     ShelfBytes,
 }
 
 impl Quota {
-    /// All of them.
+    /// All quotas.
     pub const ALL: [Self; 9] = [
         Self::Agents,
         Self::Grants,
@@ -42,7 +42,7 @@ impl Quota {
         Self::ShelfBytes,
     ];
 
-    /// Its name in rows and commands.
+    /// Returns the name in rows and commands.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Agents => "agents",
@@ -57,12 +57,12 @@ impl Quota {
         }
     }
 
-    /// The one of this name.
+    /// Returns the quota with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|quota| quota.slug() == slug)
     }
 
-    /// What a tenant has that nobody set anything for.
+    /// Returns the limit of a tenant for which no limit is set.
     pub const fn default_allowed(self) -> i64 {
         match self {
             Self::Agents => AGENTS_QUOTA,
@@ -78,7 +78,7 @@ impl Quota {
     }
 }
 
-/// A tenant has all that it may have. It is what a [`StoreError`](crate::StoreError) comes from.
+/// The tenant has reached a quota. It is the source of a [`StoreError`](crate::StoreError).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the tenant has all the {} it may have, {allowed}; give one up, or have it raised with \
@@ -86,8 +86,8 @@ impl Quota {
     quota.slug(), quota.slug(), allowed.saturating_mul(2).max(1)
 )]
 pub struct OverQuota {
-    /// Of what.
+    /// The quota.
     pub quota: Quota,
-    /// How much that is.
+    /// Its limit.
     pub allowed: i64,
 }

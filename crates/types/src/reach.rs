@@ -1,8 +1,8 @@
-//! Reach: the words for who may reach an agent, and where.
+//! Types that describe which people may reach an agent, and where.
 
 use crate::ClientRules;
 
-/// What can be granted to an agent.
+/// A place that can be granted to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Granted {
     /// A chat, in the scope it was claimed in.
@@ -12,17 +12,17 @@ pub enum Granted {
         /// Its scope, where the platform has scopes.
         scope: Option<String>,
     },
-    /// Everything in a scope: a guild, a workspace, a server.
+    /// Every chat in a scope: a guild, a workspace, a server.
     Scope(String),
     /// Every chat of the bot.
     Bot,
 }
 
-/// In words, everything of a scope or a bot.
+/// The text that stands for every chat of a scope or a bot.
 pub const EVERY_CHAT: &str = "*";
 
 impl Granted {
-    /// A chat of a scope in words; [`EVERY_CHAT`] is all of the scope, or without one of the bot.
+    /// Returns the grant for a chat of a scope. [`EVERY_CHAT`] means the whole scope, or the whole bot without a scope.
     pub fn of(scope: Option<&str>, chat: &str) -> Self {
         match scope {
             Some(scope) if chat == EVERY_CHAT => Self::Scope(scope.to_owned()),
@@ -32,19 +32,19 @@ impl Granted {
     }
 }
 
-/// Who may reach an agent where it was granted something, the fewest first.
+/// The people who may reach an agent in a granted place, the smallest group first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Principal {
-    /// Only people bound to it.
+    /// Only people bound to the agent.
     OwnerOnly,
-    /// They, and who is on its list.
+    /// People bound to the agent and people on its allow list.
     AllowList,
-    /// Anyone.
+    /// Any person.
     Any,
 }
 
 impl Principal {
-    /// Its name in rows, requests and commands.
+    /// Returns the name in rows, requests and commands.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::OwnerOnly => "owner-only",
@@ -53,27 +53,27 @@ impl Principal {
         }
     }
 
-    /// The one of this name.
+    /// Returns the principal with this name.
     pub fn named(slug: &str) -> Option<Self> {
         [Self::OwnerOnly, Self::AllowList, Self::Any].into_iter().find(|one| one.slug() == slug)
     }
 }
 
-/// What concerns an agent, of what others write where it may be reached.
+/// The messages of a granted place that an agent gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relevance {
-    /// Only what is said to the bot.
+    /// Only messages that address the bot.
     pub require_address: bool,
-    /// The chats, channels or scopes where that is waived.
+    /// The chats, channels or scopes in which the agent need not be addressed.
     pub free_scopes: Vec<String>,
-    /// Also what other programs write.
+    /// Also messages of other programs.
     pub allow_other_bots: bool,
-    /// In a thread that the agent takes part in, nobody needs to address it again.
+    /// The agent need not be addressed again in a thread that it takes part in.
     pub continues_threads: bool,
 }
 
 impl Relevance {
-    /// The policy an agent is served by: the one it declared, or else the one its client expects.
+    /// Returns the policy for an agent: the declared one, or else the default of its client.
     pub fn served(declared: Option<Self>, rules: ClientRules) -> Self {
         let default =
             || Self { require_address: rules.requires_address_by_default(), ..Self::default() };
@@ -81,13 +81,13 @@ impl Relevance {
     }
 }
 
-/// Whether somebody can see a place on its platform, the best first.
+/// A person's visibility of a place on its platform, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sight {
-    /// They can.
+    /// The person can see it.
     Sees,
-    /// The platform has not told yet. That is no yes.
+    /// The platform has not answered yet. It does not count as visible.
     Unknown,
-    /// They cannot.
+    /// The person cannot see it.
     Blind,
 }

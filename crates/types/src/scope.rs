@@ -1,4 +1,4 @@
-//! Scope: for whom something is done, and by whom.
+//! The tenant that a call may touch, and the actor that makes it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,57 +8,57 @@ use uuid::Uuid;
 
 use crate::id::{AgentId, ClientId, GatewayId, TenantId};
 
-/// The one tenant a call may touch.
+/// The only tenant that a call may touch.
 ///
-/// Scopes are made in three places only: where a token is checked, where a platform
-/// signature is checked, and where a worker reads the tenant from a row. There it is also known
-/// who acts. Two scopes of one tenant are the same, whoever acts.
+/// Scopes are created in three places only: the check of a token, the check of a platform signature, and a worker that
+/// reads the tenant from a row. These places also know the actor. Two scopes of one tenant are equal, also if their
+/// actors differ.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantScope {
     tenant: TenantId,
     actor: Actor,
 }
 
-/// Who acts.
+/// The actor of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// The desk itself.
     Desk,
-    /// Whoever may run its commands.
+    /// An operator who may run the desk's commands.
     Operator,
-    /// A gateway, with its secret.
+    /// A gateway, authenticated by its secret.
     Gateway(GatewayId),
-    /// A machine identity, with a token.
+    /// A machine identity, authenticated by a token.
     Client(ClientId),
-    /// An agent or who looks after it, with a token for it.
+    /// An agent or its owner, authenticated by a token for the agent.
     Agent(AgentId),
-    /// Somebody on a platform, with a code. What is told of it says who.
+    /// A person on a platform, authenticated by a code. The audit entry names the person.
     Person,
 }
 
 impl TenantScope {
-    /// Makes a scope for a tenant whose right to it was just proven. The desk acts.
+    /// Creates a scope for a tenant whose authority was just proven, with the desk as actor.
     pub const fn of(tenant: TenantId) -> Self {
         Self { tenant, actor: Actor::Desk }
     }
 
-    /// For what is nobody's but the desk's own: no tenant has this id.
+    /// Returns the scope of the desk's own data: no tenant has this id.
     pub const fn own() -> Self {
         Self::of(TenantId::from_uuid(Uuid::nil()))
     }
 
-    /// The same, and somebody else acts.
+    /// Returns the same scope with another actor.
     #[must_use]
     pub const fn by(self, actor: Actor) -> Self {
         Self { actor, ..self }
     }
 
-    /// The tenant.
+    /// Returns the tenant.
     pub const fn tenant(self) -> TenantId {
         self.tenant
     }
 
-    /// Who acts.
+    /// Returns the actor.
     pub const fn actor(self) -> Actor {
         self.actor
     }

@@ -1,4 +1,4 @@
-//! Send: what an agent asks us to say or do on a platform.
+//! An agent's action on a platform.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,34 +6,34 @@ use serde_json::{Map, Value};
 /// One action of an agent on a platform, as the lane and the platform see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Send {
-    /// Where it goes.
+    /// The destination chat.
     pub chat_id: String,
-    /// What is done there.
+    /// The operation.
     #[serde(flatten)]
     pub op: Op,
-    /// What the client said besides: thread, scope, hints.
+    /// Further fields of the client: thread, scope, hints.
     #[serde(default)]
     pub metadata: Map<String, Value>,
 }
 
-/// Under which conditions a thread is renamed, so that nobody's own name for it is lost.
+/// Conditions for renaming a thread, so that a name set by a person is not lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions<'a> {
-    /// Only if our bot opened it.
+    /// Rename only if the bot opened the thread.
     pub is_ours: bool,
-    /// Only if it is still called this.
+    /// Rename only if the thread still has this name.
     pub current_name: Option<&'a str>,
 }
 
 impl Conditions<'_> {
-    /// Whether it is renamed whatever it is.
+    /// Returns true if the thread is renamed without conditions.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Send {
-    /// The conditions of a [`Op::ThreadRename`].
+    /// Returns the conditions of an [`Op::ThreadRename`].
     pub fn conditions(&self) -> Conditions<'_> {
         Conditions {
             is_ours: self.metadata.get("only_if_connector_created") == Some(&Value::Bool(true)),
@@ -42,7 +42,7 @@ impl Send {
     }
 }
 
-/// What can be done in a chat. A platform says which of these it can.
+/// The operations in a chat. Each platform declares the ones it supports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Op {
@@ -55,19 +55,19 @@ pub enum Op {
     },
     /// Changes a message.
     Edit {
-        /// Which one.
+        /// The message to change.
         message_id: String,
         /// The new text.
         content: String,
     },
-    /// Shows that the agent is at work.
+    /// Shows that the agent is working.
     Typing {
         /// A status text, where the platform has one; empty clears it.
         content: Option<String>,
     },
     /// Removes a message.
     Delete {
-        /// Which one.
+        /// The message to remove.
         message_id: String,
     },
     /// Shows a reply while it is being written.
@@ -76,27 +76,27 @@ pub enum Op {
         draft_id: i64,
         /// The text so far.
         content: String,
-        /// Whether this is the whole of it.
+        /// True if the text is complete.
         #[serde(rename = "final")]
         is_final: bool,
     },
     /// Shows the steps of a turn.
     TaskCard {
-        /// Which card.
+        /// The client's id of the card.
         card_id: String,
         /// Its parts, as the client writes them.
         chunks: Vec<Value>,
     },
     /// Ends a card.
     TaskCardStop {
-        /// Which card.
+        /// The client's id of the card.
         card_id: String,
     },
     /// Sends a file by reference.
     SendMedia {
         /// `image`, `voice`, `audio`, `video` or `document`.
         media_kind: String,
-        /// Where the file is.
+        /// The URL of the file.
         source_url: String,
         /// The caption.
         content: String,
@@ -105,28 +105,28 @@ pub enum Op {
         /// The name to show.
         filename: Option<String>,
     },
-    /// Asks a question with buttons.
+    /// Shows a question with buttons.
     Prompt {
         /// The question.
         content: String,
         /// `approval`, `clarify` or `choice`.
         prompt_kind: String,
-        /// The client's name for it.
+        /// The client's id of the prompt.
         prompt_id: String,
         /// The buttons.
         options: Vec<PromptOption>,
         /// The message it answers.
         reply_to: Option<String>,
-        /// For how long it waits.
+        /// The time that the prompt waits, in seconds.
         timeout_s: Option<f64>,
     },
-    /// Adds or takes back a reaction.
+    /// Adds or removes a reaction.
     React {
-        /// To which message.
+        /// The message that gets the reaction.
         message_id: String,
-        /// Which one.
+        /// The reaction.
         emoji: String,
-        /// Whether it is taken back.
+        /// True if the reaction is removed.
         remove: bool,
     },
     /// Opens a thread.
@@ -136,60 +136,59 @@ pub enum Op {
     },
     /// Renames a thread.
     ThreadRename {
-        /// Which one.
+        /// The id of the thread.
         message_id: String,
         /// Its new name.
         thread_name: String,
     },
-    /// Asks what a chat is called and what it is.
+    /// Reads the name and type of a chat.
     GetChatInfo,
-    /// Writes a message with a capability that the desk keeps. Only the desk makes it, of what a
-    /// session of an agent asked for; the capability itself is never part of it.
+    /// Writes a message with a capability that the desk holds. Only the desk makes this operation, for a session of an
+    /// agent; the capability itself is never part of it.
     FollowUp {
-        /// The session it was lent for, as its client calls it.
+        /// The client's key of the session that the capability was lent for.
         session_key: String,
-        /// Which capability.
+        /// The kind of capability.
         kind: String,
         /// The text.
         content: String,
     },
 }
 
-/// One button of a [`Op::Prompt`].
+/// One button of an [`Op::Prompt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptOption {
-    /// What comes back when it is pressed.
+    /// The id that a press returns.
     pub id: String,
-    /// What it says.
+    /// The text on the button.
     pub label: String,
-    /// How it looks.
+    /// The style of the button.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<String>,
 }
 
-/// The status of a chat whose agent has no line. The desk says it, and a page of ours shows it
-/// for as long as nothing follows.
+/// The status of a chat whose agent has no line. The desk's own page shows it until a message follows.
 pub const WAKING: &str = "waking…";
 
-/// The same, if the agent was woken too often to be called now.
+/// The status of a chat whose agent was woken too often to be called now.
 pub const HELD: &str = "asleep: woken too often this hour, gets it later";
 
-/// What people are told whose agent could not be woken in time.
+/// The notice to people whose agent could not be woken in time.
 pub const UNREACHABLE: &str = "Your agent could not be woken for a day. What you wrote is kept, and it gets \
                                it when it is up again. Its owner has been told.";
 
 impl Op {
-    /// Whether only clients after Hermes 0.19 do it by themselves.
+    /// Returns true if only clients after Hermes 0.19 use it on their own initiative.
     pub const fn is_newer(&self) -> bool {
         !matches!(self, Self::Send { .. } | Self::GetChatInfo | Self::FollowUp { .. })
     }
 
-    /// Whether it is shown for a moment and leaves nothing behind.
+    /// Returns true if it is shown for a moment and leaves nothing behind.
     pub const fn is_fleeting(&self) -> bool {
         matches!(self, Self::Typing { .. } | Self::Draft { is_final: false, .. })
     }
 
-    /// The same, with the agent's name before every text that people read, so that agents behind one bot can be told apart.
+    /// Returns the operation with the agent's name before every visible text, to distinguish agents behind one bot.
     #[must_use]
     pub fn spoken_as(mut self, name: &str) -> Self {
         match &mut self {
@@ -211,12 +210,12 @@ impl Op {
         self
     }
 
-    /// The kind of the capability it uses.
+    /// Returns the kind of the capability that it uses.
     pub fn capability(&self) -> Option<&str> {
         if let Self::FollowUp { kind, .. } = self { Some(kind) } else { None }
     }
 
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Send { .. } => "send",

@@ -1,25 +1,24 @@
-//! What a store could not do.
+//! The error of a store.
 
 use std::error::Error;
 
 use crate::quota::OverQuota;
 
-/// A store failed. What may well happen (a duplicate, a replaced line) is never this: it is
-/// a value in the answer.
+/// A store failed. Expected results (a duplicate, a replaced line) are values in the response and never this error.
 #[derive(Debug, thiserror::Error)]
 #[error("store could not {operation}")]
 pub struct StoreError {
-    /// Which call, as a verb clause: `put an event`.
+    /// The call as a verb clause: `put an event`.
     pub operation: &'static str,
-    /// Whether the same call may succeed later.
+    /// True if the same call may succeed later.
     pub retryable: bool,
-    /// What the driver said.
+    /// The driver's error.
     #[source]
     pub source: Box<dyn Error + Send + Sync>,
 }
 
 impl StoreError {
-    /// The store cannot be reached or is too busy; the same call may succeed later.
+    /// Creates the error of a store that is unreachable or too busy; the same call may succeed later.
     pub fn unavailable(
         operation: &'static str,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -27,17 +26,17 @@ impl StoreError {
         Self { operation, retryable: true, source: source.into() }
     }
 
-    /// A tenant has all that it may have.
+    /// Creates the error of a tenant that has reached a quota.
     pub fn over(operation: &'static str, over: OverQuota) -> Self {
         Self::broken(operation, over)
     }
 
-    /// Whether a tenant has all that it may have, and of what.
+    /// Returns the quota that a tenant has reached, if that is the cause.
     pub fn over_quota(&self) -> Option<OverQuota> {
         self.source.downcast_ref().copied()
     }
 
-    /// The store holds something that does not fit, or was asked for something it cannot do.
+    /// Creates the error of a store with invalid data, or of a request that the store cannot execute.
     pub fn broken(
         operation: &'static str,
         source: impl Into<Box<dyn Error + Send + Sync>>,

@@ -1,4 +1,4 @@
-//! What is rung on one node is heard on another.
+//! Tests that a hint of one node arrives at another.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ async fn a_stop_reaches_the_line_it_names_and_no_sibling() {
     assert!(a.bell.ring(stop(1)).await);
     let order = Order::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned() };
     assert_eq!(heard(&named).await.orders, [order]);
-    // What was said later is heard later: nothing is on its way to them.
+    // Hints arrive in order, so no earlier one is still on its way to them.
     for (number, sibling) in [2, 3].into_iter().zip(&siblings) {
         assert!(a.bell.ring(entry_of(number, 1)).await);
         assert_eq!(heard(sibling).await, entry(1));
@@ -63,7 +63,7 @@ async fn a_stop_crosses_within_half_a_second() {
     let mut took = Vec::new();
     for _ in 0..200 {
         let began = Instant::now();
-        // A bell gives a ring up after `RING_WAIT`, also if the machine stood still: that is time, not loss.
+        // The bell gives up a ring after `RING_WAIT`, also if the machine stood still: that is a delay, not a loss.
         while !a.bell.ring(stop(1)).await {
             tokio::task::yield_now().await;
         }
@@ -151,7 +151,7 @@ async fn a_user_of_redis_with_few_rights_is_enough() {
 #[tokio::test]
 async fn a_node_that_dies_puts_lines_in_doubt_and_one_that_goes_does_not() {
     let redis = Server::start();
-    // First b, so that it hears of the others.
+    // Node b first, so that it receives the heartbeats of the others.
     let (b, a) = (Node::whole(&redis.url(), "b").await, Node::whole(&redis.url(), "a").await);
     let c = Node::whole(&redis.url(), "c").await;
 
@@ -160,6 +160,6 @@ async fn a_node_that_dies_puts_lines_in_doubt_and_one_that_goes_does_not() {
     let took = b.breaks().await;
     assert!(took.as_millis() < 2_500, "{took:?}");
     let _again = Node::whole(&redis.url(), "a").await;
-    // Whole again though c is gone: it said so.
+    // Whole again although c is gone, because c sent a bye.
     b.is_whole().await;
 }

@@ -1,4 +1,4 @@
-//! A Redis that forges, doubles, reorders or delays hints has no effect.
+//! Tests that forged, repeated, reordered or delayed hints have no effect.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn now() -> Timestamp {
     SystemClock::started().now()
 }
 
-/// Says all of it on the agent's channel, over one connection, so that the order is kept.
+/// Publishes all hints on the agent's channel over one connection, so that their order is preserved.
 async fn lie(redis: &Server, hints: &[String]) {
     let (mut client, channel) = (redis.client().await, channel(&format!("agent:{}", agent(1))));
     for some in hints.chunks(500) {
@@ -52,7 +52,7 @@ async fn ten_thousand_forged_hints_ring_nothing() {
     forged.push(words(1));
     forged.push(sealed(&known, 2).replace(r#""seq":2"#, r#""seq":9"#));
     lie(&redis, &forged).await;
-    // This one is true, and said last: once it is heard, all before it were.
+    // This hint is valid and published last: once it arrives, all earlier ones have arrived.
     lie(&redis, &[sealed(&known, 3)]).await;
     assert_eq!(heard(&ear).await, entry(3), "the first that is heard");
 }

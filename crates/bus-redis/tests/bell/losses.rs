@@ -1,4 +1,4 @@
-//! Whatever happens to Redis, the break is told, nobody waits, and hints flow again.
+//! Tests that every loss of Redis is reported, that no caller waits, and that hints flow again.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use nightdesk_types::limits::{BEAT_MISSED_AFTER, RING_WAIT};
 use crate::node::{Node, PATIENCE, agent, channel, entry, heard, until};
 use crate::server::Server;
 
-/// What a busy machine may add.
+/// Additional time for a busy machine.
 const SLACK: Duration = Duration::from_millis(900);
 
 const CUT: &str = "for i = 1, 40 do redis.call('publish', KEYS[1], string.rep('x', 100000)) end";
@@ -18,7 +18,7 @@ async fn two(redis: &Server) -> (Node, Node) {
     (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await)
 }
 
-/// Rings on one node until the other's line hears a ring of now.
+/// Rings on one node until the other's line receives a new ring.
 async fn flows_again(a: &Node, b: &Node) {
     let ear = b.ears.of(agent(1)).expect("the line is open");
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! The bell between nodes, over a real Redis that is well, is lost in every way, or lies.
+//! Tests of the bell over a real Redis that works, fails in every way, or forges hints.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 mod across;

@@ -1,4 +1,4 @@
-//! A node's worth of ears, and its bell.
+//! A test node: its ears and its bell.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// Long enough for anything that comes at all.
+/// Timeout for anything that happens at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) const SECRET: [u8; 32] = [7; 32];
@@ -23,7 +23,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node that is whole.
+    /// Starts a node and waits until its bell works.
     pub(crate) async fn whole(url: &str, name: &str) -> Self {
         let (ears, bell) = made(url, name);
         let node = Self::run(ears, bell);
@@ -38,20 +38,20 @@ impl Node {
         Self { ears, bell, stop, runs }
     }
 
-    /// Waits until the bell is not broken, and forgets what was in doubt.
+    /// Waits until the bell is not broken, and clears the lines in doubt.
     pub(crate) async fn is_whole(&self) {
         until("the bell is whole", || !self.ears.doubt().is_broken()).await;
         drop(tokio::time::timeout(Duration::ZERO, self.ears.doubt().taken()).await);
     }
 
-    /// Waits until the bell is broken. Answers how long that took.
+    /// Waits until the bell is broken, and returns the time that it took.
     pub(crate) async fn breaks(&self) -> Duration {
         let began = Instant::now();
         until("the break is told", || self.ears.doubt().is_broken()).await;
         began.elapsed()
     }
 
-    /// Opens an agent's line, and waits until it is listened for.
+    /// Opens an agent's line, and waits until its channel is subscribed.
     pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<Ear> {
         let ear = self.ears.open((scope(), agent), gateway(), Generation::new(generation));
         let doubted = tokio::time::timeout(PATIENCE, self.ears.doubt().taken()).await;
@@ -59,7 +59,7 @@ impl Node {
         ear
     }
 
-    /// Ends it as if it were killed.
+    /// Ends the node like a kill.
     pub(crate) async fn kill(self) {
         self.runs.abort();
         drop(self.runs.await);
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// A node's bell that does not run yet.
+/// Creates a node's bell without running it.
 pub(crate) fn made(url: &str, name: &str) -> (Arc<Ears>, Arc<RedisBell>) {
     let ears = Arc::new(Ears::of_node(name));
     let settings = Settings { url, password: None, node: name, secret: &SECRET };
@@ -79,12 +79,12 @@ pub(crate) fn made(url: &str, name: &str) -> (Arc<Ears>, Arc<RedisBell>) {
     (ears, Arc::new(bell.expect("a bell")))
 }
 
-/// Where something is heard in Redis.
+/// Returns the Redis channel of a place.
 pub(crate) fn channel(place: &str) -> String {
     format!("nightdesk:{}:{place}", Seal::new(&SECRET).cell())
 }
 
-/// Waits until a line heard something. Answers what.
+/// Waits until a line receives a hint, and returns it.
 pub(crate) async fn heard(ear: &Ear) -> Heard {
     let waited = async {
         loop {
@@ -98,7 +98,7 @@ pub(crate) async fn heard(ear: &Ear) -> Heard {
     tokio::time::timeout(PATIENCE, waited).await.expect("the line hears it")
 }
 
-/// What an entry's ring is heard as.
+/// Returns the received form of an entry's ring.
 pub(crate) fn entry(seq: i64) -> Heard {
     Heard { seq: Some(Seq::new(seq)), orders: vec![] }
 }

@@ -1,4 +1,4 @@
-//! A Redis of the test's own, and what can be done to it.
+//! A Redis server of the test, and the faults that a test can cause.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 
 use crate::node::PATIENCE;
 
-/// A Redis that goes on when it is dropped, so that it can end.
+/// A Redis server that is continued when it is dropped, so that it can end.
 pub(crate) struct Server(pub(crate) Redis);
 
 impl Server {
@@ -25,16 +25,16 @@ impl Server {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().expect("kill").success());
     }
 
-    /// Somebody else who may do anything there.
+    /// Connects another client without restrictions.
     pub(crate) async fn client(&self) -> MultiplexedConnection {
         let client = redis::Client::open(self.url()).expect("a URL");
-        // A busy machine may take its time.
+        // A busy machine may be slow.
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
         let connected = client.get_multiplexed_async_connection_with_config(&config).await;
         connected.expect("Redis answers")
     }
 
-    /// Has Redis do something.
+    /// Runs a command on the server.
     pub(crate) async fn order(&self, words: &[&str]) {
         let mut order = redis::cmd(words[0]);
         order.arg(&words[1..]);

@@ -1,4 +1,4 @@
-//! What the ears of a node promise its lines.
+//! Tests of a node's ears.
 
 use std::collections::BTreeSet;
 

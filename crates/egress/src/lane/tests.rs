@@ -1,4 +1,4 @@
-//! What the promises of the lanes mean.
+//! Tests of the lanes' promises.
 
 use std::time::Duration;
 

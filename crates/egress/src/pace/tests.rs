@@ -1,4 +1,4 @@
-//! What the promises of pace mean.
+//! Tests of the rate limits' promises.
 
 use std::num::NonZeroU32;
 

@@ -1,4 +1,4 @@
-//! Fences: where code blocks begin and end.
+//! Finds the beginnings and ends of code blocks.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ pub(super) struct Fence {
     /// `None`: the text ends before the block does.
     pub(super) closing: Option<Rail>,
     pub(super) signs: Signs,
-    /// The line that opens it again.
+    /// The line that opens the block again.
     pub(super) opens_again: String,
 }
 
-/// A line that opens or closes a block. All ranges are of bytes.
+/// A line that opens or closes a block. All ranges are in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Rail {
     /// The whole line, without its end.
     pub(super) line: Range<usize>,
     pub(super) signs: Range<usize>,
-    /// Where the next line begins.
+    /// The start of the next line.
     pub(super) next: usize,
 }
 
-/// What stands in a text's lines.
+/// The fences and similar lines of a text.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) fences: Vec<Fence>,
-    /// Lines that would look like a fence if they were cut.
+    /// Lines that would look like a fence after a cut.
     pub(super) lookalikes: Vec<Range<usize>>,
 }
 
@@ -80,7 +80,7 @@ impl Rail {
     }
 }
 
-/// The ranges of the lines without their ends, and where the next one begins.
+/// Returns the range of each line without its end, and the start of the next one.
 fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, usize)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {

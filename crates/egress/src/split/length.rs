@@ -1,10 +1,10 @@
-//! Length: how long a text is, as its platform counts.
+//! The length of a text in its platform's unit.
 
 use std::ops::Range;
 
 use nightdesk_port::LengthUnit;
 
-/// How long a message may be.
+/// The length limit of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Length {
     pub(crate) max: usize,
@@ -17,7 +17,7 @@ impl Length {
     }
 
     pub(crate) fn fits(self, text: &str) -> bool {
-        // No unit is shorter than a byte, so most texts need not be counted.
+        // Every unit has at least one byte, so most texts need not be counted.
         text.len() <= self.max || self.of(text) <= self.max
     }
 
@@ -29,10 +29,10 @@ impl Length {
     }
 }
 
-/// How long every stretch of a text is, without counting again.
+/// The length of every range of a text, computed once.
 #[derive(Debug)]
 pub(super) struct Ruler {
-    /// How much stands before each byte.
+    /// The length of the text before each byte.
     before: Vec<usize>,
 }
 

@@ -1,12 +1,11 @@
-//! Links and inline code: what reads as one thing.
+//! Finds links and inline code.
 //!
-//! Every scan here goes over the text once, whatever is in it: a text of brackets or backticks
-//! alone costs no more than any other.
+//! Every scan passes over the text once, so a text of only brackets or backticks costs no more than any other.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The stretches of inline code in a paragraph.
+/// Returns the ranges of inline code in a paragraph.
 pub(super) fn inline_code(paragraph: &str, base: usize) -> Vec<Range<usize>> {
     let runs = backticks(paragraph);
     let partners = partners(&runs);
@@ -24,7 +23,7 @@ pub(super) fn inline_code(paragraph: &str, base: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Inline code that would become a block if it came to stand at the start of a line.
+/// Returns true if inline code would become a block at the start of a line.
 fn is_like_a_block(paragraph: &str, runs: &[Range<usize>], index: usize) -> bool {
     let until_next = runs[index].end..runs[index + 1].start;
     runs[index].len() >= 3 && paragraph[until_next].contains('\n')
@@ -41,7 +40,7 @@ fn backticks(paragraph: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// For each run of backticks the next one of the same length.
+/// Returns for each run of backticks the next one of the same length.
 fn partners(runs: &[Range<usize>]) -> Vec<Option<usize>> {
     let mut next_of_length = HashMap::new();
     let mut partners = vec![None; runs.len()];
@@ -51,7 +50,7 @@ fn partners(runs: &[Range<usize>]) -> Vec<Option<usize>> {
     partners
 }
 
-/// The links `[text](address)` in a paragraph, with an image's `!`.
+/// Returns the links `[text](address)` in a paragraph, with an image's `!`.
 pub(super) fn written_links(paragraph: &str, base: usize) -> Vec<Range<usize>> {
     let bytes = paragraph.as_bytes();
     let closing = parentheses(bytes);
@@ -73,7 +72,7 @@ pub(super) fn written_links(paragraph: &str, base: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// For each `(` the `)` that belongs to it, where no white space is between them.
+/// Returns for each `(` its `)`, if no white space is between them.
 fn parentheses(bytes: &[u8]) -> HashMap<usize, usize> {
     let mut pairs = HashMap::new();
     let mut open = Vec::new();
@@ -92,7 +91,7 @@ fn parentheses(bytes: &[u8]) -> HashMap<usize, usize> {
     pairs
 }
 
-/// The addresses that stand in a text as they are.
+/// Returns the bare URLs in a text.
 pub(super) fn bare_links(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut end_before = 0;
@@ -112,7 +111,7 @@ pub(super) fn bare_links(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The longest scheme anybody links to.
+/// Longest scheme that is recognised.
 const SCHEME_BYTES_MAX: usize = 16;
 
 fn scheme_before(text: &str) -> usize {

@@ -1,4 +1,4 @@
-//! Marks: what of a text may not be torn.
+//! Finds the elements of a text that must stay whole.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use super::fences::{Fence, Lines};
 use super::length::Ruler;
 use super::links::{bare_links, inline_code, written_links};
 
-/// What of a text may not be torn. Both lists are in order, and nothing in one overlaps.
+/// The elements of a text that must stay whole. Both lists are sorted and free of overlaps.
 #[derive(Debug)]
 pub(super) struct Marks {
     pub(super) fences: Vec<Fence>,
-    /// Links, inline code, and the lines that open and close code: no cut where it can be helped.
+    /// Links, inline code, and the lines that open and close code: cut only if nothing else fits.
     links: Vec<Range<usize>>,
-    /// What is beside such a line or looks like one: no cut where it would look bad.
+    /// The surroundings of such a line and lines that look like one: a cut would look bad.
     delicate: Vec<Range<usize>>,
     pub(super) ruler: Ruler,
 }
@@ -25,9 +25,9 @@ impl Marks {
         let ruler = Ruler::of(text, length);
         let fits = |range: &Range<usize>| ruler.between(range) <= length.max;
         let links = links(text, &fences);
-        // They are repeated in every part, so they must leave room for the code.
+        // Every part repeats them, so they must leave room for the code.
         fences.retain(|fence| fence.signs.count <= length.max / 8);
-        // A line stands in one part with another that opens or closes its block.
+        // A part contains such a line together with another one that opens or closes its block.
         let leaves_room = |range: &Range<usize>| ruler.between(range) <= length.max / 2;
         let rails = fences.iter().flat_map(rails).filter(leaves_room);
         let links = apart(rails.chain(links).filter(fits), fits);
@@ -36,22 +36,22 @@ impl Marks {
         Self { fences, links, delicate, ruler }
     }
 
-    /// Whether a cut there tears nothing and looks well.
+    /// Returns true if a cut there splits no element and looks good.
     pub(super) fn may_cut(&self, at: usize) -> bool {
         self.can_cut(at) && !is_inside(&self.delicate, at)
     }
 
-    /// Whether a cut there tears nothing, though it may look bad.
+    /// Returns true if a cut there splits no element, though it may look bad.
     pub(super) fn can_cut(&self, at: usize) -> bool {
         !is_inside(&self.links, at)
     }
 
-    /// Whether something that may not be torn begins there.
+    /// Returns true if an element that must stay whole begins there.
     pub(super) fn begins_whole(&self, at: usize) -> bool {
         self.links.binary_search_by_key(&at, |range| range.start).is_ok()
     }
 
-    /// The code block that must be opened again in a part that begins there.
+    /// Returns the code block that must be opened again in a part that begins there.
     pub(super) fn fence_at(&self, at: usize) -> Option<&Fence> {
         let after = self.fences.partition_point(|fence| fence.opening.signs.end <= at);
         let fence = &self.fences[after.checked_sub(1)?];
@@ -65,7 +65,7 @@ fn is_inside(ranges: &[Range<usize>], at: usize) -> bool {
     index.checked_sub(1).is_some_and(|index| at < ranges[index].end)
 }
 
-/// The signs are kept together also where the line is too long for that.
+/// Returns the lines of a fence, and its signs alone for lines that are too long.
 fn rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
     let Fence { opening, closing, .. } = fence;
     let first = [opening.signs.clone(), opening.line.start..opening.next];
@@ -73,7 +73,7 @@ fn rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
     first.into_iter().chain(last)
 }
 
-/// A cut right after the first line or right before the last would make an empty block.
+/// Returns ranges without cuts: a cut right after the first line or right before the last makes an empty block.
 fn beside_rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
     let opening = fence.opening.line.start..fence.opening.next + 1;
     let closing =
@@ -81,7 +81,7 @@ fn beside_rails(fence: &Fence) -> impl Iterator<Item = Range<usize>> {
     std::iter::once(opening).chain(closing)
 }
 
-/// Links and inline code, in order. In code only bare links are looked for.
+/// Returns links and inline code. In code blocks, only bare links count.
 fn links(text: &str, fences: &[Fence]) -> Vec<Range<usize>> {
     let mut found = bare_links(text);
     let mut at = 0;
@@ -101,7 +101,7 @@ fn block_end(fence: &Fence, text_end: usize) -> usize {
     fence.closing.as_ref().map_or(text_end, |closing| closing.line.end)
 }
 
-/// Neither links nor inline code go over a blank line.
+/// Returns the paragraphs: links and inline code do not cross a blank line.
 fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     text.split("\n\n").map(move |paragraph| {
@@ -111,8 +111,8 @@ fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The ranges in order and without overlaps. Of two that overlap both are kept as one, if that
-/// fits a message; otherwise the first.
+/// Returns the ranges sorted and without overlaps. Two ranges that overlap are joined if the result fits a message;
+/// otherwise only the first remains.
 fn apart(
     ranges: impl Iterator<Item = Range<usize>>,
     fits: impl Fn(&Range<usize>) -> bool,

@@ -1,9 +1,9 @@
-//! Reader: whether a text is in a code block, as whoever shows it sees it.
+//! Determines whether a position is in a code block, as a Markdown renderer sees it.
 
-/// The fewest signs a fence has.
+/// Fewest signs of a fence.
 const SIGNS_MIN: usize = 3;
 
-/// What a fence is made of.
+/// The signs of a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Signs {
     sign: char,
@@ -11,18 +11,18 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// The line that closes a block which these opened.
+    /// Returns the line that closes a block which these signs opened.
     pub(super) fn line(self) -> String {
         std::iter::repeat_n(self.sign, self.count).collect()
     }
 }
 
-/// What was read of a line.
+/// The characters of a line up to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Nothing, or white space.
+    /// Empty, or white space.
     Blank,
-    /// Signs, and nothing behind them.
+    /// Signs without following characters.
     Signs(Signs),
     /// Signs and white space: a fence that opens or closes.
     Spaced(Signs),
@@ -40,7 +40,7 @@ impl Line {
                 Self::Signs(Signs { sign, count: count + 1 })
             }
             Self::Signs(signs) | Self::Spaced(signs) if c.is_whitespace() => Self::Spaced(signs),
-            // Backticks behind backticks make inline code of both.
+            // Backticks after backticks make both inline code.
             Self::Signs(signs) | Self::Spaced(signs) | Self::Worded(signs)
                 if c != '`' || signs.sign != '`' =>
             {
@@ -71,16 +71,16 @@ impl Line {
     }
 }
 
-/// Reads a text from its start, and at any place can say what a text that ended there would be.
+/// Parses a text from its start, and knows at any position the block that is open there.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
-    /// The block that was open when the line began.
+    /// The block that was open at the start of the line.
     block: Option<Signs>,
     line: Line,
 }
 
 impl Reader {
-    /// At the start of a line, in a block or in none.
+    /// Starts at the beginning of a line, in a block or in none.
     pub(super) const fn within(block: Option<Signs>) -> Self {
         Self { block, line: Line::Blank }
     }
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// The block that is open if the text ends here.
+    /// Returns the block that is open if the text ends here.
     pub(super) fn open(&self) -> Option<Signs> {
         match self.block {
             Some(block) => Some(block).filter(|block| !self.line.closes(*block)),
@@ -102,13 +102,13 @@ impl Reader {
         }
     }
 
-    /// How long the line is that closes what is open here, with the end of the line before it.
+    /// Returns the length of the line that closes the open block, including the line break before it.
     pub(super) fn closing_length(&self) -> usize {
         self.open().map_or(0, |signs| signs.count + 1)
     }
 }
 
-/// Whether a text, put at the start of a line, might be read as a fence.
+/// Returns true if a text at the start of a line might be parsed as a fence.
 pub(super) fn looks_like_a_fence(rest: &str) -> bool {
     let line = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
     line.starts_with("```") || line.starts_with("~~~")

@@ -1,4 +1,4 @@
-//! What the promises of splitting mean.
+//! Tests of the promises of splitting.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn in_chars(text: &str, max: usize) -> Vec<String> {
     split(text, max, LengthUnit::Chars)
 }
 
-/// Whether every code block of a part ends in it.
+/// Returns true if every code block of a part ends in it.
 fn is_balanced(part: &str) -> bool {
     let mut open: Option<(char, usize)> = None;
     for line in part.lines().map(str::trim) {

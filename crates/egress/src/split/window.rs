@@ -1,4 +1,4 @@
-//! Window: what one part could hold, and where it best ends.
+//! The text that one part could contain, and the best position for its end.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -7,21 +7,21 @@ use super::fences::Fence;
 use super::marks::Marks;
 use super::reader::{Reader, looks_like_a_fence};
 
-/// Where a part ends, and where the next begins. What is between is white space. A part that
-/// ends where it begins is none.
+/// The end of a part and the start of the next. Only white space is between them. A part that ends at its start is
+/// empty and is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) end: usize,
     pub(super) next: usize,
 }
 
-/// How good a place for a cut is; the best comes last.
+/// The quality of a position for a cut; the best comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Liking {
     /// Between two characters of a word.
     Character,
     Word,
-    /// Between lines of code: a block that fits into the next part is better left whole.
+    /// Between lines of code: a block that fits into the next part should stay whole.
     CodeLine,
     Sentence,
     Line,
@@ -37,7 +37,7 @@ const LIKINGS: [Liking; 6] = [
     Liking::Character,
 ];
 
-/// What is left of a text, and what one part can take of it.
+/// The rest of a text, and the part that one message can contain.
 pub(super) struct Window<'t> {
     text: &'t str,
     length: Length,
@@ -45,20 +45,20 @@ pub(super) struct Window<'t> {
     start: usize,
     /// The code block that is opened again.
     opens: Option<&'t Fence>,
-    /// How long the line is that opens it.
+    /// The length of the line that opens it.
     opens_length: usize,
 }
 
-/// What was seen in a window.
+/// The positions found in a window.
 #[derive(Default)]
 struct Places {
-    /// The last place of each liking.
+    /// The last position of each quality.
     last: [Option<usize>; LIKINGS.len()],
-    /// The last place where a cut tears no link.
+    /// The last position where a cut splits no link.
     in_need: Option<usize>,
-    /// The last place where a cut tears no character.
+    /// The last position where a cut splits no character.
     at_worst: Option<usize>,
-    /// Where the part would be full.
+    /// The position where the part would be full.
     reached: usize,
 }
 
@@ -67,7 +67,7 @@ impl Places {
         self.last[liking as usize] = Some(at);
     }
 
-    /// The best place that leaves no small part behind; then the best at all.
+    /// Returns the best position that leaves no small part, or else the best of all.
     fn best(&self, half: usize) -> Option<usize> {
         let last = |liking: &Liking| self.last[*liking as usize];
         let (characters, better) = LIKINGS.split_last()?;
@@ -98,8 +98,8 @@ impl<'t> Window<'t> {
         Cut { end, next: self.next(end) }
     }
 
-    /// Where the text goes on after white space, if that keeps what follows from fitting: only
-    /// then is indentation left out.
+    /// Returns the end of leading white space, if the white space prevents the next element from fitting: only then is
+    /// indentation removed.
     fn behind_void(&self, places: &Places) -> Option<usize> {
         if self.opens.is_some() {
             return None;
@@ -109,7 +109,7 @@ impl<'t> Window<'t> {
         (end > self.start && is_in_the_way).then_some(end)
     }
 
-    /// Notes every place up to where the part would be full.
+    /// Collects every position up to the point where the part would be full.
     fn look(&self) -> Places {
         let mut places = Places::default();
         let mut reader = self.reader();
@@ -150,7 +150,7 @@ impl<'t> Window<'t> {
     fn liking(&self, before: &str, at: usize) -> Option<Liking> {
         let gap = gap(&self.text[at..]);
         let next = at + gap.len();
-        // At the start of a part it would become a fence, unless it is inline code to its end.
+        // At the start of a part it would become a fence, unless it is complete inline code.
         let looks_bad = || looks_like_a_fence(&self.text[next..]) && !self.marks.begins_whole(next);
         match gap.matches('\n').count() {
             0 if looks_bad() => None,
@@ -162,7 +162,7 @@ impl<'t> Window<'t> {
         }
     }
 
-    /// Nothing fits but a piece of one character that is made of very many.
+    /// Returns a position inside one character that is made of very many, because nothing else fits.
     fn torn(&self) -> usize {
         let mut reader = self.reader();
         let mut torn = self.start;
@@ -177,8 +177,8 @@ impl<'t> Window<'t> {
         torn
     }
 
-    /// Where the next part begins. The line's end and blank lines are left out, indentation
-    /// is not; in code nothing is left out but the one line's end.
+    /// Returns the start of the next part. The line break and blank lines are removed, but not indentation. In code,
+    /// only one line break is removed.
     fn next(&self, end: usize) -> usize {
         let rest = &self.text[end..];
         let gap = match self.marks.fence_at(end) {
@@ -188,18 +188,18 @@ impl<'t> Window<'t> {
         end + gap.rfind('\n').map_or(gap.len(), |last| last + 1)
     }
 
-    /// As much of the rest as could fit, and a little more: what is longer is not looked at.
+    /// Returns as much of the rest as could fit, and a little more; the scan stops there.
     fn in_reach(&self) -> &str {
         let rest = &self.text[self.start..];
         rest.char_indices().nth(self.length.max + 1).map_or(rest, |(end, _)| &rest[..end])
     }
 
-    /// How long the part is up to this place.
+    /// Returns the length of the part up to this position.
     fn taken(&self, at: usize) -> usize {
         self.opens_length + self.marks.ruler.between(&(self.start..at))
     }
 
-    /// Has read the line that opens a block again, and nothing more.
+    /// Returns a reader after the line that opens a block again.
     fn reader(&self) -> Reader {
         Reader::within(self.opens.map(|fence| fence.signs))
     }
@@ -209,25 +209,25 @@ fn liking_in_code(before: &str, rest: &str) -> Option<Liking> {
     if line_end(rest) > 0 {
         return Some(Liking::CodeLine);
     }
-    // At the start of a line it might close the block. One look per gap, or a text of white
-    // space alone would be gone through again at every place.
+    // At the start of a line it might close the block. The check runs once per gap; otherwise a text of white space
+    // alone would be scanned again at every position.
     if is_blank(before) || looks_like_a_fence(rest) {
         return None;
     }
     Some(if rest.starts_with([' ', '\t']) { Liking::Word } else { Liking::Character })
 }
 
-/// What ends a sentence, if white space follows.
+/// The characters that end a sentence before white space.
 const STOPS: [char; 4] = ['.', '!', '?', '…'];
 
-/// What ends a sentence in scripts that put no space between them.
+/// The characters that end a sentence in scripts without spaces between sentences.
 const WIDE_STOPS: [char; 3] = ['。', '！', '？'];
 
 fn is_blank(character: &str) -> bool {
     !character.is_empty() && character.trim().is_empty()
 }
 
-/// The white space a text begins with.
+/// Returns the white space at the start of a text.
 fn gap(rest: &str) -> &str {
     &rest[..rest.len() - rest.trim_start().len()]
 }

@@ -1,4 +1,4 @@
-//! What is shown for a moment.
+//! Tests of fleeting actions.
 
 use std::time::Duration;
 

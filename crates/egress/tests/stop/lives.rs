@@ -1,4 +1,4 @@
-//! A node dies, and its next life looks after what was left.
+//! Tests in which a node dies, and its next life handles the remaining sends.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::stage::{Does, Stage, long, message, pace};
 async fn a_node_that_dies_between_two_parts_says_none_of_them_again() {
     let stage = Stage::set(&[Does::Takes, Does::Hangs]).await;
     let first = stage.life("node-1").await;
-    // Dropping the future is the death: nothing after it is run.
+    // Dropping the future simulates the death: no later code runs.
     let dies = timeout(Duration::from_secs(1), stage.says(&first, "c1", &long(3))).await;
     assert!(dies.is_err());
     assert_eq!(stage.calls().len(), 2);

@@ -1,4 +1,4 @@
-//! Several nodes: what is said through a bot is said by its owner.
+//! Tests with several nodes: the owner of a bot makes all its sends.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn an_owner_that_was_taken_over_says_nothing_more() {
 
     let taken_over = async {
         sleep(Duration::from_millis(100)).await;
-        // While it waits for its pace, others take it for dead; it does not know.
+        // While it waits for its rate limit, other nodes consider it dead; it does not know.
         let epoch = stage.owner(&stage.node("looks").await).await.node.epoch;
         stage.store.end(&nightdesk_types::Node { name: "node-1".to_owned(), epoch }).await.unwrap();
         assert_eq!(stage.sweep(&other).await, 1);

@@ -1,4 +1,4 @@
-//! How fast calls are made.
+//! Tests of the rate of calls.
 
 use std::time::Duration;
 

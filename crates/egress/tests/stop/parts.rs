@@ -1,4 +1,4 @@
-//! Several messages for one send.
+//! Tests of sends with several messages.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn two_agents_do_not_talk_into_each_other() {
     let slow = [Does::TakesAfter(Duration::from_secs(1)); 6];
     let stage = Stage::set(&slow).await;
     let egress = stage.life("node-1").await;
-    // Ann twice, as if she were two: the lane is another's, the chat is the same.
+    // Ann's send in Bob's lane: the lane differs, the chat is the same.
     let other = async {
         let send = stage.send(stage.agents[0], "r2", crate::stage::message("c1", &long(2))).await;
         let turn = egress.lanes().enter((stage.agents[1], "c1".to_owned())).expect("room");

@@ -1,4 +1,4 @@
-//! Stage: the way out, over the memory store, to a platform that a test plays.
+//! The test fixture: egress over the memory store, with a scripted platform.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -19,24 +19,24 @@ use nightdesk_types::{
 use tokio::time::{Instant, sleep};
 use tokio_util::task::TaskTracker;
 
-/// How long a life lasts in the store, ...
+/// Duration of a node's lease in the store.
 const LIFE: Duration = Duration::from_hours(1);
 
-/// ... and until when its node believes in it.
+/// The time until when a node considers its lease valid.
 const LONG: Moment = Moment::after_start(Duration::from_hours(1));
 
-/// What the platform does with a call.
+/// The platform's reaction to a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Does {
-    /// It takes it.
+    /// Accepts it.
     Takes,
-    /// It takes it, after a while.
+    /// Accepts it, after a delay.
     TakesAfter(Duration),
-    /// It wants to be left alone.
+    /// Returns a rate limit.
     Limits(Duration),
-    /// It says no.
+    /// Refuses it.
     Refuses,
-    /// It never answers.
+    /// Never answers.
     Hangs,
 }
 
@@ -44,11 +44,11 @@ pub(crate) enum Does {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) text: String,
-    /// Milliseconds since the stage was set.
+    /// Milliseconds since the fixture was created.
     pub(crate) at: u128,
 }
 
-/// A platform that does what it is told, and notes what it was asked.
+/// A scripted platform that records its calls.
 pub(crate) struct Played {
     began: Instant,
     script: Mutex<VecDeque<Does>>,
@@ -122,20 +122,20 @@ impl Stage {
         Self { store, platform, bot, scope, agents, can: can(), tasks: TaskTracker::new() }
     }
 
-    /// The same platform, as fast as a test says.
+    /// Sets the rate limits of the platform.
     pub(crate) const fn paced(mut self, chat_pace: Pace, bot_pace: Pace) -> Self {
         self.can.chat_pace = chat_pace;
         self.can.bot_pace = bot_pace;
         self
     }
 
-    /// The platform can do only this.
+    /// Sets the operations that the platform supports.
     pub(crate) fn that_can(mut self, ops: &[&'static str]) -> Self {
         self.can.ops = ops.to_vec();
         self
     }
 
-    /// A node in its next life; the one before is over.
+    /// Starts the next life of a node; the previous one is over.
     pub(crate) async fn life(&self, name: &str) -> Arc<Egress> {
         let account = Account {
             bot: Arc::new(builders::bot(self.bot, self.scope)),
@@ -145,7 +145,7 @@ impl Stage {
         let lease = Lease::begun(self.node(name).await, Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), Arc::new(self.store.clone()));
         let (store, accounts) = (Arc::new(self.store.clone()), Arc::new(Everybodys(account)));
-        // Nobody hears the bell: every test here shows that it is not needed.
+        // The bell is not connected: every test here shows that it is not needed.
         let ears = Arc::new(Ears::default());
         let bell = (Arc::<Ears>::clone(&ears) as _, ears.settled().clone());
         Arc::new(Egress::new(store, accounts, owners, bell, self.tasks.clone()))
@@ -157,13 +157,13 @@ impl Stage {
         Node { name: name.to_owned(), epoch }
     }
 
-    /// Lets a node own the bot.
+    /// Makes a node the owner of the bot.
     pub(crate) async fn owner(&self, node: &Node) -> Owner {
         let owner = self.store.own(Resource::Bot(self.bot), node).await;
         owner.expect("memory does not fail").expect("it lives")
     }
 
-    /// Looks for what nobody is at work on, and waits until it is done.
+    /// Runs a sweep and waits until its sends are done.
     pub(crate) async fn sweep(&self, egress: &Arc<Egress>) -> usize {
         let found = egress.sweep().await.expect("memory does not fail");
         while !self.tasks.is_empty() {
@@ -172,7 +172,7 @@ impl Stage {
         found
     }
 
-    /// An admitted send of an agent's.
+    /// Returns an admitted send of an agent.
     pub(crate) async fn send(&self, agent: AgentId, name: &str, send: Send) -> AdmittedSend {
         let (any, through) = ([Tag::default()], Some(self.bot));
         let sender = Sender { scope: self.scope, agent, greeted: &any, tag: &any[0], through };
@@ -181,7 +181,7 @@ impl Stage {
         gate.admit_send(sender, request, send).await.expect("it may write there")
     }
 
-    /// Says a text in a chat of ann's, when its turn has come.
+    /// Sends a text to a chat as Ann, when its turn has come.
     pub(crate) async fn says(&self, egress: &Egress, chat: &str, text: &str) -> Settled {
         let ann = self.agents[0];
         let turn = egress.lanes().enter((ann, chat.to_owned()));
@@ -192,12 +192,12 @@ impl Stage {
         egress.deliver(&send, &turn).await.expect("memory does not fail")
     }
 
-    /// What the platform was asked.
+    /// Returns the calls to the platform.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.platform.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// When it was asked, in seconds.
+    /// Returns the times of the calls, in seconds.
     pub(crate) fn seconds(&self) -> Vec<u128> {
         self.calls().iter().map(|call| call.at / 1_000).collect()
     }
@@ -208,7 +208,7 @@ pub(crate) fn message(chat: &str, text: &str) -> Send {
     Send { chat_id: chat.to_owned(), op, metadata: serde_json::Map::new() }
 }
 
-/// A text of so many parts.
+/// Returns a text of so many parts.
 pub(crate) fn long(parts: usize) -> String {
     (0..parts).map(|part| part.to_string().repeat(64)).collect::<Vec<_>>().join("\n")
 }

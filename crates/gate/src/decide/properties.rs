@@ -1,4 +1,4 @@
-//! What holds in every case.
+//! Properties of all decisions.
 
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ prop_compose! {
     }
 }
 
-/// A world in which something was taken away.
+/// Returns the world with one permission removed.
 fn narrowed(mut world: World, which: usize) -> World {
     match which {
         0 => world.own.clear(),
@@ -92,8 +92,8 @@ fn narrowed(mut world: World, which: usize) -> World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Taking something away adds no delivery, but to another agent of the author; and who is bound
-    /// to nobody any more meets the bot's agent in a direct chat, like everybody.
+    /// Removing a permission adds no recipient except another agent of the author. An author without a binding reaches
+    /// the bot's agent in a direct chat, like any other person.
     #[test]
     fn less_given_is_not_more_delivered(world in worlds(), which in 0_usize..9) {
         let before = world.recipients();
@@ -107,7 +107,7 @@ proptest! {
         }
     }
 
-    /// Delivered is what is authorised, visible and relevant; a binding skips relevance alone.
+    /// Every recipient is authorised, visible and relevant; a binding skips only relevance.
     #[test]
     fn delivered_is_authorised_and_visible_and_relevant(world in worlds()) {
         let World { facts, own, holder, relevance } = &world;
@@ -124,7 +124,7 @@ proptest! {
         }
     }
 
-    /// Z14: whatever a policy says, it lets nobody in who is not let in without one, but programs.
+    /// Z14: no policy admits a person or agent that is refused without one, except programs.
     #[test]
     fn a_policy_only_takes_away(
         mut world in worlds(),
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// Who is bound to nobody reaches nobody, but by a grant to anyone or by a list.
+    /// An author without a binding reaches an agent only by a grant to anyone or by an allow list.
     #[test]
     fn a_stranger_needs_a_grant(mut world in worlds()) {
         world.own.clear();
@@ -148,7 +148,7 @@ proptest! {
         prop_assert!(is_open || world.recipients().is_empty(), "{world:?}");
     }
 
-    /// A person always reaches one of their agents, and only one of them by right.
+    /// A person always reaches one of their agents, and only one of them by binding.
     #[test]
     fn a_person_reaches_one_of_their_own(mut world in worlds()) {
         world.facts.is_program = false;

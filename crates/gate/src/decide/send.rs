@@ -1,4 +1,4 @@
-//! Sends: as which bot an agent speaks.
+//! Chooses the bot of a send.
 
 use nightdesk_types::BotId;
 
@@ -9,48 +9,48 @@ pub struct Reach {
     pub bot: BotId,
     /// Its platform's name.
     pub platform: String,
-    /// What the platform calls it.
+    /// The platform's name of the bot.
     pub handle: String,
-    /// The name that tells the agent apart from others in that chat, where there are others and it has one.
+    /// The name that distinguishes the agent from others in that chat, if there are others and it has a name.
     pub speaks_as: Option<String>,
 }
 
-/// As what an agent wants to speak, or its line may. What is not named may be any.
+/// The platform and bot that a send or a hello names. A missing name matches any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// The platform it named.
+    /// The named platform.
     pub platform: Option<String>,
-    /// The bot it named, by the platform's id.
+    /// The named bot, by the platform's id.
     pub handle: Option<String>,
 }
 
 impl Tag {
-    /// Whether a bot of that name on that platform may be meant.
+    /// Returns true if the tag matches a bot on a platform.
     pub fn names(&self, platform: &str, handle: &str) -> bool {
         self.platform.as_ref().is_none_or(|named| named == platform)
             && self.handle.as_ref().is_none_or(|named| named == handle)
     }
 }
 
-/// Why a send goes nowhere.
+/// The reason why a send is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendRefusal {
-    /// Nothing lets the agent write there.
+    /// The agent may not write to this chat.
     #[error("this chat is not one of the agent's")]
     NotReached,
-    /// The line did not say hello for that bot.
+    /// The line sent no hello for that bot.
     #[error("the line does not speak for that bot")]
     NotGreeted,
-    /// Two bots know a chat of that id, and none was named.
+    /// Two bots have a chat with that id, and the send names none.
     #[error("several bots know this chat; name one")]
     Ambiguous,
-    /// What it asks would be taken for what another agent asked.
+    /// The prompt's id belongs to a prompt of another agent.
     #[error("another prompt has this id; take a new one")]
     PromptTaken,
 }
 
-/// Through which bot a send goes, of those the line greeted for and the agent has a reach by. A hello
-/// counts for whatever bots it names now: the agent may have come to one after its line.
+/// Chooses the bot of a send, among those that the line sent a hello for and through which the agent reaches the chat.
+/// A hello matches the bots that it names now: the agent may have got a bot after its line opened.
 pub fn decide_send<'a>(
     greeted: &[Tag],
     reaches: &'a [Reach],

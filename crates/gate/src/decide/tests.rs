@@ -1,4 +1,4 @@
-//! Every case has a name; what is not said of it is as in [`room`] and [`held_by`].
+//! Table tests with named cases; the defaults are in [`room`] and [`held_by`].
 
 mod authors;
 mod places;
@@ -24,19 +24,19 @@ pub(super) const ANNS: Recipient = recipient(1, 1);
 pub(super) const ANNS_SECOND: Recipient = recipient(1, 11);
 pub(super) const BOBS: Recipient = recipient(2, 2);
 
-/// Ann writes in a channel of a guild, to nobody in particular.
+/// Ann writes in a channel of a guild and addresses no agent.
 pub(super) const fn room() -> Facts<'static> {
     let place = Place { scope: Some("guild"), chat: "channel", parent: None, is_direct: false };
     Facts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place }
 }
 
-/// She writes to the bot alone.
+/// Ann writes to the bot in a direct chat.
 pub(super) const fn direct() -> Facts<'static> {
     let place = Place { scope: None, chat: "dm", parent: None, is_direct: true };
     Facts { place, ..room() }
 }
 
-/// She writes in a thread of the channel.
+/// Ann writes in a thread of the channel.
 const fn thread() -> Facts<'static> {
     let place =
         Place { scope: Some("guild"), chat: "thread", parent: Some("channel"), is_direct: false };
@@ -51,7 +51,7 @@ const fn program(facts: Facts<'static>) -> Facts<'static> {
     Facts { is_program: true, ..facts }
 }
 
-/// Whose the place is, and on which terms.
+/// The holder of a place, and the terms.
 #[derive(Clone, Debug)]
 struct Held {
     by: Recipient,
@@ -62,7 +62,7 @@ struct Held {
     relevance: Relevance,
 }
 
-/// The chat is held by an agent that anyone may reach, whose people see it and whom all concerns.
+/// The chat is granted to an agent that anyone may reach, whose people see it and whom every message concerns.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "a column of the table, which also has places of nobody"
@@ -81,7 +81,7 @@ fn held(by: Recipient, change: impl FnOnce(&mut Held)) -> Option<Held> {
 
 const NOBODYS: Option<Held> = None;
 
-/// A name, what is written, the author's agents, whose the place is, and who receives it.
+/// A name, the facts, the author's agents, the holder of the place, and the expected recipients.
 type Case = (
     &'static str,
     Facts<'static>,

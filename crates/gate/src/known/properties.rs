@@ -1,18 +1,18 @@
-//! Whatever is claimed in whatever words: an agent is reached where that was given to it, and nowhere else.
+//! Property: an agent is reached only in places that were granted to it, for any text of the claims.
 
 use proptest::prelude::*;
 
 use super::tests::agent;
 use super::*;
 
-/// Ids that meet each other, and the ones that might be taken for something else.
+/// Ids that collide with each other, and ids with a special meaning.
 const IDS: [&str; 6] = ["a", "b", "A", "*", "", " a"];
 
 fn ids() -> impl Strategy<Value = String> {
     prop_oneof![8 => prop::sample::select(IDS.to_vec()).prop_map(str::to_owned), 1 => ".{0,6}"]
 }
 
-/// A scope document, and whose it is.
+/// A scope document and its holder.
 type Claim = (Option<String>, String, u128);
 
 fn claims() -> impl Strategy<Value = Vec<Claim>> {
@@ -34,8 +34,8 @@ fn known(claims: &[Claim]) -> Known {
     known
 }
 
-/// Whether a claim covers a place, in other words: the chat, or the channel it is a thread of, or all of
-/// the scope, or everything.
+/// Returns true if a claim covers a place, computed independently: the chat, its parent channel, the whole scope, or
+/// the whole bot.
 fn covers((scope, chat, _): &Claim, place: &Place<'_>) -> bool {
     let in_scope = scope.is_none() || scope.as_deref() == place.scope;
     in_scope && (chat == "*" || chat == place.chat || Some(chat.as_str()) == place.parent)
@@ -63,7 +63,7 @@ proptest! {
         }
     }
 
-    /// A word that is not one of the three opens nothing.
+    /// Any other word grants nothing.
     #[test]
     fn a_principal_is_one_of_three_words(word in ".{0,12}") {
         let known = ["owner-only", "allow-list", "any"].contains(&word.as_str());

@@ -1,15 +1,14 @@
-//! Queue: who waits, by whose it is. Everybody has a turn, so that whoever asks much waits behind
-//! themselves and not before others.
+//! A queue with fair turns: shares take turns, so a busy share delays only its own items.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// What waits. It is bounded, and so is what one may have in it.
+/// A bounded queue with a bound per share.
 #[derive(Debug)]
 pub(super) struct Queue<S, T> {
-    /// Whose turn it is next.
+    /// The order of the next turns.
     turns: VecDeque<S>,
-    /// Of each, in order. None is empty.
+    /// The items of each share, in order. No queue is empty.
     waiting: HashMap<S, VecDeque<T>>,
     len: usize,
     len_max: usize,
@@ -20,8 +19,8 @@ impl<S: Clone + Eq + Hash, T> Queue<S, T> {
         Self { turns: VecDeque::new(), waiting: HashMap::new(), len: 0, len_max }
     }
 
-    /// Lets something wait, unless who asks has as much in here as there is room left: one alone
-    /// may fill half of it, and the rest is for others.
+    /// Queues an item, unless its share already has as many items as there is room left. One share alone may fill half
+    /// of the queue; the rest is for others.
     pub(super) fn push(&mut self, whose: S, one: T) -> Result<(), T> {
         let own = self.waiting.get(&whose).map_or(0, VecDeque::len);
         if own + self.len >= self.len_max {
@@ -31,7 +30,7 @@ impl<S: Clone + Eq + Hash, T> Queue<S, T> {
         Ok(())
     }
 
-    /// What comes next.
+    /// Returns the next item.
     pub(super) fn pop(&mut self) -> Option<(S, T)> {
         let whose = self.turns.pop_front()?;
         let own = self.waiting.get_mut(&whose)?;
@@ -45,7 +44,7 @@ impl<S: Clone + Eq + Hash, T> Queue<S, T> {
         Some((whose, one))
     }
 
-    /// Gives back what came too early. It is the first of its own again.
+    /// Returns an item to the queue as the first of its share.
     pub(super) fn give_back(&mut self, whose: S, one: T) {
         self.put(whose, one, VecDeque::push_front);
     }
@@ -59,7 +58,7 @@ impl<S: Clone + Eq + Hash, T> Queue<S, T> {
         self.len += 1;
     }
 
-    /// Takes out all of a kind.
+    /// Removes all items that match.
     pub(super) fn take_out(&mut self, is_meant: impl Fn(&T) -> bool) -> Vec<T> {
         let mut out = Vec::new();
         for own in &self.turns {

@@ -4,10 +4,10 @@ use futures_util::future::join_all;
 
 use super::*;
 
-/// Whose answer holds back what is behind it.
+/// The request whose response holds back later ones of its stream.
 const HELD: u32 = 5_000;
 
-/// Doubles numbers. Fails whenever it is given `poison`, and writes down what it was given.
+/// Doubles numbers, fails whenever a batch contains `poison`, and records the batches.
 #[derive(Clone, Default)]
 struct Doubler {
     batches: Arc<Mutex<Vec<Vec<u32>>>>,
@@ -44,7 +44,7 @@ impl Batch for Doubler {
         *answer == 2 * HELD
     }
 
-    // Those of one thousand are somebody's.
+    // Numbers of one thousand are a share.
     fn share(ask: &u32) -> u32 {
         ask / 1_000
     }

@@ -1,29 +1,29 @@
-//! Boot: the desk hands nothing over while a stock client boots.
+//! Delays the first entry while a stock client boots.
 //!
-//! A booting client acknowledges entries and loses them. No frame tells the desk that the boot is over, and a client on a
-//! busy machine takes longer than one on an idle machine. So the desk counts pongs instead of seconds: while the client, the
-//! network or the desk stands still, no round is completed.
+//! A booting client acknowledges entries and loses them. No frame tells the desk that the boot is over, and a client on
+//! a busy machine takes longer than one on an idle machine. So the desk counts pongs instead of seconds: while the
+//! client, the network or the desk stands still, no round is completed.
 
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{BOOT_MAX, BOOT_PING_GAP, BOOT_PINGS};
 
-/// The rounds of ping and pong with a client that boots.
+/// The ping rounds with a booting client.
 #[derive(Debug)]
 pub(super) struct Boot {
     answered: u32,
-    /// When the next round begins; `None` while a ping is unanswered.
+    /// The start of the next round; `None` while a ping is unanswered.
     next_round: Option<Moment>,
-    /// A client that answers no pings counts as booted then.
+    /// The time when a client that answers no pings counts as booted.
     gives_up: Moment,
 }
 
 impl Boot {
-    /// Begins when the client got its first descriptor.
+    /// Starts when the client gets its first descriptor.
     pub(super) fn begun(described: Moment) -> Self {
         Self { answered: 0, next_round: Some(described), gives_up: described + BOOT_MAX }
     }
 
-    /// When [`is_over`](Self::is_over) or [`wants_ping`](Self::wants_ping) can change without a pong.
+    /// Returns the time when [`is_over`](Self::is_over) or [`wants_ping`](Self::wants_ping) can change without a pong.
     pub(super) fn deadline(&self) -> Moment {
         self.next_round.map_or(self.gives_up, |round| round.min(self.gives_up))
     }
@@ -33,7 +33,7 @@ impl Boot {
         completed || self.gives_up <= now
     }
 
-    /// Whether a round begins now. The caller pings.
+    /// Returns true if a round begins now. The caller pings.
     pub(super) fn wants_ping(&mut self, now: Moment) -> bool {
         self.answered < BOOT_PINGS && self.next_round.take_if(|at| *at <= now).is_some()
     }
@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// How long the desk holds back if the client answers each ping after `lag`.
+    /// Returns the time until the first entry if the client answers each ping after `lag`.
     fn held_back(mut lag: impl FnMut(u32) -> Duration) -> Duration {
         let begun = Moment::after_start(Duration::ZERO);
         let mut boot = Boot::begun(begun);

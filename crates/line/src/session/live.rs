@@ -1,4 +1,4 @@
-//! Live: entries go out, acks and sends come back.
+//! The live state: entries go out, acks and sends come back.
 
 use std::collections::VecDeque;
 
@@ -20,44 +20,44 @@ use super::window::Window;
 use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, SUSPECT_AGAIN, sooner};
 use crate::store::{End, Parting, Taken};
 
-/// A line that is its agent's.
+/// The state of a line that is its agent's newest.
 #[derive(Debug)]
 pub(super) struct Live {
     client: Client,
-    /// Our SDK loses nothing while it boots, and reads while it handles an entry. Stock clients do neither.
+    /// The SDK loses nothing while it boots, and reads while it handles an entry. Stock clients do neither.
     is_sdk: bool,
     window: Window,
     since: Timestamp,
     taken_at: Seq,
-    /// The highest number the inbox is known to have.
+    /// The highest number that the inbox is known to have.
     known: Seq,
     reading: Option<Reading>,
-    /// The last read was cut off by its limits, or there was none yet.
+    /// True if the limits cut off the last read, or no read was made yet.
     maybe_more: bool,
-    /// Nothing is handed over while the client boots.
+    /// Set while the client boots; no entries go out in this time.
     boot: Option<Boot>,
-    /// Nothing is handed over before this: the client goes idle, or the store failed.
+    /// No entries go out before this time: the client goes idle, or the store failed.
     held_back: Option<Moment>,
     sends_in_flight: usize,
-    /// Requests under way that only show something for a moment.
+    /// Fleeting requests in flight.
     fleeting: Vec<RequestId>,
-    /// Answers to such requests, kept until the client has read what it was told before.
+    /// Responses to fleeting requests that wait until the client has read earlier frames.
     withheld: VecDeque<Frame>,
-    /// The node stops: the line takes nothing more, and is gone by then.
+    /// Set when the node stops: the line takes no more entries and closes by this time.
     leave_by: Option<Moment>,
     alive_at: Moment,
     ping_at: Moment,
-    /// When a ping went out that nothing was heard after.
+    /// The time of a ping without any later frame.
     unanswered: Option<Moment>,
-    /// The oldest entry, if the agent was called because nobody answers for it here.
+    /// The oldest entry, if the agent was called because this line did not answer for it.
     suspected: Option<Seq>,
-    /// Nobody is suspected before this: the store failed.
+    /// The line is not suspected before this time, because the store failed.
     suspects_after: Option<Moment>,
-    /// Until when an end is that of a client that goes idle.
+    /// Until this time, an end counts as that of a client that goes idle.
     idle_until: Option<Moment>,
 }
 
-/// A read under way.
+/// A running read.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     entries_max: usize,
@@ -99,7 +99,7 @@ impl Live {
     pub(super) fn deadline(&self) -> Option<Moment> {
         let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
         let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
-        // A line that leaves reads nothing more, and a client that boots gets nothing: the end of the wait changes nothing.
+        // A leaving line reads no more and a booting client gets no entries, so the hold-back sets no deadline.
         let reads_later = self.leave_by.is_none() && self.boot.is_none() && self.wants_to_read();
         let held_back = if reads_later { self.held_back } else { None };
         let suspect = if self.is_suspected() { None } else { self.suspect_at() };
@@ -107,7 +107,7 @@ impl Live {
         sooner(sooner(Some(self.ping_at), dead), sooner(held_back, sooner(suspect, boot)))
     }
 
-    /// Takes in what happened. An answer is how the line ended.
+    /// Handles an input. Returns the end of the line, if it ends.
     pub(super) fn step(
         &mut self,
         now: Now,
@@ -169,14 +169,14 @@ impl Live {
         None
     }
 
-    /// Says a frame that is no entry.
+    /// Sends a frame that is not an entry.
     fn say_another(&mut self, frame: Frame, effects: &mut Vec<Effect>) {
         self.window.said_another();
         effects.push(Effect::Say(frame));
     }
 
-    /// Answers a request. Nobody waits for the answer to a typing, so it is not what fills the queue of a client that does not
-    /// read: it is kept until the client acks, and a client that gives up before asks again.
+    /// Answers a request. The client does not wait for a typing's response, so this must not fill the queue of a client
+    /// that does not read: it is withheld until the client acks. A client that gave up repeats the request.
     fn answer(&mut self, request: &RequestId, outcome: &Outcome, effects: &mut Vec<Effect>) {
         let frame = Frame::outbound_result(request, outcome);
         let fleeting = self.fleeting.iter().position(|one| one == request);
@@ -201,12 +201,12 @@ impl Live {
         }
     }
 
-    /// How many frames the client may not have read yet.
+    /// Returns the number of frames that the client may not have read yet.
     fn unread(&self) -> usize {
         if self.is_sdk { 0 } else { self.window.unread() }
     }
 
-    /// Whether the client may have as much unread as it can take.
+    /// Returns true if the client may have as many unread frames as it can take.
     fn may_be_full(&self) -> bool {
         self.unread() >= UNREAD_FRAMES_MAX
     }
@@ -216,7 +216,7 @@ impl Live {
         self.unanswered = None;
     }
 
-    /// When nobody answered for so long that the agent is called. Never while nothing waits.
+    /// Returns the time when the line counts as suspect, or `None` while no entry waits.
     fn suspect_at(&self) -> Option<Moment> {
         let (_, said_at) = self.window.head()?;
         let silent = self.unanswered.map(|pinged_at| pinged_at + SUSPECT_PONG);
@@ -224,12 +224,12 @@ impl Live {
         Some(self.suspects_after.map_or(suspect, |after| suspect.max(after)))
     }
 
-    /// Whether the agent was called for the very entry that is the oldest now.
+    /// Returns true if the agent was called for the entry that is the oldest now.
     fn is_suspected(&self) -> bool {
         self.suspected.is_some() && self.suspected == self.window.head().map(|(seq, _)| seq)
     }
 
-    /// Has the agent called, once per suspicion. The line stays.
+    /// Requests a call of the agent, once per suspicion. The line stays open.
     fn suspect(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if self.suspect_at().is_none_or(|at| now.moment < at) {
             self.suspected = None;
@@ -239,7 +239,7 @@ impl Live {
         }
     }
 
-    /// A line that leaves first gets its acks and the answers to its sends, if they come soon.
+    /// Returns true if a leaving line may close: it first waits a short time for its acks and the results of its sends.
     fn may_leave(&self, now: Now) -> bool {
         let settled = self.window.len() == 0 && self.sends_in_flight == 0;
         self.leave_by.is_some_and(|by| settled || now.moment >= by)
@@ -258,12 +258,12 @@ impl Live {
                 self.idle_until = Some(now.moment + IDLE_REST);
                 self.say_another(Frame::going_idle_ack(), effects);
             }
-            // Hellos are the session's to answer; the rest is of a newer contract, or noise.
+            // The session answers hellos; other frames belong to a newer contract or are noise.
             FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
         }
     }
 
-    /// Only an entry in flight on this very line can be acked.
+    /// Settles an acked entry. Only an entry in flight on this line can be acked.
     fn acked(&mut self, now: Now, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
             Ok(entry) if entry.agent == self.client.agent => {
@@ -279,7 +279,7 @@ impl Live {
             effects.extend(answered.into_iter().map(Effect::Ack));
         }
         if matches!(&outbound.action, Action::Send(send) if send.op.is_fleeting()) {
-            // An agent types in many chats at once. That must not keep its answers back, and what is too much is left out.
+            // An agent types in many chats at once. Typings must not delay its responses, so excess ones are dropped.
             self.fleeting.push(outbound.request_id.clone());
             if self.fleeting.len() > SENDS_IN_FLIGHT_MAX {
                 self.answer(&outbound.request_id, &Outcome::delivered(None), effects);
@@ -288,7 +288,7 @@ impl Live {
         } else {
             self.sends_in_flight += 1;
             if self.sends_in_flight > SENDS_IN_FLIGHT_MAX {
-                // Nothing was done: this text lets the client try again by itself.
+                // No call was made: this text makes the client retry by itself.
                 let outcome = Outcome::failed("network error: too many sends at once");
                 self.answer(&outbound.request_id, &outcome, effects);
                 return;
@@ -300,7 +300,7 @@ impl Live {
     fn hand_over(&mut self, now: Now, entries: Vec<Entry>, effects: &mut Vec<Effect>) {
         let Some(reading) = self.reading.take() else { return };
         if self.is_held_back(now) {
-            // It went idle while we read. What was not said is read again.
+            // The client went idle during the read. The entries are read again.
             self.maybe_more = true;
             return;
         }
@@ -332,7 +332,7 @@ impl Live {
         more && self.reading.is_none() && self.room() > 0
     }
 
-    /// How many more entries may go out.
+    /// Returns the number of entries that may still go out.
     fn room(&self) -> usize {
         self.window.room().min(UNREAD_FRAMES_MAX.saturating_sub(self.unread()))
     }
@@ -390,8 +390,8 @@ impl Live {
         self.end(now, close.code(), Parting::Desk)
     }
 
-    /// A try of the oldest entry counts only if the line had its time, or the client shows by
-    /// its close code or by dialling a second time that it choked on a frame.
+    /// Returns the end of the line. A try of the oldest entry counts only if the line had enough time, or if the
+    /// client's close code or its second dial shows that a frame broke it.
     fn end(&self, now: Now, code: u16, parting: Parting) -> End {
         let choked = code == Close::TooBig.code() || code == Close::Replaced.code();
         let tried = self
@@ -412,7 +412,7 @@ fn entry_bytes(entry: &Entry) -> usize {
 /// The planted bug X7 puts the time above the entry's number.
 const TIME_SHIFT: u32 = 40;
 
-/// By which name an entry is handed over: always the same.
+/// Returns the id under which an entry is delivered, which is always the same.
 fn named(entry: EntryId, now: Now) -> EntryId {
     if !is_planted(Bug::NewIdPerTry) {
         return entry;
@@ -421,7 +421,7 @@ fn named(entry: EntryId, now: Now) -> EntryId {
     EntryId { seq: Seq::new(entry.seq.get() | (time << TIME_SHIFT)), ..entry }
 }
 
-/// Which number a name means.
+/// Returns the entry number of an id.
 fn meant(seq: Seq) -> Seq {
     if is_planted(Bug::NewIdPerTry) { Seq::new(seq.get() % (1 << TIME_SHIFT)) } else { seq }
 }

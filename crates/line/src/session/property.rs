@@ -1,4 +1,4 @@
-//! Whatever happens on a line, no entry it was given gets lost.
+//! Property: no sequence of inputs loses an entry that a line was given.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::tests::{AGENT, ack_of, at, entry, heard, opened, passthrough, taken, unsendable};
 use super::*;
 
-/// One thing that may happen.
+/// One input.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Pass(u64),
@@ -42,7 +42,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
         1 => Just(Kind::Unsendable),
     ];
     let one = prop_oneof![
-        // Ends are rare, so that most lines live to be asked for everything at the end.
+        // Ends are rare, so that most lines live until the final check.
         160 => (0_u64..8).prop_map(Happens::Pass),
         320 => kind.prop_map(Happens::Put),
         320 => (0_usize..120).prop_map(Happens::Ack),
@@ -65,7 +65,7 @@ struct World {
     session: Session,
     now: Duration,
     kinds: Vec<Kind>,
-    /// What the read under way asked for.
+    /// The request of the running read.
     asked: Option<(i64, usize)>,
     said: Vec<i64>,
     acked: BTreeSet<i64>,
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// The inbox answers the read, with as many entries as it likes.
+    /// Answers the read with at most `most` entries.
     fn answer(&mut self, most: usize) {
         let Some((after, entries_max)) = self.asked.take() else { return };
         let made = |(index, kind): (usize, &Kind)| {
@@ -189,11 +189,11 @@ impl World {
         assert!(held <= WINDOW_ENTRIES_MAX);
         assert!(self.said.is_sorted_by(|one, next| one < next), "once each, in order");
         let unsettled = self.said.iter().filter(|seq| !self.acked.contains(*seq)).count();
-        // After the end the table still has what was not settled: it is given back.
+        // After the end, the table still has the unsettled entries.
         assert!(self.ended || unsettled == held, "{unsettled} said and unsettled, {held} held");
     }
 
-    /// From here on everything goes well: then nothing may be left.
+    /// Completes all work without faults; then no entry may remain.
     fn finish(&mut self) {
         for _ in 0..self.kinds.len() + 20 {
             self.happens(Happens::Pass(11));
@@ -209,7 +209,7 @@ impl World {
     }
 }
 
-/// The number of the entry a frame names.
+/// Returns the number of the entry that a frame names.
 fn name_of(frame: &str) -> Option<i64> {
     let (_, name) = frame.split_once(r#""bufferId":""#)?;
     let id: nightdesk_types::EntryId = name.split('"').next()?.parse().ok()?;

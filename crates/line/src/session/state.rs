@@ -1,4 +1,4 @@
-//! The states a session goes through.
+//! The states of a session.
 
 use std::mem;
 
@@ -14,34 +14,34 @@ use super::live::Live;
 use super::{Client, Effect, Input, Now};
 use crate::store::{End, Parting};
 
-/// The conversation on a line.
+/// The protocol state of a line.
 #[derive(Debug)]
 pub struct Session {
     client: Client,
-    /// For which bots it speaks.
+    /// The bots that the line sent a hello for.
     hellos: Vec<Hello>,
-    /// The rules that the client has shown it must be served by.
+    /// The rules that the client's frames call for.
     shown: Option<ClientRules>,
-    /// The rules the store has, once the line is the agent's.
+    /// The rules in the store, once the line is the agent's newest.
     kept: Option<ClientRules>,
     state: State,
 }
 
-/// Each state owns exactly its data.
+/// The states, each with exactly its own data.
 #[derive(Debug)]
 enum State {
-    /// Nobody said hello yet.
+    /// Waiting for the first hello.
     Greeting { until: Moment },
-    /// The line is being made the agent's. `described`: when its first descriptor was said.
+    /// The line is becoming the agent's newest. `described`: the time of its first descriptor.
     Taking { until: Moment, described: Option<Moment> },
     /// Entries go out, acks and sends come back.
     Live(Box<Live>),
-    /// Over.
+    /// The session is over.
     Closed,
 }
 
 impl Session {
-    /// A session on a line that was just opened.
+    /// Creates the session of a newly opened line.
     pub fn opened(now: Now, client: Client) -> Self {
         let until = now.moment + HELLO_WAIT;
         Self {
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    /// Takes in what happened and says what to do about it.
+    /// Handles an input and returns the effects.
     pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.learn_rules(&input);
@@ -73,7 +73,7 @@ impl Session {
         effects
     }
 
-    /// When the session wants to be asked again, if nothing happens before.
+    /// Returns the time of the next `Tick`, if no other input comes before.
     pub fn deadline(&self) -> Option<Moment> {
         match &self.state {
             State::Greeting { until } | State::Taking { until, .. } => Some(*until),
@@ -82,17 +82,17 @@ impl Session {
         }
     }
 
-    /// Whether the conversation is over.
+    /// Returns true if the session is over.
     pub const fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed)
     }
 
-    /// What the line said hello for.
+    /// Returns the hellos of the line.
     pub fn hellos(&self) -> &[Hello] {
         &self.hellos
     }
 
-    /// Entries handed over and not acknowledged.
+    /// Returns the number of delivered and unacknowledged entries.
     pub fn unacked_entries(&self) -> usize {
         match &self.state {
             State::Live(live) => live.unacked_entries(),
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Learns from what the client says or does which rules it must be served by.
+    /// Learns from the client's frames which rules it must be served by.
     fn learn_rules(&mut self, input: &Input) {
         if let Input::Heard(FromGateway::Hello(hello)) = input {
             self.shown = hello.client_rules().or(self.shown);
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Each hello is answered with a descriptor, in order; the first also takes the line.
+    /// Handles a hello. Each hello is answered with a descriptor, in order; the first also takes the line.
     fn hello(&mut self, hello: Hello, effects: &mut Vec<Effect>) {
         if self.hellos.len() == HELLOS_MAX || self.is_closed() {
             return;
@@ -174,7 +174,7 @@ fn stepped(mut live: Live, now: Now, input: Input, effects: &mut Vec<Effect>) ->
     }
 }
 
-/// What can happen before a line has its number. Most of it means nothing yet.
+/// Handles an input before the line has its number. Most inputs have no effect yet.
 fn before_live(
     state: State,
     until: Moment,

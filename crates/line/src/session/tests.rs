@@ -95,7 +95,7 @@ pub(super) fn opened(client: Client, taken: Taken) -> Session {
     session
 }
 
-/// A line of a client that does not boot, with a read under way.
+/// Returns a line of a client that does not boot, with a running read.
 fn live() -> Session {
     opened(CLIENT, Taken { restarted_ago: Some(Duration::ZERO), ..taken(100) })
 }
@@ -412,7 +412,7 @@ fn every_end_has_its_close_code() {
     let cases = [
         (Input::Replaced, 4409),
         (Input::Revoked, 4401),
-        // It holds nothing, so it leaves at once.
+        // The line has no entries, so it closes at once.
         (Input::Drain, 1012),
         (Input::StoreLost, 1013),
         (Input::Misbehaved(Close::TooBig), 1009),

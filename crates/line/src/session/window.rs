@@ -1,4 +1,4 @@
-//! Window: what was handed over and is not acknowledged yet.
+//! The window of delivered and unacknowledged entries.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,12 +10,11 @@ use nightdesk_types::{Moment, Seq, Timestamp};
 
 use super::Now;
 
-/// An entry on its way.
+/// An entry in flight.
 #[derive(Debug)]
 struct Held {
     seq: Seq,
-    /// The first number this entry's ack settles: those before it that are no entries were
-    /// set aside.
+    /// The first number that this entry's ack settles: numbers before it without an entry were parked.
     from: Seq,
     at: Timestamp,
     kind: EntryKind,
@@ -23,7 +22,7 @@ struct Held {
     bytes: usize,
     said_at: Moment,
     handed_at: Timestamp,
-    /// Frames that are no entries, said since.
+    /// Later frames that are not entries.
     frames_since: usize,
 }
 
@@ -33,16 +32,16 @@ impl Held {
     }
 }
 
-/// What was handed over and is not acknowledged yet, in order.
+/// The delivered and unacknowledged entries, in order.
 #[derive(Debug)]
 pub(super) struct Window {
     held: VecDeque<Held>,
     bytes: usize,
-    /// What was read, whether handed over or not.
+    /// The last number that was read, delivered or not.
     read: Seq,
-    /// Whether the client was seen to ack a passthrough. If so, nothing is implied for it.
+    /// True if the client has acked a passthrough. Then no ack is implied for passthroughs.
     acks_passthroughs: bool,
-    /// When an entry was last settled. A client that handles frames in order came to the next one then.
+    /// The time when an entry was last settled. A client that handles frames in order reached the next one then.
     settled_at: Moment,
 }
 
@@ -65,32 +64,32 @@ impl Window {
         self.held.len()
     }
 
-    /// How many more entries fit. One always fits into an empty window.
+    /// Returns the number of entries that still fit. An empty window always takes one.
     pub(super) fn room(&self) -> usize {
         if self.bytes >= WINDOW_BYTES_MAX { 0 } else { WINDOW_ENTRIES_MAX - self.held.len() }
     }
 
-    /// A frame that is no entry was said.
+    /// Counts a frame that is not an entry.
     pub(super) fn said_another(&mut self) {
         for held in &mut self.held {
             held.frames_since += 1;
         }
     }
 
-    /// Frames that a client may not have read yet if it handles them strictly in order: the oldest entry that it will ack, and
-    /// everything said since.
+    /// Returns the number of frames that a client may not have read yet if it handles them strictly in order: the
+    /// oldest entry that it will ack, and all later frames.
     pub(super) fn unread(&self) -> usize {
         let acked_later = |held: &Held| held.kind != EntryKind::Passthrough;
         let Some(oldest) = self.held.iter().position(acked_later) else { return 0 };
         self.held.len() - oldest + self.held[oldest].frames_since
     }
 
-    /// Everything up to here was read, and nothing of it waits.
+    /// Marks every number up to here as read without an entry.
     pub(super) fn skip_to(&mut self, seq: Seq) {
         self.read = self.read.max(seq);
     }
 
-    /// Holds an entry that is being handed over.
+    /// Adds an entry that is being delivered.
     pub(super) fn hold(&mut self, entry: &Entry, kind: EntryKind, bytes: usize, now: Now) {
         self.held.push_back(Held {
             seq: entry.seq,
@@ -107,8 +106,8 @@ impl Window {
         self.read = entry.seq;
     }
 
-    /// Settles an acked entry, and what its ack says of passthroughs before it: the client
-    /// handles frames strictly in order. An ack of anything that is not held changes nothing.
+    /// Settles an acked entry. If the client does not ack passthroughs, also settles those before it, because the
+    /// client handles frames strictly in order. An ack of an entry that is not held changes nothing.
     pub(super) fn acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
         let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
             return Vec::new();
@@ -122,12 +121,12 @@ impl Window {
         })
     }
 
-    /// A send to a chat follows on the line: its passthroughs were handled.
+    /// Settles the passthroughs of a chat: a send to it proves that the client handled them.
     pub(super) fn answered_in(&mut self, chat_id: &str, now: Moment) -> Vec<AckRange> {
         self.settle_passthroughs(now, |held| held.chat_id == chat_id)
     }
 
-    /// The line answers pings: passthroughs it had long enough were handled.
+    /// Settles old passthroughs: a line that answers pings has handled them after this time.
     pub(super) fn alive(&mut self, now: Moment) -> Vec<AckRange> {
         self.settle_passthroughs(now, |held| now.since(held.said_at) >= SUSPECT_ACK)
     }
@@ -154,14 +153,14 @@ impl Window {
         ranges
     }
 
-    /// Settles the newest entry, for a client that never acks: sent is done.
+    /// Settles the newest entry, for a client that never acks: a sent entry counts as acked.
     pub(super) fn settle_newest(&mut self) -> Option<AckRange> {
         let newest = self.held.pop_back()?;
         self.bytes -= newest.bytes;
         Some(newest.range())
     }
 
-    /// The oldest entry, and since when the client could have been at it.
+    /// Returns the oldest entry and the time since when the client could handle it.
     pub(super) fn head(&self) -> Option<(Seq, Moment)> {
         self.held.front().map(|held| (held.seq, held.said_at.max(self.settled_at)))
     }

@@ -1,4 +1,4 @@
-//! An action as it comes: every field of every op, none of them certain.
+//! An action as received: every field of every op, all of them optional.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::frame::UNKNOWN_NAME_BYTES_MAX;
 use crate::session_key::SessionKey;
 use crate::{text, tolerant};
 
-/// How long the metadata of an action may be as JSON.
+/// Longest metadata of an action as JSON.
 pub const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-/// How long the parts of a task card may be as JSON.
+/// Longest chunks of a task card as JSON.
 pub const CHUNKS_BYTES_MAX: usize = 64 * 1024;
 
-/// Every field of every op.
+/// The fields of all ops.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Raw<'a> {
     #[serde(borrow, default, deserialize_with = "tolerant::borrowed")]
@@ -93,7 +93,7 @@ struct RawOption {
 }
 
 impl Raw<'_> {
-    /// Says in our words what is wanted, or what is missing for that.
+    /// Converts to the desk's type, or reports the missing field.
     pub(crate) fn into_action(mut self) -> Action {
         let name = text::cut(self.op.take().unwrap_or_default(), UNKNOWN_NAME_BYTES_MAX);
         let action = match name.as_str() {
@@ -200,7 +200,7 @@ impl Raw<'_> {
         Ok(Op::ThreadCreate { thread_name: usable(self.thread_name, "thread_name")? })
     }
 
-    /// The conditions of a rename go where the platform's adapter finds what else was said.
+    /// Stores the conditions of a rename in the metadata, where the platform's adapter reads them.
     fn thread_rename(mut self) -> Result<Action, Missing> {
         if let Some(metadata) = &mut self.metadata {
             if self.only_if_connector_created {
@@ -226,14 +226,14 @@ impl RawOption {
     }
 }
 
-/// The field without which an op means nothing.
+/// The required field that is missing.
 struct Missing(&'static str);
 
 fn usable(field: Option<String>, name: &'static str) -> Result<String, Missing> {
     plain(field).ok_or(Missing(name))
 }
 
-/// An id or name that may go into keys and columns.
+/// Returns an id or name that may go into keys and columns.
 fn plain(field: Option<String>) -> Option<String> {
     field.filter(|id| {
         (1..=PLATFORM_ID_BYTES_MAX).contains(&id.len()) && !id.chars().any(char::is_control)
@@ -244,7 +244,7 @@ fn written(field: Option<String>) -> Result<String, Missing> {
     field.map(without_nul).ok_or(Missing("content"))
 }
 
-/// Neither PostgreSQL nor a platform takes U+0000.
+/// Removes U+0000, which neither PostgreSQL nor a platform accepts.
 fn without_nul(mut content: String) -> String {
     if content.contains('\0') {
         content.retain(|c| c != '\0');

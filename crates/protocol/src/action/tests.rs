@@ -7,7 +7,7 @@ fn read(wire: &Value) -> Action {
     serde_json::from_str::<Raw<'_>>(&wire.to_string()).unwrap().into_action()
 }
 
-/// Every op of the newest client, with every field it has.
+/// Every op of the newest client, with all its fields.
 fn ops() -> Vec<(Value, Op)> {
     [ops_on_messages(), ops_besides()].concat()
 }

@@ -1,22 +1,22 @@
-//! Agents as a connector tells of them, and what a connector can do.
+//! Agents and connectors as a connector describes them.
 
 use serde::{Deserialize, Serialize};
 
-/// An agent that can be reached.
+/// A reachable agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgentDescriptor {
     /// Its address, without a session.
     pub agent_id: String,
-    /// What it is called.
+    /// The name of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// What can be done with it, if that is known.
+    /// The agent's abilities, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<Ability>>,
 }
 
-/// What can be done with an agent.
+/// An ability of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -26,57 +26,57 @@ pub enum Ability {
     Deliver,
     /// It can be interrupted.
     Wake,
-    /// It takes what is to be known.
+    /// It takes information.
     Augment,
-    /// It takes what is to be done.
+    /// It takes tasks.
     Template,
 }
 
-/// How it stands with an agent. Nothing depends on it.
+/// The status of an agent, for information only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AgentStatus {
-    /// It is at work.
+    /// It is working.
     Active,
     /// It is up.
     Idle,
-    /// It must be woken.
+    /// It is asleep and must be woken.
     Asleep,
-    /// Nobody knows.
+    /// The status is not known.
     #[default]
     Unknown,
 }
 
-/// What a connector is and can do, whatever it is set up with.
+/// The identity and features of a connector, independent of its configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// `agent_connector`.
     pub connector_type: String,
-    /// Which one it is.
+    /// The name of the implementation.
     pub implementation: String,
-    /// Of which version of the contract.
+    /// The version of the contract.
     pub contract_version: String,
-    /// What it can do.
+    /// The features.
     pub features: Features,
 }
 
-/// What a connector can do. What is not said is not known.
+/// The features of a connector. An unset feature is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// Hands payloads over.
+    /// Delivers payloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver: Option<bool>,
     /// Interrupts agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake: Option<bool>,
-    /// Knows its agents.
+    /// Lists its agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_agents: Option<bool>,
-    /// Knows how it stands with them.
+    /// Reports the status of its agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_status: Option<bool>,
-    /// Knows how it stands with itself.
+    /// Reports its own health.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health_check: Option<bool>,
     /// Waits for replies.
@@ -85,7 +85,7 @@ pub struct Features {
 }
 
 impl Capabilities {
-    /// Of a connector of this contract.
+    /// Returns the capabilities of a connector of this contract.
     pub fn of(implementation: &str, features: Features) -> Self {
         Self {
             connector_type: "agent_connector".to_owned(),

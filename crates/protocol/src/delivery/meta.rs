@@ -1,4 +1,4 @@
-//! Meta: from where a payload comes.
+//! The origin of a payload.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Millis(pub i64);
 
 impl<'de> Deserialize<'de> for Millis {
-    /// Their number has no integers: one with a fraction is a moment too.
+    /// Accepts numbers with a fraction: the contract's number type has no integers.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(from)?;
         #[expect(clippy::cast_possible_truncation, reason = "what is too large is the last moment")]
@@ -26,48 +26,48 @@ impl fmt::Display for Millis {
     }
 }
 
-/// What goes with every payload. Only who emits it makes it.
+/// The metadata of every payload. Only its sender sets it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeliveryMeta))]
 pub struct Meta {
-    /// One for each emit, the same for all who get it: by this a repeat is recognised.
+    /// The id of the emit, the same for all recipients; it identifies a repeat.
     pub dispatch_id: String,
-    /// When it was emitted, by the clock of who did.
+    /// The time of the emit, by the sender's clock.
     pub sent_at: Millis,
-    /// Who emitted it.
+    /// The sender.
     pub origin: Origin,
-    /// A label by which receivers sort. What it means is theirs to say.
+    /// A label by which recipients sort. Recipients define its meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
-    /// By what a reply finds who asked.
+    /// The id by which a reply finds its request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
 }
 
-/// Who emitted something.
+/// The sender of a payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeliveryOrigin))]
 pub struct Origin {
     /// The skill that emitted it.
     pub skill_name: String,
-    /// The skill with which it all began, if that is another.
+    /// The skill that started the chain, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_skill_name: Option<String>,
-    /// How that one came to run.
+    /// The trigger of that skill.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub trigger_kind: TriggerKind,
-    /// Who had it run, if that was proven.
+    /// The agent that triggered it, if it was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_agent_id: Option<String>,
 }
 
 impl Origin {
-    /// How a skill is called of which nothing is known.
+    /// The name of an unknown skill.
     pub const ANONYMOUS: &str = "(anonymous)";
 
-    /// Of an agent that says nothing of a skill.
+    /// Returns the origin of an agent that names no skill.
     pub fn anonymous(caller_agent_id: Option<String>) -> Self {
         Self {
             skill_name: Self::ANONYMOUS.to_owned(),
@@ -78,24 +78,24 @@ impl Origin {
     }
 }
 
-/// How a skill came to run. The set is open: whatever word comes goes on as it came.
+/// The trigger of a skill. The set is open: an unknown word is passed on unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TriggerKind {
-    /// A clock struck.
+    /// A schedule.
     Cron,
-    /// Something happened.
+    /// An event.
     Event,
-    /// Somebody outside called.
+    /// A call from outside.
     Webhook,
-    /// An agent called.
+    /// A call of an agent.
     Agent,
-    /// A person called, at a shell.
+    /// A person's command in a shell.
     Cli,
-    /// A person called, on a page.
+    /// A person's action on a page.
     Dashboard,
-    /// It was called from within.
+    /// A call from within.
     Inline,
-    /// A word that the contract does not have.
+    /// A word that is not in the contract.
     Other(String),
 }
 
@@ -110,7 +110,7 @@ impl TriggerKind {
         Self::Inline,
     ];
 
-    /// The word for it.
+    /// Returns the word on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Cron => "cron",

@@ -1,4 +1,4 @@
-//! Receipts: what came of handing something over.
+//! Receipts of deliveries.
 
 use std::ops::Not;
 
@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 
-/// A payload was taken.
+/// The receipt of a delivered payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeliveryReceipt {
-    /// When it was taken.
+    /// The time of the delivery.
     pub delivered_at: Millis,
-    /// What whoever took it calls it.
+    /// The recipient's id of the delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_id: Option<String>,
-    /// The session that it went to.
+    /// The session that received it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// It was taken, and not passed on to the agent.
+    /// True if it was accepted but not passed on to the agent.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub delivery_skipped: bool,
-    /// What else is to be known of it.
+    /// Further information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// An agent was woken, or was not and has what it was to be woken with.
+/// The receipt of a wake. If the agent was not woken, it still has the payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WakeReceipt {
-    /// When that was.
+    /// The time of the wake.
     pub woken_at: Millis,
-    /// Whether the agent was really interrupted.
+    /// True if the agent was really interrupted.
     pub woken: bool,
-    /// The session that it went to.
+    /// The session that received it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What else is to be known of it.
+    /// Further information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// For how long somebody waits for a reply.
+/// Options of a request with a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RequestResponseOpts {
-    /// So long.
+    /// The time to wait for the reply, in milliseconds.
     pub timeout_ms: u64,
 }
 
@@ -55,12 +55,12 @@ pub struct RequestResponseOpts {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ExchangeResponse))]
 pub struct Response {
-    /// By what it found who asked.
+    /// The id of the request.
     pub correlation_id: String,
-    /// What it says.
+    /// The text.
     pub content: String,
-    /// When it was said.
+    /// The time of the reply.
     pub sent_at: Millis,
-    /// Who said it.
+    /// The agent that replied.
     pub agent_id: String,
 }

@@ -1,10 +1,10 @@
-//! The bytes that real runtimes send, and what is left out.
+//! Tests with bytes of real runtimes, and with omitted fields.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// As a real runtime sends it.
+/// A payload of a real runtime.
 const REAL: &str = r#"{"agent_id":"perry","kind":"augment","content":"hi","meta":{"dispatch_id":"ed3ced3e-2fa1-4958-a274-c945bb79bb78","sent_at":1794696802569,"origin":{"skill_name":"ping","trigger_kind":"inline"},"event_type":"x"}}"#;
 
 fn read<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, serde_json::Error> {

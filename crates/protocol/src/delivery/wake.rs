@@ -1,47 +1,47 @@
-//! Wake: an agent is asked to look at something now, or later.
+//! A wake: asks an agent to look at a message now or later.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Meta, Millis};
 
-/// With what an agent is woken.
+/// The options of a wake.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WakeOpts {
-    /// What it is told.
+    /// The message for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// When. At once, if nothing is said.
+    /// The time of the wake. Default: at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
     pub when: Option<When>,
-    /// Which session of it. This counts more than one that stands in the address.
+    /// The session to wake. It overrides the session in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// From where it comes. The contract has nothing of it; without it a repeat is not recognised.
+    /// The origin. The contract does not define it; without it a repeat is not recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<Meta>>,
 }
 
-/// A wake with whom it is for, as a webhook gets it. Others send nothing but the address.
+/// A wake with its recipient, as a webhook receives it. Other implementations send only the address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WakeRequest {
-    /// Whom.
+    /// The recipient.
     pub agent_id: String,
-    /// With what.
+    /// The options.
     #[serde(flatten)]
     pub opts: WakeOpts,
 }
 
-/// When somebody is woken.
+/// The time of a wake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// Now.
     #[default]
     Immediate,
-    /// Then.
+    /// At this time.
     At(Millis),
 }
 

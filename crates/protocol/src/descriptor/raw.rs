@@ -1,4 +1,4 @@
-//! A descriptor as it comes to the SDK.
+//! A descriptor as the SDK receives it.
 
 use std::num::NonZeroU32;
 
@@ -8,10 +8,10 @@ use super::{Descriptor, EMOJI_DEFAULT, LenUnit};
 use crate::tolerant;
 use crate::version::contract_version;
 
-/// How long a message may be where a descriptor does not say.
+/// Longest message if a descriptor has no valid length.
 const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 
-/// A descriptor, none of it certain.
+/// A descriptor with all fields optional.
 #[derive(Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has one field for each")]
 pub(crate) struct Raw {
@@ -50,7 +50,7 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// The descriptor, if it says at least whose it is.
+    /// Returns the descriptor, if it names a platform.
     pub(crate) fn into_descriptor(self) -> Option<Descriptor> {
         let platform = self.platform.filter(|platform| !platform.is_empty())?;
         let length = self.max_message_length.and_then(|length| u32::try_from(length).ok());
@@ -75,7 +75,7 @@ impl Raw {
     }
 }
 
-/// A unit that is not known is the simpler one, as every client has it.
+/// Returns the unit. An unknown unit is read as the simpler one, as every client does.
 fn len_unit(name: Option<&str>) -> LenUnit {
     if name == Some("utf16") { LenUnit::Utf16 } else { LenUnit::Chars }
 }

@@ -1,4 +1,4 @@
-//! A message as it comes to the SDK.
+//! A message as the SDK receives it.
 
 use nightdesk_types::event::{
     ContextLine, Fire, Letter, LetterOrigin, Media, Message, MessageKind, PromptResponse, ReplyTo,
@@ -10,7 +10,7 @@ use serde::de::value::Error;
 use super::Inbound;
 use crate::{source, tolerant};
 
-/// The `event` of an `inbound` frame, none of it certain.
+/// The `event` of an `inbound` frame, with all fields optional.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Raw {
@@ -167,7 +167,7 @@ impl From<Raw> for Inbound {
             fire: raw.fire.map(Fire::from),
             letter: raw.letter.map(Letter::from),
             is_edit,
-            // The desk knew it and needs it no more.
+            // Only the desk uses it.
             mentions_bot: false,
         };
         Self { source: source.into(), message }
@@ -182,7 +182,7 @@ fn reply_to(message_id: Option<String>, reply: Option<RawReply>) -> Option<Reply
     Some(ReplyTo { message_id, text, author, is_own })
 }
 
-/// A kind that is not known is text, as every client has it.
+/// Returns the kind. An unknown kind is read as text, as every client does.
 fn message_kind(name: &str) -> MessageKind {
     let named: Result<_, Error> = MessageKind::deserialize(name.into_deserializer());
     named.unwrap_or_default()

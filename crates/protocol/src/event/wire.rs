@@ -1,4 +1,4 @@
-//! A message as it goes out.
+//! A message as it is sent.
 
 use nightdesk_types::event::{
     ContextLine, Fire, Letter, LetterOrigin, Media, Message, MessageKind, PromptResponse, ReplyTo,
@@ -18,7 +18,7 @@ pub(super) struct Event<'a> {
     reply_to_message_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reply_to: Option<Reply<'a>>,
-    /// For 0.19.0, which knows attachments by address alone.
+    /// For 0.19.0, which reads only the URLs of attachments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     media_urls: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -29,7 +29,7 @@ pub(super) struct Event<'a> {
     context_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_response: Option<Pressed<'a>>,
-    /// Stock clients do not look at it.
+    /// Stock clients ignore it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fire: Option<&'a Fire>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -44,7 +44,7 @@ fn a_name_is_no_path_and_no_header() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Z20: whatever a file is called, and whatever it is said to be.
+    /// Z20: for any file name and any media type.
     #[test]
     fn whatever_is_said_of_a_file_stays_one_header(name in ".{0,40}", kind in ".{0,40}") {
         let said = disposition(Some(&name));

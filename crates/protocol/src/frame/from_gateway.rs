@@ -1,4 +1,4 @@
-//! From a gateway: hellos, acks, sends, interrupts.
+//! Frames from a gateway: hellos, acks, sends, interrupts.
 
 use std::borrow::Cow;
 
@@ -12,62 +12,62 @@ use crate::hello::{self, Client, Hello, RawCommand};
 use crate::session_key::SessionKey;
 use crate::{text, tolerant};
 
-/// What a gateway said.
+/// A frame from a gateway.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FromGateway {
-    /// It speaks for a bot.
+    /// The gateway connects for a bot.
     Hello(Hello),
-    /// It has an entry.
+    /// The gateway acknowledges an entry.
     InboundAck {
-        /// The entry's name, as the gateway got it.
+        /// The entry's id, as the gateway received it.
         buffer_id: String,
     },
-    /// It wants something done on a platform.
+    /// An action on a platform.
     Outbound(Box<Outbound>),
-    /// It wants a turn stopped, wherever that runs.
+    /// A request to stop a turn on any node.
     Interrupt(Interrupt),
-    /// It is about to sleep or stop.
+    /// The gateway is about to sleep or stop.
     GoingIdle,
     /// A frame of a newer contract.
     Unknown {
-        /// The type it names, cut.
+        /// Its type, truncated.
         kind: String,
     },
-    /// A line of no use.
+    /// An unusable line.
     Malformed(Malformed),
 }
 
-/// What a gateway wants done on a platform.
+/// A gateway's action on a platform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outbound {
-    /// By which name the answer goes back.
+    /// The id of the response.
     pub request_id: RequestId,
-    /// What is to be done.
+    /// The action.
     pub action: Action,
     /// The platform, if the gateway knows it.
     pub platform: Option<String>,
-    /// What the platform calls the bot, if the gateway knows it.
+    /// The platform's name of the bot, if the gateway knows it.
     pub bot_handle: Option<String>,
 }
 
-/// A turn to be stopped.
+/// A request to stop a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Interrupt {
-    /// The session the turn belongs to.
+    /// The session of the turn.
     pub session_key: SessionKey,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: Option<String>,
 }
 
 impl FromGateway {
-    /// Reads a line. It never fails: what is of no use is [`FromGateway::Malformed`].
+    /// Decodes a line. It never fails: an unusable line is [`FromGateway::Malformed`].
     pub fn decode(line: &[u8]) -> Self {
         let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
         read_line(line, read).unwrap_or_else(Self::Malformed)
     }
 }
 
-/// Every field of every frame a gateway sends.
+/// The fields of all frames from a gateway.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]
@@ -147,19 +147,19 @@ impl Envelope<'_> {
     }
 }
 
-/// Whether it can be the name of a platform or a bot at all.
+/// Returns true if the text may be the name of a platform or a bot.
 fn is_tag(name: &str) -> bool {
     (1..=PLATFORM_ID_BYTES_MAX).contains(&name.len())
 }
 
-/// The frames a gateway sends, for the SDK.
+/// The frames that a gateway sends, for the SDK.
 impl Frame {
-    /// For which bot a gateway speaks.
+    /// Encodes a hello for a bot.
     pub fn hello(hello: &Hello) -> Result<Self, TooLong> {
         from_gateway("hello", hello)
     }
 
-    /// That a gateway has an entry.
+    /// Encodes the ack of an entry.
     pub fn inbound_ack(buffer_id: &str) -> Result<Self, TooLong> {
         #[derive(Serialize)]
         struct Ack<'a> {
@@ -169,7 +169,7 @@ impl Frame {
         from_gateway("inbound_ack", &Ack { buffer_id })
     }
 
-    /// What a gateway wants done on a platform.
+    /// Encodes an action on a platform.
     pub fn outbound(outbound: &Outbound) -> Result<Self, TooLong> {
         #[derive(Serialize)]
         struct Asked<'a> {
@@ -186,12 +186,12 @@ impl Frame {
         from_gateway("outbound", &Asked { request_id, action, platform, bot_handle })
     }
 
-    /// A turn to be stopped.
+    /// Encodes a request to stop a turn.
     pub fn interrupt(interrupt: &Interrupt) -> Result<Self, TooLong> {
         from_gateway("interrupt", interrupt)
     }
 
-    /// That a gateway is about to sleep or stop.
+    /// Encodes the announcement that a gateway is about to sleep or stop.
     pub fn going_idle() -> Self {
         Self("{\"type\":\"going_idle\"}\n".to_owned())
     }

@@ -1,4 +1,4 @@
-//! To a gateway: descriptors, entries, answers, interrupts.
+//! Frames to a gateway: descriptors, entries, results, interrupts.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use crate::passthrough::{self, Forward};
 use crate::session_key::SessionKey;
 use crate::{text, tolerant};
 
-/// The frames the desk sends.
+/// The frames that the desk sends.
 impl Frame {
-    /// What a platform can do.
+    /// Encodes the capabilities of a platform.
     pub fn descriptor(descriptor: &Descriptor) -> Self {
         #[derive(Serialize)]
         struct Described<'a> {
@@ -25,17 +25,17 @@ impl Frame {
         Self::bounded(&Typed { kind: "descriptor", content: &Described { descriptor } })
     }
 
-    /// An entry under its name, to be acked.
+    /// Encodes an entry with its id, which requests an ack.
     pub fn entry(entry: EntryId, json: &EntryJson) -> Self {
         Self(json.line(entry))
     }
 
-    /// An entry without a name, for clients that never ack.
+    /// Encodes an entry without an id, for clients that never ack.
     pub fn entry_unnamed(json: &EntryJson) -> Self {
         Self(json.line_unnamed())
     }
 
-    /// What came of a gateway's request.
+    /// Encodes the result of a gateway's request.
     pub fn outbound_result(request_id: &RequestId, result: &Outcome) -> Self {
         #[derive(Serialize)]
         struct Answer<'a> {
@@ -46,7 +46,7 @@ impl Frame {
         Self::bounded(&Typed { kind: "outbound_result", content: &Answer { request_id, result } })
     }
 
-    /// A turn to be stopped.
+    /// Encodes a request to stop a turn.
     pub fn interrupt_inbound(session_key: &SessionKey, chat_id: &str) -> Result<Self, TooLong> {
         #[derive(Serialize)]
         struct Stop<'a> {
@@ -57,65 +57,65 @@ impl Frame {
         Self::within(FRAME_OUT_BYTES_MAX, &Typed { kind: "interrupt_inbound", content })
     }
 
-    /// That nothing more comes live.
+    /// Encodes the confirmation that no more entries follow.
     pub fn going_idle_ack() -> Self {
         Self("{\"type\":\"going_idle_ack\"}\n".to_owned())
     }
 }
 
-/// What the desk said, as the SDK reads it.
+/// A frame from the desk, as the SDK decodes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToGateway {
-    /// What a platform can do.
+    /// The capabilities of a platform.
     Descriptor(Box<Descriptor>),
     /// A message.
     Inbound {
-        /// The message and where it comes from.
+        /// The message and its source.
         event: Box<Inbound>,
-        /// By which name it wants to be acked.
+        /// The id for its ack.
         buffer_id: Option<String>,
     },
-    /// What came of a request.
+    /// The result of a request.
     OutboundResult {
-        /// The request.
+        /// The request's id.
         request_id: RequestId,
-        /// What came of it.
+        /// The result.
         result: Box<Outcome>,
     },
-    /// A turn to be stopped.
+    /// A request to stop a turn.
     InterruptInbound {
-        /// The session the turn belongs to.
+        /// The session of the turn.
         session_key: SessionKey,
-        /// The chat the session is held in.
+        /// The chat of the session.
         chat_id: String,
     },
     /// A platform's own request.
     PassthroughForward {
         /// The request.
         forward: Box<Forward>,
-        /// By which name it wants to be acked.
+        /// The id for its ack.
         buffer_id: Option<String>,
     },
-    /// Nothing more comes live.
+    /// No more entries follow.
     GoingIdleAck,
     /// A frame of a newer contract.
     Unknown {
-        /// The type it names, cut.
+        /// Its type, truncated.
         kind: String,
     },
-    /// A line of no use.
+    /// An unusable line.
     Malformed(Malformed),
 }
 
 impl ToGateway {
-    /// Reads a line. It never fails: what is of no use is [`ToGateway::Malformed`].
+    /// Decodes a line. It never fails: an unusable line is [`ToGateway::Malformed`].
     pub fn decode(line: &[u8]) -> Self {
         let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
         read_line(line, read).unwrap_or_else(Self::Malformed)
     }
 }
 
-/// Every field of every frame the desk sends.
+/// The fields of all frames from the desk.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]

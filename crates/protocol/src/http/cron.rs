@@ -1,7 +1,7 @@
-//! `/api/agent-cron/*`: an agent has its one-shots kept for it.
+//! `/api/agent-cron/*`: the desk stores one-shot jobs for an agent.
 //!
-//! A time is text here: the agent compares what it sent with what it is told, byte by byte,
-//! and arms anew on any difference.
+//! A time is text here: the agent compares the returned text byte by byte with the text that it sent, and arms the job
+//! again on any difference.
 
 use std::ops::Not;
 
@@ -14,36 +14,36 @@ use crate::tolerant;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronProvision))]
 pub struct Provision {
-    /// The agent's name for the job.
+    /// The agent's id of the job.
     pub job_id: String,
-    /// When it is due, as the agent wrote it.
+    /// The due time, as the agent wrote it.
     pub fire_at: String,
-    /// Where the agent is called then. Without it, the fire comes through its inbox.
+    /// The URL that is called at that time. Without it, the fire goes through the agent's inbox.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub agent_callback_url: Option<String>,
-    /// By what a repeat is recognised. A job has one time, so it is not needed.
+    /// A key that identifies a repeat. It is not needed, because a job has one time.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub dedup_key: String,
-    /// What the agent is told through its inbox.
+    /// The message to the agent, if the fire goes through its inbox.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
-    /// Whether it is armed again after each fire. If it is not, its owner is told.
+    /// True if the agent arms the job again after each fire. If it does not, its owner gets a notice.
     #[serde(default, deserialize_with = "tolerant::truth", skip_serializing_if = "Not::not")]
     pub recurring: bool,
-    /// Whether the agent says when a run is over, by [`Done`].
+    /// True if the agent reports the end of a run with [`Done`].
     #[serde(default, deserialize_with = "tolerant::truth", skip_serializing_if = "Not::not")]
     pub reports: bool,
-    /// What becomes of a fire while the run before is not over: `skip`, `buffer_one`, `allow_all`.
+    /// The rule for a fire while the previous run is not over: `skip`, `buffer_one`, `allow_all`.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub overlap: Option<String>,
-    /// How late a fire may begin.
+    /// The longest delay with which a fire may begin.
     #[serde(
         default,
         deserialize_with = "tolerant::count",
         skip_serializing_if = "Option::is_none"
     )]
     pub catch_up_seconds: Option<u64>,
-    /// By how much it may be put off, so that agents do not all come at once.
+    /// The longest random delay, so that agents do not all fire at once.
     #[serde(
         default,
         deserialize_with = "tolerant::count",
@@ -52,102 +52,101 @@ pub struct Provision {
     pub jitter_seconds: Option<u64>,
 }
 
-/// The answer to [`Provision`]. Clients ignore it.
+/// The response to [`Provision`]. Clients ignore it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronProvisioned))]
 pub struct Provisioned {
-    /// Our name for it.
+    /// The desk's id of the job.
     pub schedule_id: String,
 }
 
-/// `POST …/cancel`: forgets a job. That it is not known is no error.
+/// `POST …/cancel`: removes a job. An unknown job is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronCancel))]
 pub struct Cancel {
-    /// The agent's name for the job.
+    /// The agent's id of the job.
     pub job_id: String,
 }
 
-/// The answer to [`Cancel`]. Clients look at the status alone.
+/// The response to [`Cancel`]. Clients read only the status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronCancelled))]
 pub struct Cancelled {
-    /// Always.
+    /// Always true.
     pub ok: bool,
-    /// `cancelled`: the agent is not told of it any more. `too_late`: it is just being told.
-    /// `unknown`: no such job was armed.
+    /// `cancelled`: the job will not fire. `too_late`: the fire is being delivered. `unknown`: no such job was armed.
     pub outcome: String,
 }
 
-/// `POST …/done`: a run is over.
+/// `POST …/done`: reports the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronDone))]
 pub struct Done {
-    /// Which fire it was of: the `jti` of its token.
+    /// The fire of the run: the `jti` of its token.
     pub fire_id: String,
-    /// Whether it went well.
+    /// True if the run succeeded.
     #[serde(default, deserialize_with = "tolerant::truth")]
     pub ok: bool,
-    /// What else is to be known of it.
+    /// Further information.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// `POST …/relay`: a scheduler of the operator's says that a job is due.
+/// `POST …/relay`: an external scheduler of the operator reports that a job is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronRelay))]
 pub struct Relay {
-    /// Whose agent it is.
+    /// The tenant of the agent.
     pub tenant: String,
     /// The agent.
     pub agent_id: String,
-    /// Its name for the job.
+    /// The agent's id of the job.
     pub job_id: String,
 }
 
-/// The answer to [`Relay`], if there is nothing left to do.
+/// The response to [`Relay`], if no work is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronRelayed))]
 pub struct Relayed {
-    /// `done`: the agent took it, or there is nothing to tell it.
+    /// `done`: the agent took the fire, or there is nothing to deliver.
     pub status: String,
 }
 
-/// The answer to `GET …/list`.
+/// The response to `GET …/list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronList))]
 pub struct List {
-    /// Every job that is armed.
+    /// The armed jobs.
     #[serde(default, deserialize_with = "named")]
     pub armed: Vec<Armed>,
 }
 
-/// Every job that has a name.
+/// Reads the jobs that have an id.
 fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Armed>, D::Error> {
     let mut armed: Vec<Armed> = tolerant::objects(from)?;
     armed.retain(|job| !job.job_id.is_empty());
     Ok(armed)
 }
 
-/// A job that is armed.
+/// An armed job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronArmed))]
 pub struct Armed {
-    /// The agent's name for the job.
+    /// The agent's id of the job.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub job_id: String,
-    /// When it is due, as the agent wrote it.
+    /// The due time, as the agent wrote it.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub fire_at: String,
-    /// Our name for it.
+    /// The desk's id of the job.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub schedule_id: String,
 }

@@ -1,10 +1,10 @@
-//! `POST /relay/enroll`: a person trades an enrolment token for a gateway's secret.
+//! `POST /relay/enroll`: exchanges an enrolment token for a gateway's secret.
 
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 
-/// What the command line sends.
+/// The request of the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollRequest))]
@@ -12,22 +12,22 @@ use crate::secret::Secret;
 pub struct Request {
     /// The one-time token.
     pub enrollment_token: Secret,
-    /// What the gateway calls itself.
+    /// The gateway's name for itself.
     pub gateway_id: String,
 }
 
-/// What the command line gets, and keeps.
+/// The response, which the command line stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollAnswer))]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
-    /// The secret to sign upgrade tokens with.
+    /// The secret that signs upgrade tokens.
     pub secret: Secret,
     /// A key for deliveries over HTTP, which no client serves any more.
     pub delivery_key: Secret,
-    /// The tenant the gateway belongs to.
+    /// The tenant of the gateway.
     pub tenant: String,
-    /// What the gateway is called.
+    /// The name of the gateway.
     pub gateway_id: String,
 }

@@ -1,4 +1,4 @@
-//! `/v1/letters`, `/v1/agents`: what agents send to each other.
+//! `/v1/letters`, `/v1/agents`: letters between agents.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,20 @@ use crate::delivery::{
     When,
 };
 
-/// What is asked with a letter.
+/// The operation of a letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterOp))]
 pub enum Op {
-    /// To hand it over, or to wake the agent with it if there is an `@` in the address.
+    /// Delivers it, or wakes the agent with it if the address contains an `@`.
     #[default]
     Notify,
-    /// To hand it over.
+    /// Delivers it.
     Deliver,
-    /// To wake the agent with it.
+    /// Wakes the agent with it.
     Wake,
-    /// To hand it over and wait for the reply.
+    /// Delivers it and waits for the reply.
     Exchange,
 }
 
@@ -29,146 +29,146 @@ pub enum Op {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterSend))]
 pub struct Send {
-    /// What is asked.
+    /// The operation.
     #[serde(default)]
     pub op: Op,
-    /// For whom: a name or id of the tenant's own, or the id of another's; with a session after an `@`.
+    /// The recipient: a name or id in the same tenant, or an id in another; with a session after an `@`.
     pub agent: String,
-    /// What it says.
+    /// The text.
     #[serde(default)]
     pub message: String,
-    /// Whether it is to be known or to be done.
+    /// `augment` for information, `template` for a task.
     #[serde(default)]
     pub kind: Kind,
-    /// By what a repeat is recognised: the same again is the same letter. Without it every call is another.
+    /// A key that identifies a repeat: the same key is the same letter. Without it, every call is a new letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch_id: Option<String>,
-    /// A label by which the receiver sorts.
+    /// A label by which the recipient sorts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
-    /// By what the sender knows the reply.
+    /// The sender's id of the exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// Which skill of the sender's says it, and how that came to run. Who called is what was proven, whatever stands here.
+    /// The sender's skill and its trigger. The calling agent is always the authenticated one, not this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// When the agent is woken.
+    /// The time of the wake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
     pub when: Option<When>,
-    /// Which session of the agent is woken. It counts more than one in the address.
+    /// The session to wake. It overrides the session in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// For how long a reply is waited for.
+    /// The time to wait for a reply, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
 
-/// The answer to [`Send`].
+/// The response to [`Send`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterSent))]
 pub struct Sent {
-    /// For whom it was.
+    /// The recipient.
     pub agent: String,
-    /// The emit.
+    /// The id of the emit.
     pub dispatch_id: String,
-    /// What came of it by each way. None: nobody reaches that agent.
+    /// The result per connector. Empty: no connector reaches that agent.
     pub dispatched: Vec<Dispatched>,
-    /// The reply, if it was waited for.
+    /// The reply, if the call waited for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
 }
 
-/// What came of a letter by one way.
+/// The result of a letter on one connector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterDispatched))]
 pub struct Dispatched {
-    /// The way.
+    /// The connector.
     pub connector: String,
-    /// Whether it was handed over.
+    /// True if the letter was delivered.
     pub ok: bool,
     /// `deliver` or `wake`.
     pub route: String,
-    /// The receipt of a letter that was handed over.
+    /// The receipt of a delivered letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<DeliveryReceipt>,
-    /// The receipt of one with which the agent was to be woken.
+    /// The receipt of a wake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woken: Option<WakeReceipt>,
-    /// Why it was not handed over, for programs.
+    /// The reason for a failure, for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// The same, for people.
+    /// The reason for a failure, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// A letter that was sent.
+/// A sent letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Letter))]
 pub struct Shown {
     /// Its id.
     pub letter_id: String,
-    /// The id of the agent it is for.
+    /// The id of the recipient.
     pub agent_id: String,
-    /// The emit that it is of.
+    /// The id of the emit.
     pub dispatch_id: String,
     /// `deliver` or `wake`.
     pub route: String,
-    /// Whether it is to be known or to be done.
+    /// `augment` for information, `template` for a task.
     pub kind: Kind,
     /// `scheduled`, `put`, `replied` or `timed-out`.
     pub state: String,
-    /// Whether the agent acknowledged it.
+    /// True if the agent acknowledged it.
     pub acked: bool,
-    /// How many letters it is the end of, each sent while the one before was answered.
+    /// The length of the chain of letters that ends with it, each sent while the previous one was answered.
     pub hop: u32,
-    /// When it was sent.
+    /// The time when it was sent.
     pub sent_at: Millis,
-    /// When it is due.
+    /// The time when it is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Millis>,
-    /// By what the sender knows the reply.
+    /// The sender's id of the exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// What the agent replied.
+    /// The agent's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// When it did.
+    /// The time of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replied_at: Option<Millis>,
-    /// What came of the emit by each way.
+    /// The result of the emit per connector.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dispatched: Vec<Dispatched>,
 }
 
-/// The answer to `GET /v1/letters`.
+/// The response to `GET /v1/letters`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Letters))]
 pub struct List {
-    /// Newest first, at most a page.
+    /// The letters, newest first, at most one page.
     pub letters: Vec<Shown>,
 }
 
-/// The answer to `GET /v1/agents`.
+/// The response to `GET /v1/agents`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Agents {
-    /// Who can be written to.
+    /// The agents that can receive letters.
     pub agents: Vec<Agent>,
 }
 
-/// Somebody who can be written to.
+/// An agent that can receive letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Agent {
-    /// Who.
+    /// The agent.
     #[serde(flatten)]
     pub agent: AgentDescriptor,
-    /// How it stands with it.
+    /// Its status.
     pub status: AgentStatus,
 }

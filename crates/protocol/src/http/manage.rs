@@ -1,30 +1,30 @@
-//! `/manage/…`: what is asked about whom an agent can be reached by. No client of today calls these, so
-//! the bodies are ours. What a body says about tenant or agent is not read.
+//! `/manage/…`: manages the people and places that can reach an agent. No current client calls these routes, so the
+//! bodies are the desk's own. A tenant or agent in a body is ignored.
 
 use serde::{Deserialize, Serialize};
 
-/// Which bot is meant.
+/// A bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OnBot {
     /// The platform's name: `discord`, `telegram`, `webchat`.
     pub platform: String,
-    /// What the platform calls the bot, if several of that platform are open to the agent.
+    /// The platform's name of the bot, if the agent can use several bots of that platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bot_id: Option<String>,
 }
 
-/// `POST /manage/link`: a code.
+/// `POST /manage/link`: a link code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Link {
-    /// What a person sends: `/link` and this.
+    /// The code, which a person sends after `/link`.
     pub code: String,
-    /// For how many seconds it is good.
+    /// The lifetime in seconds.
     pub expires_in: u64,
-    /// The bots it can be sent to.
+    /// The bots that accept it.
     pub bots: Vec<OnBot>,
 }
 
@@ -33,7 +33,7 @@ pub struct Link {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Person {
-    /// On which bot.
+    /// The bot.
     #[serde(flatten)]
     pub on: OnBot,
     /// The person, by the platform's id.
@@ -45,18 +45,18 @@ pub struct Person {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Scope {
-    /// On which bot.
+    /// The bot.
     #[serde(flatten)]
     pub on: OnBot,
     /// The guild, workspace or server.
     #[serde(default, alias = "guildId", skip_serializing_if = "Option::is_none")]
     pub scope_id: Option<String>,
-    /// The chat or channel. Without it, everything in the scope.
+    /// The chat or channel. Without it, the whole scope.
     #[serde(default, alias = "channelId", skip_serializing_if = "Option::is_none")]
     pub chat_id: Option<String>,
 }
 
-/// `POST /manage/principal`: who may reach the agent where it was granted something.
+/// `POST /manage/principal`: sets the people who may reach the agent in granted places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Principal {
@@ -64,32 +64,32 @@ pub struct Principal {
     pub principal: String,
 }
 
-/// `POST /manage/allow-list`: who else is on the agent's list on a bot, and nobody besides.
+/// `POST /manage/allow-list`: replaces the agent's allow list on a bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AllowList {
-    /// On which bot.
+    /// The bot.
     #[serde(flatten)]
     pub on: OnBot,
-    /// People, by the platform's id.
+    /// The people, by the platform's id.
     pub user_ids: Vec<String>,
 }
 
-/// `GET /manage`: whom an agent can be reached by.
+/// `GET /manage`: the people and places that can reach an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reach {
-    /// Who may reach it where it was granted something: `owner-only`, `allow-list` or `any`.
+    /// The people who may reach it in granted places: `owner-only`, `allow-list` or `any`.
     pub principal: String,
-    /// The people that are its own.
+    /// The people bound to the agent.
     pub people: Vec<Known>,
-    /// The places it was granted.
+    /// The granted places.
     pub scopes: Vec<Place>,
-    /// Who else is welcome.
+    /// The people on the allow list.
     pub allow_list: Vec<Known>,
-    /// What it said of each platform.
+    /// The agent's policy per platform.
     pub policies: Vec<super::policy::Request>,
 }
 
@@ -104,7 +104,7 @@ pub struct Known {
     pub user_id: String,
 }
 
-/// A place on a bot. Without scope and chat: everything there.
+/// A place on a bot. Without scope and chat: the whole bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -115,6 +115,6 @@ pub struct Place {
     pub scope_id: Option<String>,
     /// The chat or channel.
     pub chat_id: Option<String>,
-    /// Who may reach the agent there.
+    /// The people who may reach the agent there.
     pub principal: String,
 }

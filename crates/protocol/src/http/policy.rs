@@ -1,24 +1,24 @@
-//! `POST /relay/policy`: a gateway says which messages are meant for it.
+//! `POST /relay/policy`: a gateway declares which messages concern its agent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tolerant;
 
-/// What is relevant to an agent on a platform. It replaces what was said before.
+/// The relevance policy of an agent on a platform. It replaces the previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PolicyRequest))]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// The platform it is about.
+    /// The platform.
     pub platform: String,
-    /// Whether others must name the bot or answer it.
+    /// True if others must mention the bot or reply to it.
     #[serde(default, deserialize_with = "tolerant::truth")]
     pub require_address: bool,
-    /// The channels where they need not.
+    /// The channels in which they need not.
     #[serde(default, deserialize_with = "tolerant::texts")]
     pub free_response_scopes: Vec<String>,
-    /// Whether programs count as authors.
+    /// True if messages of programs count.
     #[serde(default, deserialize_with = "tolerant::truth")]
     pub allow_other_bots: bool,
 }

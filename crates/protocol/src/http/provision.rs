@@ -1,61 +1,61 @@
-//! `POST /relay/provision`: a gateway asks for its secret, once per platform at every boot.
+//! `POST /relay/provision`: a gateway requests its secret, once per platform at every boot.
 
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::tolerant;
 
-/// What a gateway says about itself.
+/// A gateway's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProvisionRequest))]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// What it calls itself.
+    /// The gateway's name for itself.
     pub gateway_id: String,
-    /// The platform it speaks on.
+    /// The platform.
     pub platform: String,
-    /// What the platform calls its bot; empty if it does not know.
+    /// The platform's name of its bot; empty if the gateway does not know it.
     #[serde(rename = "botId", default, deserialize_with = "tolerant::text_or_empty")]
     pub bot_handle: String,
-    /// Where old connectors would have delivered; nowadays empty.
+    /// The delivery URL of old connectors; empty in current clients.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub gateway_endpoint: String,
-    /// The scopes it wants to be reached in.
+    /// The scopes in which it wants to be reached.
     #[serde(default, deserialize_with = "tolerant::texts")]
     pub route_keys: Vec<String>,
-    /// Which of several equal gateways it is.
+    /// The instance among several equal gateways.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub instance_id: Option<String>,
-    /// Where it can be woken.
+    /// The wake URL.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub wake_url: Option<String>,
-    /// The agent's name where several speak through one bot. Only clients after 0.19.0 send it.
+    /// The agent's name where several share one bot. Only clients after 0.19.0 send it.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
 
-/// What a gateway gets.
+/// The response to a gateway.
 ///
-/// 0.19.0 takes an answer without a secret for a failure, so only newer clients may get one.
+/// 0.19.0 treats a response without a secret as a failure, so only newer clients may get one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProvisionAnswer))]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
-    /// The secret to sign upgrade tokens with.
+    /// The secret that signs upgrade tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// Whether there is a secret in the answer.
+    /// True if the response contains a secret.
     #[serde(default, deserialize_with = "tolerant::truth")]
     pub secret_issued: bool,
     /// A key for deliveries over HTTP, which no client serves any more.
     pub delivery_key: Secret,
-    /// The tenant the gateway belongs to.
+    /// The tenant of the gateway.
     pub tenant: String,
-    /// What the gateway is called.
+    /// The name of the gateway.
     pub gateway_id: String,
-    /// The scopes it is reached in.
+    /// The scopes in which it is reached.
     #[serde(default, deserialize_with = "tolerant::texts")]
     pub route_keys: Vec<String>,
 }

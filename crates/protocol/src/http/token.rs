@@ -1,4 +1,4 @@
-//! `POST …/oauth/token`: a gateway or agent asks for an access token.
+//! `POST …/oauth/token`: a gateway or agent requests an access token.
 
 use std::borrow::Cow;
 
@@ -12,21 +12,21 @@ use crate::tolerant;
 /// The header in which the stock client sends its refresh token.
 pub const REFRESH_TOKEN_HEADER: &str = "x-nous-refresh-token";
 
-/// By what right a token is asked for.
+/// A token request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The client shows its own secret.
+    /// The client authenticates with its own secret.
     ClientCredentials {
-        /// Who asks.
+        /// The client's id.
         client_id: String,
-        /// Its secret.
+        /// The client's secret.
         client_secret: Secret,
-        /// What for.
+        /// The requested scope.
         scope: Option<String>,
     },
-    /// The client shows a refresh token, which it gets a new one for.
+    /// The client exchanges a refresh token for a new one.
     RefreshToken {
-        /// Who asks.
+        /// The client's id.
         client_id: String,
         /// The token, from the header or the form.
         refresh_token: Secret,
@@ -34,8 +34,8 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads a form. The client shows itself in it or in `authorization`, the header of HTTP
-    /// Basic; `refresh_token` is what [`REFRESH_TOKEN_HEADER`] holds.
+    /// Parses a form. The client authenticates in the form or with HTTP Basic in `authorization`; `refresh_token` is
+    /// the value of [`REFRESH_TOKEN_HEADER`].
     pub fn read(
         form: &[u8],
         authorization: Option<&str>,
@@ -43,7 +43,7 @@ impl Request {
     ) -> Result<Self, Refused> {
         let (id, secret) = (field(form, "client_id")?, field(form, "client_secret")?);
         let (client_id, secret) = match (authorization, id, secret) {
-            // Whoever shows itself twice is refused, as the RFC wants it.
+            // A client that authenticates twice is refused, as the RFC requires.
             (Some(_), _, Some(_)) => return Err(Refused::InvalidRequest),
             (Some(basic), id, None) => {
                 let (shown, secret) = read_basic(basic).ok_or(Refused::InvalidClient)?;
@@ -69,7 +69,7 @@ impl Request {
         }
     }
 
-    /// Writes the form. A refresh token is not in it: it goes into the header.
+    /// Encodes the form. It contains no refresh token, which goes into the header.
     pub fn form(&self) -> String {
         let mut form = form_urlencoded::Serializer::new(String::new());
         match self {
@@ -86,14 +86,14 @@ impl Request {
     }
 }
 
-/// A field, which may stand there once.
+/// Returns a field, which may occur only once.
 fn field(form: &[u8], name: &str) -> Result<Option<String>, Refused> {
     let mut found = form_urlencoded::parse(form).filter(|(key, _)| key == name);
     let value = found.next().map(|(_, value)| Cow::into_owned(value));
     if found.next().is_some() { Err(Refused::InvalidRequest) } else { Ok(value) }
 }
 
-/// Id and secret from HTTP Basic: each as a form would write it, then both in base64.
+/// Returns id and secret from HTTP Basic: each form-encoded, then both in base64.
 fn read_basic(header: &str) -> Option<(String, Secret)> {
     let (scheme, text) = header.split_once(' ')?;
     let bytes =
@@ -103,7 +103,7 @@ fn read_basic(header: &str) -> Option<(String, Secret)> {
     Some((unescaped(id)?, Secret::new(unescaped(secret)?)))
 }
 
-/// One value of a form, read back.
+/// Decodes one form value.
 fn unescaped(text: &str) -> Option<String> {
     if text.contains(['&', '=']) {
         return None;
@@ -115,41 +115,41 @@ fn unescaped(text: &str) -> Option<String> {
     )
 }
 
-/// The token that was asked for.
+/// The response with a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = TokenAnswer))]
 pub struct Answer {
-    /// The token to show from now on.
+    /// The new access token.
     pub access_token: Secret,
-    /// How it is shown: `Bearer`.
+    /// The token type: `Bearer`.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub token_type: String,
-    /// For how long it is good. The stock client takes its absence for nought.
+    /// The lifetime. The stock client reads an absent one as zero.
     #[serde(rename = "expires_in")]
     pub expires_in_secs: u64,
     /// The next refresh token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<Secret>,
-    /// What the token is for.
+    /// The scope of the token.
     #[serde(default, deserialize_with = "tolerant::text", skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }
 
-/// Why no token is given, in the words of RFC 6749.
+/// The reason why no token is issued, in the terms of RFC 6749.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "error", rename_all = "snake_case")]
 pub enum Refused {
-    /// The form lacks something.
+    /// The form lacks a field.
     #[error("request is incomplete")]
     InvalidRequest,
-    /// Nobody of that name and secret is known.
+    /// No client with that id and secret exists.
     #[error("client is not known")]
     InvalidClient,
-    /// The refresh token is not good any more. Clients forget it then.
+    /// The refresh token is no longer valid. Clients then drop it.
     #[error("grant is not valid")]
     InvalidGrant,
-    /// We do not give tokens for that.
+    /// The desk does not support this grant type.
     #[error("grant type is not supported")]
     UnsupportedGrantType,
 }

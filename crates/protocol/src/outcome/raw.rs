@@ -1,11 +1,11 @@
-//! An outcome as it comes to the SDK.
+//! An outcome as the SDK receives it.
 
 use serde::Deserialize;
 
 use super::{Chat, Outcome, is_id, short};
 use crate::tolerant;
 
-/// An outcome, none of it certain.
+/// An outcome with all fields optional.
 #[derive(Deserialize)]
 pub(crate) struct Raw {
     #[serde(default, deserialize_with = "tolerant::truth")]

@@ -1,4 +1,4 @@
-//! Every key that a client may have for the session of one event.
+//! The keys that any client may compute for the session of one event.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use nightdesk_types::event::Content;
 
 use super::{KeySource, Part, SessionKey, Sharing, newest, stock};
 
-/// The keys by which clients of both generations may name the session of an event, however their
-/// sessions are shared. Profiles have keys that nobody but their gateway knows.
+/// Returns the keys by which clients of both generations may name the session of an event, under any sharing
+/// configuration. Only its gateway knows the keys of a profile.
 ///
-/// What is bound for a session is bound under each of them: clients differ, and which of them an
-/// agent runs is nobody's business here.
+/// A capability of a session is bound under each of them, because clients differ and this module does not know which
+/// one an agent runs.
 pub fn of_any_client(event: &Event) -> Vec<SessionKey> {
     let source = KeySource::from(event.source());
     let mut sources = vec![source.clone()];
@@ -28,8 +28,8 @@ pub fn of_any_client(event: &Event) -> Vec<SessionKey> {
     keys.into_iter().collect()
 }
 
-/// What clients make of a platform's request that was forwarded to them: 0.19.0 does not know from
-/// where it came, and the newest calls every shared room a group.
+/// Returns the sources that clients derive from a forwarded platform request: 0.19.0 does not know its platform, and
+/// the newest client calls every shared room a group.
 fn as_read_from_a_request<'a>(source: &KeySource<'a>) -> [KeySource<'a>; 2] {
     let read = |platform: Part<'a>, room: &'static str| KeySource {
         platform,

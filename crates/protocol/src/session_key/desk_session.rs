@@ -1,18 +1,17 @@
-//! Our own name for a conversation, which no other conversation has.
+//! The desk's own unique name of a conversation.
 
 use std::fmt;
 
 use nightdesk_types::event::Source;
 
-/// The desk's name for a conversation: platform, scope, chat, thread and person.
+/// The desk's name of a conversation: platform, scope, chat, thread and person.
 ///
-/// Parts are escaped and what is absent is not the same as what is empty, so two
-/// conversations never share a name.
+/// Parts are escaped, and an absent part differs from an empty one, so two conversations never share a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeskSession(String);
 
 impl DeskSession {
-    /// Names the conversation an event belongs to.
+    /// Returns the name of an event's conversation.
     pub fn of(source: &Source) -> Self {
         let parts = [
             Some(source.platform.as_str()),
@@ -24,7 +23,7 @@ impl DeskSession {
         Self(parts.map(escaped).join(":"))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -36,7 +35,7 @@ impl fmt::Display for DeskSession {
     }
 }
 
-/// A part without a colon of its own; what is there begins with an equals sign.
+/// Escapes colons in a part; a part that is present begins with an equals sign.
 fn escaped(part: Option<&str>) -> String {
     let Some(part) = part else { return String::new() };
     format!("={}", part.replace('%', "%25").replace(':', "%3A"))
@@ -48,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// The parts a name was made of: that they can be told is what makes it unambiguous.
+    /// Returns the parts of a name, which shows that the name is unambiguous.
     fn parts(session: &DeskSession) -> Vec<Option<String>> {
         let unescaped = |part: &str| {
             part.strip_prefix('=').map(|part| part.replace("%3A", ":").replace("%25", "%"))
@@ -56,7 +55,7 @@ mod tests {
         session.as_str().split(':').map(unescaped).collect()
     }
 
-    /// Few characters, and those that could be taken for something else.
+    /// Texts of few characters that could be misread.
     fn texts() -> impl Strategy<Value = String> {
         let odd = prop::sample::select(vec![":", "%", "=", "%3A", "%25", "a", ""]);
         prop::collection::vec(odd, 0..4).prop_map(|parts| parts.concat())
@@ -93,7 +92,7 @@ mod tests {
             prop_assert_eq!(DeskSession::of(&one) == DeskSession::of(&other), same);
         }
 
-        // Q2: whatever stands in a part, the name says where it ends.
+        // Q2: for any content of a part, the name shows where the part ends.
         #[test]
         fn no_part_can_pretend_to_be_two(source in sources()) {
             let session = DeskSession::of(&source);

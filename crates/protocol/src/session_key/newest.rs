@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use super::stock::{dm_parts, joined, participant};
 use super::{KeySource, Part, SessionKey, Sharing, Unkeyable, platforms};
 
-/// The key that the newest client makes of a source.
+/// Returns the key that the newest client computes for a source.
 ///
-/// It differs from [`stock`](super::stock()) in three things: on Slack the scope stands before
-/// the chat; a message that will open a thread is filed under that thread already; and a
-/// profile called `main` is not the one that everybody has.
+/// It differs from [`stock`](super::stock()) in three points: on Slack the scope precedes the chat; a message that will
+/// open a thread already has the key of that thread; and a profile named `main` is not the default one.
 ///
-/// Before it looks for a key, the newest client also takes a Slack message that is in no
-/// thread for the first of its own. Whoever wants that key sets the thread accordingly.
+/// Before it computes a key, the newest client also treats a Slack message outside a thread as the first of its own
+/// thread. A caller that needs that key sets the thread accordingly.
 pub fn newest(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Unkeyable> {
     let namespace = match sharing.named_profile() {
         Some("main") => "main~",
@@ -37,7 +36,7 @@ fn chat_type<'a>(source: &'a KeySource<'_>) -> Result<&'a str, Unkeyable> {
     match &source.chat_type {
         Part::Text(chat_type) => Ok(chat_type),
         Part::Number(chat_type) => Ok(chat_type),
-        // It writes whatever it finds.
+        // The client writes any value.
         Part::None => Ok("None"),
         Part::Falsy | Part::Other => Err(Unkeyable),
     }

@@ -1,4 +1,4 @@
-//! A part of a key, with what Python makes of it.
+//! A part of a key, with Python's semantics.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,29 @@ use serde_json::Value;
 
 use super::Unkeyable;
 
-/// One field of a source. The clients are written in Python, where a key is made of texts,
-/// of numbers, and of what happens to be neither.
+/// One field of a source. The clients are written in Python, where a key is made of texts, numbers and other values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Null, or not there.
+    /// Null or absent.
     #[default]
     None,
     /// A text.
     Text(Cow<'a, str>),
     /// A whole number, written as text.
     Number(String),
-    /// A number that is nought, or something else that is as good as absent.
+    /// Zero, or another value that Python treats as false.
     Falsy,
-    /// Something no key can be made of.
+    /// A value that cannot be part of a key.
     Other,
 }
 
 impl<'a> Part<'a> {
-    /// A text.
+    /// Returns a text part.
     pub const fn text(text: &'a str) -> Self {
         Self::Text(Cow::Borrowed(text))
     }
 
-    /// A text that may be absent.
+    /// Returns a text part, or `None` if it is absent.
     pub fn some(text: Option<&'a str>) -> Self {
         text.map_or(Self::None, Self::text)
     }
@@ -39,7 +38,7 @@ impl<'a> Part<'a> {
         Self::text("dm")
     }
 
-    /// Whether Python would take it for true.
+    /// Returns true if Python treats it as true.
     pub(super) const fn is_truthy(&self) -> bool {
         match self {
             Self::None | Self::Falsy => false,
@@ -49,7 +48,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub(super) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -57,7 +56,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// What Python would write for it, or nothing where it is not true.
+    /// Returns Python's text form, or `None` if the value is falsy.
     pub(super) fn written(&self) -> Result<Option<&str>, Unkeyable> {
         match self {
             Self::None | Self::Falsy => Ok(None),
@@ -67,7 +66,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// As [`Part::written`], where only a text will do.
+    /// Like [`Part::written`], but only a text is accepted.
     pub(super) fn joined(&self) -> Result<Option<&str>, Unkeyable> {
         match self {
             Self::Number(_) => Err(Unkeyable),

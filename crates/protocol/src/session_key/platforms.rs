@@ -1,15 +1,15 @@
-//! The platforms the stock client knows. Every other is `relay` to it.
+//! The platforms that the stock client knows. It treats every other as `relay`.
 
 use super::Part;
 
-/// The platform under which a client files a source.
+/// Returns the platform name that a client uses for a source.
 pub(super) fn known(platform: &Part<'_>) -> &'static str {
     let name = platform.as_text().unwrap_or_default();
     let name = super::whatsapp::stripped(name).to_lowercase();
     KNOWN.into_iter().find(|known| *known == name).unwrap_or("relay")
 }
 
-/// Those built into 0.19.0, and those that come with it as plugins.
+/// The platforms built into 0.19.0, and those that come with it as plugins.
 const KNOWN: [&str; 32] = [
     "local",
     "telegram",

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use super::{KeySource, SessionKey, Sharing, Unkeyable, platforms, whatsapp};
 
-/// The key that 0.19.0 makes of a source.
+/// Returns the key that 0.19.0 computes for a source.
 ///
-/// Neither the scope nor the kind of server enters it, and nothing is escaped: two sources
-/// may well share a key.
+/// It contains neither the scope nor the kind of server, and escapes nothing, so two sources may share a key.
 pub fn stock(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Unkeyable> {
     let namespace = sharing.named_profile().unwrap_or("main");
     let platform = platforms::known(&source.platform);
@@ -20,7 +19,7 @@ pub fn stock(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Un
     joined(&["agent", namespace, platform, chat_type], &parts)
 }
 
-/// What tells one conversation with a person from another.
+/// Returns the parts that identify a direct conversation.
 pub(super) fn dm_parts<'a>(
     source: &'a KeySource<'_>,
     platform: &str,
@@ -48,7 +47,7 @@ fn shared_parts<'a>(
     Ok(chat.into_iter().chain(thread).map(Cow::Borrowed).chain(participant).collect())
 }
 
-/// Who takes part.
+/// Returns the participant.
 pub(super) fn participant<'a>(
     source: &'a KeySource<'_>,
     platform: &str,

@@ -1,20 +1,19 @@
-//! WhatsApp addresses, reduced to what stays the same for a person.
+//! Reduces WhatsApp addresses to their stable part.
 
 use super::Unkeyable;
 
 /// The platform whose addresses are reduced.
 pub(crate) const WHATSAPP: &str = "whatsapp";
 
-/// The lasting part of an address; empty if there is none.
+/// Returns the stable part of an address; empty if there is none.
 ///
-/// The client also follows alias files of its own bridge, which behind a relay it does not
-/// have.
+/// The client also reads alias files of its own bridge, which do not exist behind a relay.
 pub(super) fn reduced(address: &str) -> Result<String, Unkeyable> {
     let once = normalised(address);
     if once.is_empty() {
         return Ok(once);
     }
-    // The client does it twice, and a second plus sign goes the second time.
+    // The client normalises twice, and the second pass removes a second plus sign.
     let twice = normalised(&once);
     // Python's `$` also matches before a last newline.
     let plain = twice.strip_suffix('\n').unwrap_or(&twice);
@@ -23,7 +22,7 @@ pub(super) fn reduced(address: &str) -> Result<String, Unkeyable> {
     if usable { Ok(twice) } else { Err(Unkeyable) }
 }
 
-/// An address without its first plus sign, its device and its server.
+/// Returns an address without its first plus sign, its device and its server.
 fn normalised(address: &str) -> String {
     let mut address = stripped(address).replacen('+', "", 1);
     let end = address.find([':', '@']).unwrap_or(address.len());
@@ -31,7 +30,7 @@ fn normalised(address: &str) -> String {
     address
 }
 
-/// As Python strips, which takes four control characters more for blanks.
+/// Strips like Python, which treats four more control characters as white space.
 pub(super) fn stripped(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c))
 }

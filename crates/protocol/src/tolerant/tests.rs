@@ -3,7 +3,7 @@ use serde_json::json;
 use super::visit::LIST_ITEMS_MAX;
 use super::*;
 
-/// Each reader once.
+/// One field per deserialiser.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 struct Read {
@@ -47,7 +47,7 @@ fn read(value: &Value) -> Read {
     serde_json::from_str(&Value::Object(all).to_string()).unwrap()
 }
 
-/// What is read of anything that no field wants.
+/// The result for a value that no field accepts.
 fn nothing() -> Read {
     Read { map: Some(Map::new()), values: Some(vec![]), ..Read::default() }
 }

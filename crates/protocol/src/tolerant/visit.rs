@@ -1,4 +1,4 @@
-//! Visitors that take anything.
+//! Visitors that accept any value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Deserializer};
 /// Items of a list that are read; the rest is skipped.
 pub(super) const LIST_ITEMS_MAX: usize = 10_000;
 
-/// Whatever stands there, if it is neither a list nor an object.
+/// Reads a value that is neither a list nor an object.
 pub(super) fn scalar<'de, D: Deserializer<'de>>(from: D) -> Result<Scalar<'de>, D::Error> {
     from.deserialize_any(ScalarVisitor)
 }
 
-/// The object that stands there, if it is one.
+/// Reads an object, or `None` for another value.
 pub(super) fn object_of<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ where
     from.deserialize_any(ObjectVisitor(PhantomData))
 }
 
-/// The list that stands there, if it is one.
+/// Reads a list, or `None` for another value.
 pub(super) fn list<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -34,7 +34,7 @@ where
     from.deserialize_any(ListVisitor(PhantomData))
 }
 
-/// What is neither a list nor an object; those count as none.
+/// A value that is neither a list nor an object; those count as `None`.
 pub(super) enum Scalar<'a> {
     None,
     Bool(bool),
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// The scalars that a visitor of something larger takes for absent.
+/// Implements the scalar visits as absent, for visitors of objects and lists.
 macro_rules! no_scalars {
     () => {
         no_scalars!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));

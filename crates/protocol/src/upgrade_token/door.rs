@@ -1,40 +1,39 @@
-//! The door's policy: what it asks of a token before it looks for secrets.
+//! The checks of a token before its secrets are loaded.
 
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::{TOKEN_AHEAD_SECS_MAX, TOKEN_PAST_SECS_MAX};
 
 use super::UpgradeToken;
 
-/// A token that names a gateway we could have, and a time that could be right. Only the
-/// signature is still unproven.
+/// A token with a possible gateway name and a plausible time. Only its signature is not verified.
 #[derive(Debug)]
 pub struct AtTheDoor(UpgradeToken);
 
 impl AtTheDoor {
-    /// The gateway it names.
+    /// Returns the gateway that it names.
     pub fn gateway(&self) -> &str {
         self.0.gateway()
     }
 
-    /// Which of the secrets signed it.
+    /// Returns the index of the secret that signed it.
     pub fn signed_by(&self, secrets: &[impl AsRef<[u8]>]) -> Option<usize> {
         self.0.signed_by(secrets)
     }
 }
 
-/// Why a token is not even compared with a secret.
+/// The reason why a token is refused before its signature is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnedAway {
-    /// No gateway has such a name.
+    /// No gateway can have this name.
     #[error("token names no possible gateway")]
     OddGateway,
-    /// Who finds it could use it for ever.
+    /// A finder of the token could use it for ever.
     #[error("token never expires")]
     NeverExpires,
-    /// It is over, even by a slow clock.
+    /// It has expired, even by a slow clock.
     #[error("token has expired")]
     Expired,
-    /// No client makes one that lasts so long, even by a fast clock.
+    /// No client makes a token that lasts so long, even by a fast clock.
     #[error("token expires too far ahead")]
     TooFarAhead,
 }
@@ -55,7 +54,7 @@ pub(super) fn check(token: UpgradeToken, now: Timestamp) -> Result<AtTheDoor, Tu
     Ok(AtTheDoor(token))
 }
 
-/// Whether a gateway may be called that: `[A-Za-z0-9_.-]{1,64}`.
+/// Returns true if a gateway may have this name: `[A-Za-z0-9_.-]{1,64}`.
 pub fn is_gateway_name(name: &str) -> bool {
     const GATEWAY_NAME_BYTES_MAX: usize = 64;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
@@ -143,7 +142,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-        // Q13: under any skew of ten minutes either way, the door lets in whom it should.
+        // Q13: with any clock skew of up to ten minutes either way, the check admits exactly the valid tokens.
         #[test]
         fn the_door_opens_to_whom_it_should(
             skew_secs in -600_i64..=600,

@@ -1,5 +1,4 @@
-//! What people and gateways ask over HTTP: whatever ids a body claims, it asks the same without them (Q14),
-//! and no body is too odd to be read or refused (Z11).
+//! HTTP bodies: ids that a body claims change nothing (Q14), and every body is either read or refused (Z11).
 
 use nightdesk_protocol::http::{enroll, manage, policy, provision};
 use proptest::prelude::*;
@@ -8,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::tolerance::junk;
 
-/// Names by which a body might say whose it is. None is a member that any route reads.
+/// Names by which a body might claim an identity. No route reads any of them.
 const CLAIMED: [&str; 16] = [
     "tenant",
     "tenantId",
@@ -28,7 +27,7 @@ const CLAIMED: [&str; 16] = [
     "org",
 ];
 
-/// Members that the routes read, rightly and wrongly filled.
+/// Members that the routes read, with valid and invalid values.
 const READ: [&str; 17] = [
     "platform",
     "botId",
@@ -80,7 +79,7 @@ fn bodies() -> impl Strategy<Value = Map<String, Value>> {
     })
 }
 
-/// What a route would make of a body, or that it makes nothing.
+/// Returns the body as a route reads it, or `None` if the route refuses it.
 fn read<T: DeserializeOwned + PartialEq>(body: &Value) -> Option<T> {
     serde_json::from_slice(body.to_string().as_bytes()).ok()
 }
@@ -121,7 +120,7 @@ proptest! {
     }
 }
 
-/// The properties above would hold for who reads nothing.
+/// The properties above would also hold for a reader that reads nothing.
 #[test]
 fn a_whole_body_is_read() {
     let body = json!({ "platform": "discord", "userId": "u1", "userIds": ["u1"], "chatId": "c1",

@@ -1,4 +1,4 @@
-//! Each frame once, as it stands on the wire, and what holds for all of them.
+//! Each frame once, as on the wire, and the properties of all frames.
 
 use std::num::NonZeroU32;
 
@@ -279,7 +279,7 @@ fn a_send_at_the_limit_goes_and_one_past_it_does_not() {
 
 #[test]
 fn what_others_write_cannot_make_a_frame_too_long() {
-    // The longest form a byte can take in JSON: six.
+    // The longest JSON form of a byte: six.
     let endless = "\u{1}".repeat(FRAME_OUT_BYTES_MAX);
     let length = NonZeroU32::MAX;
     let descriptor = Descriptor::new(&endless, &endless, length)

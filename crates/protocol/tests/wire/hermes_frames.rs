@@ -1,5 +1,4 @@
-//! The 34 distinct frames and requests that were captured between a real gateway and a
-//! connector that suited it.
+//! The 34 distinct frames and requests that were captured between a real gateway and a working connector.
 
 use nightdesk_protocol::action::{self, Action};
 use nightdesk_protocol::event::{Inbound, encode};
@@ -85,7 +84,7 @@ fn assert_scope(action: &Action, wire: &Value) {
 fn sends_what_suited_the_gateway() {
     for capture in of_direction("connector->gateway") {
         let mut suited = capture["frame"].clone();
-        // Names of entries are ours to give.
+        // The desk chooses the ids of entries.
         suited.as_object_mut().expect("a frame is an object").remove("bufferId");
 
         let frame = sent_again(&suited);
@@ -94,7 +93,7 @@ fn sends_what_suited_the_gateway() {
     }
 }
 
-/// The frame we would send to say the same.
+/// Returns the desk's frame with the same content.
 fn sent_again(frame: &Value) -> Frame {
     let entry = EntryId { agent: AgentId::from_uuid(Uuid::nil()), seq: Seq::new(1) };
     match ToGateway::decode(frame.to_string().as_bytes()) {
@@ -128,7 +127,7 @@ fn normalised(source: Source, content: Content) -> Event {
     Event::normalise(draft).expect("it suited a client")
 }
 
-/// Whether all that `wanted` says is said, with the same values.
+/// Returns true if `said` contains all of `wanted` with the same values.
 fn holds(said: &Value, wanted: &Value) -> bool {
     match (said, wanted) {
         (Value::Object(said), Value::Object(wanted)) => {
@@ -160,7 +159,7 @@ fn reads_the_bodies_of_every_call() {
     }
 }
 
-/// Reading and writing again loses nothing and adds nothing.
+/// Asserts that decoding and encoding changes nothing.
 fn assert_same<T: DeserializeOwned + Serialize>(body: &Value) {
     let read: T = serde_json::from_value(body.clone()).expect("a body is readable");
     assert_eq!(&serde_json::to_value(read).expect("a body is JSON"), body);

@@ -1,4 +1,4 @@
-//! What goes over the wire, checked against what real clients sent and computed.
+//! Tests of the wire formats against data of real clients.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot set up should stop")]
 
 mod strategies;

@@ -1,4 +1,4 @@
-//! No shape that kills the stock client's reader can come out of our encoders.
+//! Tests that the encoders produce no form that kills the stock client's reader.
 
 use std::num::NonZeroU32;
 
@@ -21,7 +21,7 @@ fn object(frame: &Frame) -> Map<String, Value> {
     fields
 }
 
-/// What 0.19.0 asks of an event that it must not die of.
+/// Checks the conditions under which 0.19.0 survives an event.
 fn survives_event(event: &Value) -> Result<(), TestCaseError> {
     prop_assert!(event.is_object(), "an event is an object");
     let source = &event["source"];
@@ -37,7 +37,7 @@ fn survives_event(event: &Value) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What 0.19.0 and the contract ask besides.
+/// Checks the further requirements of 0.19.0 and the contract.
 fn is_complete_event(event: &Value) -> Result<(), TestCaseError> {
     let source = event["source"].as_object().expect("a source is an object");
     for key in [

@@ -1,4 +1,4 @@
-//! The 95 keys that 0.19.0 computed, and what changed after it.
+//! The 95 keys that 0.19.0 computed, and the changes after it.
 
 use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, Unkeyable, newest, stock};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Arbitrary things of our own making.
+//! Arbitrary values of the desk's types.
 
 use nightdesk_types::event::{
     ChatType, Content, ContextLine, Draft, Fire, Letter, LetterOrigin, Media, Message, MessageKind,
@@ -8,7 +8,7 @@ use nightdesk_types::{AgentId, EntryId, Event, Seq};
 use proptest::prelude::*;
 use uuid::Uuid;
 
-/// Texts with a taste for what breaks lines, JSON and keys.
+/// Texts with many characters that break lines, JSON and keys.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     const ODD: [char; 18] = [
         'a', '"', '\\', '\n', '\r', '\0', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{fffd}',
@@ -162,7 +162,7 @@ prop_compose! {
         (fire, letter) in (prop::option::of(fires()), prop::option::of(letters())),
         is_edit in any::<bool>(),
     ) -> Message {
-        // Whether the bot is named is not on the wire.
+        // The mention of the bot is not on the wire.
         let mentions_bot = false;
         Message {
             text,
@@ -205,7 +205,7 @@ prop_compose! {
     }
 }
 
-/// Every event the desk could ever take.
+/// Every event that the desk could accept.
 pub(crate) fn events() -> impl Strategy<Value = Event> {
     drafts().prop_filter_map("no client could take it", |draft| Event::normalise(draft).ok())
 }

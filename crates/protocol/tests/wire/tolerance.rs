@@ -1,4 +1,4 @@
-//! What is read although it could be better, and what is not.
+//! Tests of imperfect input that is read, and of input that is not.
 
 use nightdesk_protocol::action::{Action, CHUNKS_BYTES_MAX, METADATA_BYTES_MAX};
 use nightdesk_protocol::event::{Inbound, encode};
@@ -184,7 +184,7 @@ fn half_a_surrogate_pair_costs_one_character_and_not_the_frame() {
     assert_eq!(send.op, Op::Send { content, reply_to: None });
 }
 
-/// A frame, or what is left of one.
+/// A frame, or a damaged one.
 pub(crate) fn junk() -> impl Strategy<Value = Value> {
     const KEYS: [&str; 24] = [
         "type",

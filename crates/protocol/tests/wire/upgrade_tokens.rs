@@ -1,4 +1,4 @@
-//! The 25 tokens that 0.19.0 made and judged.
+//! The 25 tokens that 0.19.0 created and verified.
 
 use nightdesk_protocol::upgrade_token::{UPGRADE_TTL_SECS, UpgradeToken, make};
 use nightdesk_types::Timestamp;
@@ -22,7 +22,7 @@ struct Verify {
     payload: Option<String>,
 }
 
-/// Those whose token was changed after it was made.
+/// The cases whose token was changed after its creation.
 const ALTERED: [&str; 11] = [
     "tampered last hex digit",
     "upper-case hex signature accepted",

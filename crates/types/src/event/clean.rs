@@ -1,11 +1,11 @@
-//! Cleaning of texts: what PostgreSQL or a client cannot hold is taken out.
+//! Removes characters from texts that PostgreSQL or a client cannot store.
 
-/// Takes U+0000 out: PostgreSQL refuses it in text.
+/// Removes U+0000, which PostgreSQL refuses in text.
 pub(super) fn without_nul(text: &mut String) {
     text.retain(|c| c != '\0');
 }
 
-/// Cleans a short text and cuts it at a character boundary; an empty one is none.
+/// Cleans a short text and cuts it at a character boundary. An empty text becomes `None`.
 pub(super) fn cut(text: &mut Option<String>, bytes_max: usize) {
     let Some(inner) = text else { return };
     without_nul(inner);

@@ -1,4 +1,4 @@
-//! Source: where an event comes from, with every key a client reads.
+//! The source of an event, with every key that a client reads.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use super::clean::cut;
 use super::{Unreadable, is_plain_id};
 use crate::limits::SHORT_TEXT_BYTES_MAX;
 
-/// Where an event comes from.
+/// The chat, author and place of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Source {
     /// The platform's name: `discord`, `telegram`, `webchat`.
     pub platform: String,
-    /// The chat or channel. Replies go there.
+    /// The chat or channel, to which replies go.
     pub chat_id: String,
-    /// What kind of chat it is.
+    /// The kind of chat.
     pub chat_type: ChatType,
-    /// What people call the chat.
+    /// The display name of the chat.
     pub chat_name: Option<String>,
-    /// Who wrote it.
+    /// The platform's id of the author.
     pub user_id: Option<String>,
-    /// What people call the author.
+    /// The name of the author.
     pub user_name: Option<String>,
-    /// The author's name as shown, where it differs.
+    /// The author's display name, if it differs.
     pub user_display_name: Option<String>,
-    /// The author's handle, where it differs.
+    /// The author's handle, if it differs.
     pub user_handle: Option<String>,
     /// The thread or topic in the chat.
     pub thread_id: Option<String>,
-    /// What the chat is about.
+    /// The topic of the chat.
     pub chat_topic: Option<String>,
-    /// A second, more lasting id of the author.
+    /// A second, more stable id of the author.
     pub user_id_alt: Option<String>,
     /// A second id of the chat.
     pub chat_id_alt: Option<String>,
@@ -40,15 +40,15 @@ pub struct Source {
     pub parent_chat_id: Option<String>,
     /// The message that caused the event.
     pub message_id: Option<String>,
-    /// Which of the agent's profiles is meant.
+    /// The agent's profile that the event is for.
     pub profile: Option<String>,
     /// The thread a reply would open.
     pub prospective_thread_id: Option<String>,
-    /// Whether the author is a program.
+    /// True if the author is a program.
     pub is_bot: bool,
 }
 
-/// The kinds of chat there are.
+/// The kinds of chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatType {
@@ -66,7 +66,7 @@ pub enum ChatType {
 }
 
 impl ChatType {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Dm => "dm",
@@ -78,7 +78,7 @@ impl ChatType {
     }
 }
 
-/// Platforms whose rooms belong to a server: an id of a room alone may not tell which.
+/// Platforms whose rooms belong to a server, so that a room id alone may be ambiguous.
 const SCOPED_PLATFORMS: [&str; 3] = ["discord", "slack", "matrix"];
 
 impl Source {
@@ -138,16 +138,15 @@ impl Source {
     }
 }
 
-/// A platform's name is part of session keys, so it holds no separator.
+/// Returns true if a platform's name may be part of session keys, so it contains no separator.
 fn is_plain_platform(name: &str) -> bool {
     const PLATFORM_NAME_BYTES_MAX: usize = 32;
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
     !name.is_empty() && name.len() <= PLATFORM_NAME_BYTES_MAX && name.bytes().all(plain)
 }
 
-/// The stock client kills its reader on any other character in a WhatsApp address.
-///
-/// It looks after a first cut at `:`; we look at all of it but the colon.
+/// Returns true if a WhatsApp address has only characters that the stock client accepts. Any other character kills its
+/// reader. The client checks after a first cut at `:`; this function checks the whole address and permits the colon.
 fn is_whatsapp_chat(id: &str) -> bool {
     id.bytes().all(|b| b.is_ascii_alphanumeric() || b"@.+-:".contains(&b))
 }

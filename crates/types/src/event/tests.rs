@@ -112,7 +112,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    // Q20: cleaning what is clean changes nothing.
+    // Q20: cleaning a clean event changes nothing.
     #[test]
     fn normalising_twice_is_normalising_once(draft in drafts()) {
         if let Ok(once) = Event::normalise(draft) {

@@ -1,86 +1,86 @@
-//! Limits of letters: what agents hand to agents.
+//! Limits of letters between agents.
 
 use std::time::Duration;
 
-/// Bytes of what a letter says.
+/// Largest text of a letter, in bytes.
 pub const LETTER_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of a letter as it is posted: each of its own may take six, and there is room for what goes with them.
+/// Largest request body with a letter: JSON may escape each byte of the text as six, plus room for other fields.
 pub const LETTER_BODY_BYTES_MAX: usize = 6 * LETTER_BYTES_MAX + 8 * 1024;
 
-/// Bytes of an address, with its session.
+/// Longest address including its session, in bytes.
 pub const ADDRESS_BYTES_MAX: usize = 256;
 
-/// Bytes of an id by which a repeat is recognised, or a reply finds who asked.
+/// Longest dispatch or correlation id, in bytes.
 pub const DISPATCH_ID_BYTES_MAX: usize = 128;
 
-/// Bytes of a label by which receivers sort, and of the name of a skill.
+/// Longest event type of a letter and longest skill name, in bytes.
 pub const LETTER_LABEL_BYTES_MAX: usize = 256;
 
-/// Ways by which one letter may go at a time.
+/// Connectors that one letter may use.
 pub const CONNECTORS_MAX: usize = 16;
 
-/// Agents whose letters go other ways than through their inboxes.
+/// Agents for which the configuration may set a route other than the inbox.
 pub const WAYS_MAX: usize = 256;
 
-/// How long one way may take.
+/// Timeout of one connector call.
 pub const CONNECTOR_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a way may take with a letter that was due: others may take it on after that.
+/// Timeout of a connector call for a due letter. After it, another node may claim the letter.
 pub const WAY_WHEN_DUE_WAIT: Duration = Duration::from_secs(5);
 
-/// How long a terminal may take to be written to.
+/// Timeout of writing to a terminal.
 pub const TMUX_WAIT: Duration = Duration::from_secs(5);
 
-/// Bytes that are typed into a terminal at a time.
+/// Most bytes that the connector types into a terminal at once.
 pub const TMUX_WORDS_BYTES_MAX: usize = 16 * 1024;
 
-/// Letters that a way without a memory of its own knows again.
+/// Letter ids that a connector without its own storage remembers for deduplication.
 pub const RECENT_LETTERS_MAX: usize = 1_024;
 
-/// How often a letter may be the answer to a letter.
+/// Longest chain of letters that answer letters.
 pub const HOPS_MAX: u32 = 8;
 
-/// For so long a letter that came counts as what the next one answers.
+/// Time within which a received letter counts as the one that the agent's next letter answers.
 pub const HOP_REMEMBERED: Duration = Duration::from_mins(5);
 
-/// Letters of one agent to one other in a second.
+/// Letters per second from one agent to one other agent.
 pub const PAIR_PER_SECOND: u32 = 5;
 
-/// How long a reply is waited for, if nothing is said.
+/// Default time to wait for a reply.
 pub const EXCHANGE_WAIT: Duration = Duration::from_mins(1);
 
-/// The longest that anybody waits for a reply.
+/// Longest time that a sender may wait for a reply.
 pub const EXCHANGE_WAIT_MAX: Duration = Duration::from_mins(5);
 
-/// How long a command that sends a letter waits for a desk to put it, ...
+/// Time that the send command waits until a desk has delivered the letter.
 pub const LETTER_PUT_WAIT: Duration = Duration::from_secs(3);
 
-/// ... and how often it looks.
+/// Poll interval of the send command during [`LETTER_PUT_WAIT`].
 pub const LETTER_PUT_LOOKED_EVERY: Duration = Duration::from_millis(100);
 
-/// How often one that waits for a reply looks for it, if nobody rings.
+/// Poll interval of a wait for a reply if the bell does not ring.
 pub const REPLY_LOOKED_EVERY: Duration = Duration::from_secs(1);
 
-/// How long who wakes an agent waits for it to dial in before it is said that it did not.
+/// Time that a letter's sender waits for a woken agent to connect before the desk reports the agent as not woken.
 pub const WOKEN_WAIT: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether it did.
+/// Poll interval during [`WOKEN_WAIT`].
 pub const WOKEN_LOOKED_EVERY: Duration = Duration::from_millis(100);
 
-/// Agents that are told of at a time.
+/// Agents on one page of the directory.
 pub const AGENTS_PAGE_MAX: usize = 1_000;
 
-/// Letters on a page.
+/// Letters on one page.
 pub const LETTERS_PAGE_MAX: usize = 100;
 
-/// For about so long a call of a tool that gives no id of its own is recognised when it is repeated.
+/// Approximate time within which a repeated tool call without an id of its own is recognised.
 pub const CALL_REMEMBERED_MS: u32 = 2 * 60 * 1_000;
 
-/// Bytes of a call of a tool.
+/// Largest body of an MCP request.
 pub const MCP_BYTES_MAX: usize = 1024 * 1024;
 
-/// How long it is known what came of a letter.
+/// Retention of the results of letters.
 pub const LETTERS_KEPT: Duration = Duration::from_hours(30 * 24);
 
 const _: () = assert!(

@@ -1,14 +1,14 @@
-//! Bounds of asking platforms for what was said.
+//! Limits of receiving events from platforms by polling or over a socket.
 
 use std::time::Duration;
 
-/// Bots that are listened for, in a whole cell.
+/// Bots with a listener in a cell.
 pub const LISTENING_BOTS_MAX: i32 = 10_000;
 
-/// How often it is looked which of them this node owns.
+/// Interval at which a node reads which of these bots it owns.
 pub const LISTENING_LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// After its owner died, somebody else listens for a bot within this.
+/// Time within which another node listens for a bot after the bot's owner died.
 pub const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(10);
 
 const _: () = assert!(
@@ -16,47 +16,47 @@ const _: () = assert!(
     "a lease runs out, somebody looks, and dials",
 );
 
-/// A platform that could not be asked, or a store that could not keep what it said, is tried again after
-/// this long, ...
+/// First retry delay after the platform did not answer or the store did not save its events.
 pub const LISTEN_AGAIN_MIN: Duration = Duration::from_secs(1);
 
-/// ... and then ever more slowly, up to this.
+/// Longest retry delay; the delay grows from [`LISTEN_AGAIN_MIN`] up to this.
 pub const LISTEN_AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// A platform that says nothing is asked again after this long, also if it does not wait by itself.
+/// Poll interval for a platform without new events, also if the platform does no long polling.
 pub const LISTEN_EVERY: Duration = Duration::from_millis(500);
 
-/// Events that a platform told and that are put together, in order.
+/// Events of one source that are stored in one ordered batch.
 pub const SOURCE_TOGETHER_MAX: usize = 32;
 
-/// A platform that does not take a bot's key is asked again this often: somebody may give it another.
+/// Retry interval while the platform rejects the bot's key: the operator may set a new one.
 pub const LISTEN_KEYLESS_EVERY: Duration = Duration::from_mins(1);
 
-/// Whether a platform's posts come through is looked at this often, and so is how long nothing was heard.
+/// Interval at which the desk checks that webhooks arrive and how long a bot received no events.
 pub const HEARING_LOOK_EVERY: Duration = Duration::from_secs(20);
 
-/// That something was heard is written down at most this often.
+/// Interval at which the time of the last received event is written at most.
 pub const HEARD_NOTED_EVERY: Duration = Duration::from_mins(1);
 
-/// A bot that heard nothing for so long is deaf, ...
+/// Time without events after which a bot counts as deaf.
 pub const DEAF_AFTER: Duration = Duration::from_mins(3);
 
-/// ... and its operator is told within this time of the first thing that was not heard.
+/// Time within which the operator gets a notice, counted from the first event that was missed.
 pub const DEAF_TOLD_WITHIN: Duration = Duration::from_mins(5);
 
-/// How long a platform may take over a question for what was said, or about it.
+/// Timeout of a poll, or of a status call about it, to a platform.
 pub const LISTEN_CALL_MAX: Duration = Duration::from_secs(35);
 
-/// What a platform posts and could not for so long, it may have given up.
+/// Time of failed deliveries after which a platform may drop a webhook event.
 pub const POSTS_KEPT_FOR: Duration = Duration::from_mins(5);
 
-/// A post that failed so long ago was posted again since, if it could be.
+/// Age of the last failed webhook up to which the platform's webhooks count as failing. A platform repeats a failed
+/// post sooner if it can.
 pub const POST_FAILED_LATELY: Duration = Duration::from_mins(2);
 
-/// What a platform keeps until it is asked for, it keeps so long.
+/// Time that a platform stores events for a client that polls.
 pub const ASKED_FOR_KEPT_FOR: Duration = Duration::from_hours(24);
 
-/// Presses of buttons that are being answered at a time. Beyond it, a button comes to rest by itself.
+/// Button presses that are acknowledged concurrently. Above it, the platform's own timeout ends the button's spinner.
 pub const PRESSES_ANSWERED_MAX: usize = 64;
 
 const _: () = assert!(
@@ -76,44 +76,44 @@ const _: () = assert!(
     "what may pass by itself is looked at sooner than what needs somebody",
 );
 
-/// Of how many people a platform is asked what they can see, for one event, and ...
+/// People per event whose visibility of a place the desk queries from the platform.
 pub const SIGHT_ASKED_MAX: usize = 4;
 
-/// ... how long it may take to tell.
+/// Timeout of these queries.
 pub const SIGHT_ASKED_WAIT: Duration = Duration::from_millis(1_500);
 
-/// How often a bot may begin anew on its platform in a day. Discord takes the key away after a thousand.
+/// New platform sessions of a bot per day. Discord resets the key after a thousand.
 pub const SESSIONS_BEGUN_MAX: i32 = 800;
 
-/// After how many its operator is told.
+/// New sessions per day after which the operator gets a notice.
 pub const SESSIONS_BEGUN_TOLD: i32 = 400;
 
-/// How much sooner than we heard last it is looked for what fell into a gap: clocks differ.
+/// Margin before the last received event from which a gap is searched, because clocks differ.
 pub const GAP_MARGIN: Duration = Duration::from_mins(1);
 
-/// In how many chats it is looked for, ...
+/// Chats in which a gap is searched.
 pub const GAP_CHATS_MAX: i32 = 1_000;
 
-/// ... how often a platform is asked for the next page of one, ...
+/// Pages that a gap search reads per chat.
 pub const GAP_CALLS_MAX: usize = 200;
 
-/// ... and how often in a row it may not answer before it is gone on without.
+/// Consecutive failures after which a gap search gives up.
 pub const GAP_TRIES_MAX: u32 = 6;
 
-/// How long hanging up on a platform may take.
+/// Timeout of closing a platform connection.
 pub const HANG_UP_WAIT: Duration = Duration::from_secs(2);
 
-/// Lines of what was said around a message that an agent is told, ...
+/// Context messages that an event carries to an agent.
 pub const CONTEXT_LINES_MAX: usize = 20;
 
-/// ... how much of each, ...
+/// Longest context message, in bytes.
 pub const CONTEXT_LINE_BYTES_MAX: usize = 1_024;
 
-/// ... and how long a platform may take to tell them.
+/// Timeout of the platform call that reads the context.
 pub const CONTEXT_WAIT: Duration = Duration::from_secs(1);
 
-/// How long what was overheard in a chat is remembered after the last of it, ...
+/// Time that overheard messages of a chat stay in the cache after the last use.
 pub const OVERHEARD_KEPT_FOR: Duration = Duration::from_hours(1);
 
-/// ... and how much of it in all chats.
+/// Size of the cache of overheard messages of all chats.
 pub const OVERHEARD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;

@@ -1,72 +1,71 @@
-//! Skills and data that agents share.
+//! Limits of skills and data that agents share.
 
 use std::time::Duration;
 
-/// How long a skill's name may be.
+/// Longest name of a skill, in bytes.
 pub const SKILL_NAME_BYTES_MAX: usize = 128;
 
-/// How large a skill may be.
+/// Largest skill.
 pub const SKILL_BYTES_MAX: usize = 256 * 1024;
 
-/// How many lines at the top of a skill are looked at for headers.
+/// Lines at the top of a skill that are searched for headers.
 pub const SKILL_HEADER_LINES_MAX: usize = 256;
 
-/// How many values of one header are taken.
+/// Values of one header that are read.
 pub const SKILL_HEADER_VALUES_MAX: usize = 64;
 
-/// How large what is noted beside a skill, or beside data, may be.
+/// Largest metadata of a skill or a data entry.
 pub const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-/// How many bytes an author's name may have.
+/// Longest author name, in bytes.
 pub const AUTHOR_BYTES_MAX: usize = 128;
 
-/// How many revisions of a skill are kept, the newest.
+/// Newest revisions that are stored per skill.
 pub const SKILL_REVISIONS_KEPT_MAX: usize = 100;
 
-/// How many skills a tenant may have, unless it is said otherwise.
+/// Default number of skills per tenant.
 pub const SKILLS_QUOTA: i64 = 500;
 
-/// How many skills any one shelf may hold, whatever is said: all of them are looked at at once.
+/// Most skills on one shelf under any quota: a query reads all of them at once.
 pub const SKILLS_MAX: usize = 5_000;
 
-/// How many bytes a tenant's skills and data may have, every kept revision counted, unless it is said
-/// otherwise.
+/// Default size of a tenant's skills and data, including every stored revision.
 pub const SHELF_BYTES_QUOTA: i64 = 256 * 1024 * 1024;
 
-/// How many entries of data a tenant may have, unless it is said otherwise.
+/// Default number of data entries per tenant.
 pub const DATA_ENTRIES_QUOTA: i64 = 10_000;
 
-/// How large one entry of data may be.
+/// Largest data entry.
 pub const DATA_BYTES_MAX: usize = 64 * 1024;
 
-/// How long the first line is that stands for an entry of data, in characters.
+/// Longest summary of a data entry, which is its first line, in characters.
 pub const DATA_SUMMARY_CHARS_MAX: usize = 200;
 
-/// How many tags or recipients an entry of data may have.
+/// Tags or recipients of a data entry.
 pub const DATA_TAGS_MAX: usize = 64;
 
-/// How many bytes one of them may have.
+/// Longest tag or recipient, in bytes.
 pub const DATA_TAG_BYTES_MAX: usize = 128;
 
-/// How many entries a query answers, if it does not say.
+/// Default number of entries that a query returns.
 pub const DATA_QUERY_DEFAULT: usize = 10;
 
-/// How many entries a query answers at most.
+/// Most entries that a query returns.
 pub const DATA_QUERY_MAX: usize = 100;
 
-/// How long a query, or a pattern of names, may be.
+/// Longest query or name pattern, in bytes.
 pub const SHELF_QUERY_BYTES_MAX: usize = 1024;
 
-/// How much memory a pattern of names may take.
+/// Memory limit of a compiled name pattern.
 pub const NAME_PATTERN_MEMORY_BYTES_MAX: usize = 256 * 1024;
 
-/// How many expired entries of data a write clears away.
+/// Expired data entries that one write removes.
 pub const DATA_CLEARED_MAX: i64 = 100;
 
-/// How long a body may be that holds a skill or an entry of data: every byte of it may be written as six.
+/// Largest request body with a skill or a data entry: JSON may escape each byte as six.
 pub const SHELF_BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// How long a folder of skills is waited for.
+/// Timeout of reading a folder of skills.
 pub const FOLDER_WAIT: Duration = Duration::from_secs(5);
 
 const _: () = assert!(

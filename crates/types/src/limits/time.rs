@@ -1,111 +1,109 @@
-//! Limits of time: jobs that are armed, and fires.
+//! Limits of jobs and fires.
 
 use std::time::Duration;
 
 use super::OUTSIDE_CALL_WAIT;
 
-/// Bytes of a job's name.
+/// Longest job id, in bytes.
 pub const JOB_ID_BYTES_MAX: usize = 128;
 
-/// Bytes of an instant as it is written.
+/// Longest text form of an instant, in bytes.
 pub const FIRE_AT_BYTES_MAX: usize = 64;
 
-/// Bytes of what an agent is told with a fire that comes through its inbox.
+/// Longest message to the agent with a fire that goes through its inbox, in bytes.
 pub const JOB_WORDS_BYTES_MAX: usize = 4 * 1024;
 
-/// Bytes of what an agent reports of a run.
+/// Longest note of an agent about a run, in bytes.
 pub const RUN_NOTE_BYTES_MAX: usize = 512;
 
-/// Jobs of a tenant that are armed.
+/// Default number of armed jobs per tenant.
 pub const ARMED_JOBS_QUOTA: i64 = 2_000;
 
-/// Jobs of one agent that are armed.
+/// Default number of armed jobs per agent.
 pub const AGENT_JOBS_QUOTA: i64 = 200;
 
-/// A fire that nobody could be told of so long after it was due is missed, unless its job says
-/// otherwise.
+/// Default time after the due instant when an undelivered fire counts as missed.
 pub const CATCH_UP: Duration = Duration::from_hours(7 * 24);
 
-/// The longest such time a job may ask for.
+/// Longest catch-up time that a job may set.
 pub const CATCH_UP_MAX: Duration = Duration::from_hours(30 * 24);
 
-/// The most by which a job may ask to be put off at random.
+/// Longest random delay that a job may set.
 pub const JITTER_MAX: Duration = Duration::from_hours(1);
 
-/// A fire whose call was claimed is nobody else's for so long.
+/// Duration of the claim on a fire's call. No other node claims the fire in this time.
 pub const FIRE_CALL_HELD: Duration = Duration::from_secs(10);
 
-/// A call that has not begun so soon after its claim is not made: others may make it, by now.
+/// Time after the claim within which the call must begin; after it, another node may make the call.
 pub const FIRE_BEGUN_WITHIN: Duration = Duration::from_secs(4);
 
-/// How long the token of a call may take to be made. It is not made in vain: without one nobody is
-/// called.
+/// Timeout of making a call's token. Without a token, the desk makes no call.
 pub const FIRE_TOKEN_WAIT: Duration = Duration::from_millis(500);
 
-/// A fire that the store could not be told of is told it again after this.
+/// Retry delay after the store did not record the result of a fire.
 pub const FIRE_NOTED_AGAIN: Duration = Duration::from_millis(500);
 
-/// Between two calls lies about this after the first, and twice as much after each further one, ...
+/// Approximate delay after the first call; it doubles after each further call.
 pub const FIRE_WAIT_FIRST: Duration = Duration::from_secs(2);
 
-/// ... up to this.
+/// Longest delay between two calls.
 pub const FIRE_WAIT_MAX: Duration = Duration::from_mins(10);
 
-/// An agent that did not take a fire for so long is not told any more.
+/// Time after which the desk stops calling an agent that does not take a fire.
 pub const FIRE_DEADLINE: Duration = Duration::from_hours(24);
 
-/// The longest wait an agent may ask for between two calls.
+/// Longest `Retry-After` that an agent may set between two calls.
 pub const FIRE_RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// A fire that was taken later than this is written down as late.
+/// Delay after which a taken fire is recorded as late.
 pub const FIRE_LATE: Duration = Duration::from_mins(1);
 
-/// How long the token of a fire is good.
+/// Lifetime of a fire's token.
 pub const FIRE_TOKEN_LIFE: Duration = Duration::from_secs(90);
 
-/// A run of which no end is reported counts as under way for so long.
+/// Time that a run without a reported end counts as running.
 pub const RUN_MAX: Duration = Duration::from_hours(1);
 
-/// A recurring job that is not armed so long after its last fire is told of.
+/// Time after its last fire when a recurring job that is not armed again causes a notice.
 pub const UNARMED_AFTER: Duration = Duration::from_mins(5);
 
-/// How often a node looks for what is due, if it knows of nothing sooner.
+/// Interval at which a node looks for due fires if it knows of no earlier one.
 pub const FIRE_SWEEP_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a node rests at least between two looks, however soon something is due.
+/// Minimum pause between two looks for due fires.
 pub const FIRE_LOOK_REST: Duration = Duration::from_millis(10);
 
-/// How often a node looks for jobs that should be armed.
+/// Interval at which a node looks for recurring jobs that are not armed.
 pub const UNARMED_SWEEP_EVERY: Duration = Duration::from_secs(30);
 
-/// How long another scheduler that says that a job is due waits for what comes of it, ...
+/// Time that a call of an external scheduler waits for the result of the fire.
 pub const RELAY_WAIT: Duration = Duration::from_secs(8);
 
-/// ... and how often that is looked at.
+/// Poll interval during [`RELAY_WAIT`].
 pub const RELAY_LOOKED_EVERY: Duration = Duration::from_millis(100);
 
-/// How old the signature of another scheduler may be, or how far ahead.
+/// Largest difference between the timestamp of an external scheduler's signature and the desk's clock.
 pub const RELAY_SIGNED_WITHIN: Duration = Duration::from_mins(5);
 
-/// Secrets of other schedulers that are good at a time.
+/// Secrets of external schedulers that are valid at the same time.
 pub const RELAY_SECRETS_MAX: usize = 8;
 
-/// Bytes that such a secret has at least.
+/// Shortest secret of an external scheduler, in bytes.
 pub const RELAY_SECRET_BYTES_MIN: usize = 32;
 
-/// Fires that are claimed at a time.
+/// Fires that one query claims.
 pub const FIRES_CLAIMED_MAX: usize = 256;
 
-/// Fires a node tells agents of at a time.
+/// Concurrent fires of a node.
 pub const FIRES_AT_ONCE_MAX: usize = 512;
 
-/// Fires of the past that are shown on a page.
+/// Past fires on one page.
 pub const FIRES_PAGE_MAX: usize = 100;
 
-/// How long it is known what came of a fire, and of a job that is not armed.
+/// Retention of the results of fires and of jobs that are not armed.
 pub const FIRES_KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// Jobs that are flagged at a time.
+/// Jobs that one sweep flags.
 pub const FIRES_SWEPT_MAX: i32 = 1_000;
 
 const _: () = assert!(

@@ -1,98 +1,97 @@
-//! Bounds of tokens, of the keys that sign them, and of how gateways come to their secrets.
+//! Limits of tokens, of signing keys and of the ways in which gateways get their secrets.
 
 use std::time::Duration;
 
-/// How long an access token of ours is good.
+/// Lifetime of an access token that the desk issues.
 pub const ACCESS_TOKEN_LIFE: Duration = Duration::from_hours(1);
 
-/// How far the clocks of two nodes may be apart for an access token.
+/// Clock difference that the check of an access token tolerates.
 pub const ACCESS_TOKEN_LEEWAY: Duration = Duration::from_secs(30);
 
-/// The longest access token that is looked at. Ours have about 600 bytes.
+/// Longest access token that is parsed. The desk's own have about 600 bytes.
 pub const ACCESS_TOKEN_BYTES_MAX: usize = 4 * 1024;
 
-/// How long an enrolment token is good if nobody says otherwise.
+/// Default lifetime of an enrolment token.
 pub const ENROLMENT_GOOD_FOR: Duration = Duration::from_mins(10);
 
-/// How long an enrolment token may be good.
+/// Longest lifetime of an enrolment token.
 pub const ENROLMENT_GOOD_FOR_MAX: Duration = Duration::from_hours(24);
 
-/// Days after its end for which an enrolment is kept, so that a late one is told why.
+/// Retention of an expired enrolment, in days, so that a late use gets the reason.
 pub const ENROLMENT_KEPT_DAYS: i32 = 30;
 
-/// How long a gateway's older secrets stay good when it is enrolled again.
+/// Time that a gateway's older secrets stay valid after a new enrolment.
 pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
 
-/// How long before its first use a signing key is made known.
+/// Time that a signing key is published before its first use.
 pub const SIGNING_KEY_KNOWN_BEFORE: Duration = Duration::from_hours(24);
 
-/// How long a signing key is used.
+/// Time that a signing key is used.
 pub const SIGNING_KEY_LIFE: Duration = Duration::from_hours(30 * 24);
 
-/// How long a signing key is believed after the next one came into use.
+/// Time that a signing key is accepted after the next one came into use.
 pub const SIGNING_KEY_KEPT_AFTER: Duration = Duration::from_hours(24);
 
-/// How old the signing keys a node remembers may be. One that was taken out of use is believed for
-/// so long.
+/// Longest age of a node's cached signing keys. A withdrawn key is accepted for this time.
 pub const SIGNING_KEYS_KEPT_FOR: Duration = Duration::from_mins(5);
 
-/// They are read again sooner if a token names one that is not among them, but not sooner than this.
+/// Minimum interval between two reads of the signing keys, also if a token names an unknown key.
 pub const SIGNING_KEYS_AGAIN: Duration = Duration::from_secs(10);
 
-/// How long a refresh token is good after it was traded for the next: the answer may have been lost,
-/// or two processes of one agent asked at once.
+/// Time that a refresh token stays valid after its exchange: the response may have been lost, or two processes of one
+/// agent refreshed at the same time.
 pub const REFRESH_OVERLAP: Duration = Duration::from_mins(10);
 
-/// Hours a traded refresh token is remembered, so that whoever shows it again ends its session.
+/// Hours that an exchanged refresh token is remembered. A later use of it ends its session.
 pub const REFRESH_KEPT_HOURS: i32 = 24;
 
-/// The longest refresh token that is looked at. Ours have 140 bytes.
+/// Longest refresh token that is parsed. The desk's own have 140 bytes.
 pub const REFRESH_TOKEN_BYTES_MAX: usize = 256;
 
-/// The longest token of another issuer that is looked at.
+/// Longest token of an external issuer that is parsed.
 pub const ISSUED_TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// The longest life of a token of another issuer.
+/// Longest lifetime of an external issuer's token.
 pub const ISSUED_TOKEN_LIFE_MAX: Duration = Duration::from_hours(24);
 
-/// The longest name of a tenant, client, session or key in a token of another issuer.
+/// Longest name of a tenant, client, session or key in an external issuer's token.
 pub const ISSUED_NAME_BYTES_MAX: usize = 512;
 
-/// Issuers that may be trusted.
+/// Trusted external issuers.
 pub const ISSUERS_MAX: usize = 64;
 
-/// The longest set of keys that is read from an issuer.
+/// Largest key set that is read from an issuer.
 pub const ISSUER_KEYS_BYTES_MAX: usize = 64 * 1024;
 
-/// Keys one issuer may have.
+/// Keys of one issuer.
 pub const ISSUER_KEYS_MAX: usize = 64;
 
-/// The shortest RSA key that is believed, ...
+/// Shortest RSA key that is accepted.
 pub const ISSUER_RSA_BYTES_MIN: usize = 2_048 / 8;
 
-/// ... and the longest: the work grows with it.
+/// Longest RSA key that is accepted: the cost of a check grows with the length.
 pub const ISSUER_RSA_BYTES_MAX: usize = 4_096 / 8;
 
-/// How long an issuer's keys are used before they are read again.
+/// Time that an issuer's keys are used before they are read again.
 pub const ISSUER_KEYS_FRESH_FOR: Duration = Duration::from_mins(10);
 
-/// How long they are used if they cannot be read again.
+/// Time that an issuer's keys are used if they cannot be read again.
 pub const ISSUER_KEYS_STALE_FOR: Duration = Duration::from_hours(24);
 
-/// How often an issuer's keys are read at most.
+/// Minimum interval between two reads of an issuer's keys.
 pub const ISSUER_KEYS_READ_EVERY: Duration = Duration::from_mins(1);
 
-/// A gateway that provisions itself again within this is given the same secret: it asks once per
-/// platform, and keeps the first answer.
+/// Time within which a gateway that provisions itself again gets the same secret: it provisions once per platform and
+/// uses the first response.
 pub const PROVISION_SAME_SECRET: Duration = Duration::from_mins(10);
 
-/// How long the secret of an earlier boot stays good.
+/// Time that the secret of an earlier boot stays valid.
 pub const PROVISION_OVERLAP: Duration = Duration::from_hours(24);
 
-/// Provisioned secrets a gateway has at a time; of more, the oldest go.
+/// Provisioned secrets of a gateway; above it, the oldest are removed.
 pub const PROVISIONED_SECRETS_MAX: i64 = 8;
 
-/// Scopes a gateway may name when it provisions itself.
+/// Scopes that a gateway may name when it provisions itself.
 pub const ROUTE_KEYS_MAX: usize = 256;
 
 const _: () = assert!(

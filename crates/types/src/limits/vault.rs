@@ -2,48 +2,47 @@
 
 use std::time::Duration;
 
-/// Keys a vault's ring may have.
+/// Keys of a vault's ring.
 pub const VAULT_KEYS_MAX: usize = 16;
 
-/// How long the program that puts the vault's keys out may take.
+/// Timeout of the program that prints the vault's keys.
 pub const KEY_COMMAND_WAIT: Duration = Duration::from_secs(10);
 
-/// The most it may put out.
+/// Most bytes that this program may print.
 pub const KEY_COMMAND_BYTES_MAX: usize = 4 * 1024;
 
-/// Rows that one step of a rotation seals again.
+/// Rows that one step of a rotation reseals.
 pub const REKEY_ROWS_MAX: i64 = 500;
 
-/// How long a data key that nothing is sealed with any more is kept, for whoever read it just before it
-/// was replaced.
+/// Time that an unused data key stays stored, for a node that read it just before its replacement.
 pub const DATA_KEY_KEPT_FOR: Duration = Duration::from_mins(10);
 
-/// How long the keys a bot had may stay good beside its new one.
+/// Longest time that a bot's old keys stay valid after a new one is set.
 pub const BOT_KEY_OVERLAP_MAX: Duration = Duration::from_hours(24);
 
-/// Keys of one bot that are good at a time. Of more, the newest count.
+/// Valid keys of one bot. Of more, only the newest count.
 pub const BOT_KEYS_LIVE_MAX: i32 = 4;
 
-/// How soon every node reads a bot's new key.
+/// Time within which every node reads a bot's new key.
 pub const BOT_KEY_READ_WITHIN: Duration = Duration::from_mins(1);
 
-/// How long a capability is good, whatever its platform says.
+/// Longest lifetime of a capability, even if its platform allows more.
 pub const CAPABILITY_GOOD_FOR_MAX: Duration = Duration::from_mins(15);
 
-/// For how long after its end it is known where a capability acted: what comes too late for it is said there
-/// as an ordinary message. The store's sweep forgets it then.
+/// Time after its end that the place of a capability stays stored. A later follow-up is sent there as an ordinary
+/// message. The store's sweep removes the row after this time.
 pub const CAPABILITY_PLACE_KEPT_FOR: Duration = Duration::from_hours(24);
 
-/// How soon after its end a capability is gone from the store.
+/// Time within which an expired capability is removed from the store.
 pub const CAPABILITY_GONE_WITHIN: Duration = Duration::from_mins(1);
 
-/// How often capabilities that ended are looked for.
+/// Interval at which expired capabilities are removed.
 pub const CAPABILITY_PURGE_EVERY: Duration = Duration::from_secs(20);
 
-/// The longest name of a kind of capability.
+/// Longest name of a kind of capability.
 pub const CAPABILITY_KIND_BYTES_MAX: usize = 128;
 
-/// The longest capability that is kept.
+/// Largest capability that is stored.
 pub const CAPABILITY_BYTES_MAX: usize = 8 * 1024;
 
 const _: () = assert!(

@@ -1,65 +1,65 @@
-//! Limits of waking.
+//! Limits of wakes.
 
 use std::time::Duration;
 
 use super::OUTSIDE_CALL_WAIT;
 
-/// How long the client of a line that the desk closed, or whose node died, is given to come back by
-/// itself before its agent is called.
+/// Grace period for the client to reconnect before the desk calls its agent, after the desk closed the line or the
+/// line's node died.
 pub const CLOSED_GRACE: Duration = Duration::from_secs(35);
 
-/// The same for a client that hung up or vanished.
+/// Grace period after the client hung up or vanished.
 pub const VANISHED_GRACE: Duration = Duration::from_secs(5);
 
-/// The same for one that said that it goes idle.
+/// Grace period after the client announced that it goes idle.
 pub const IDLE_GRACE: Duration = Duration::from_secs(3);
 
-/// One agent is called at most once in this.
+/// Minimum time between two calls to one agent.
 pub const CALL_GAP: Duration = Duration::from_secs(15);
 
-/// A call that has not begun so soon after the answer to its claim is put off.
+/// Time after the response to its claim within which a call must begin; a later call is postponed.
 pub const CALL_BEGUN_WITHIN: Duration = Duration::from_millis(500);
 
-/// Between two calls lies up to this after the first, and twice as much after each further one, ...
+/// Longest delay after the first call; it doubles after each further call.
 pub const CALL_WAIT_FIRST: Duration = Duration::from_secs(2);
 
-/// ... up to this.
+/// Upper bound of the delay between two calls.
 pub const CALL_WAIT_MAX: Duration = Duration::from_mins(10);
 
-/// An agent that did not dial in for so long is given up, and its people are told.
+/// Time after which the desk stops calling an agent that does not connect, and notifies its people.
 pub const WAKE_DEADLINE: Duration = Duration::from_hours(24);
 
-/// How often one agent is woken in an hour, unless the operator says otherwise.
+/// Default wakes per hour of one agent.
 pub const WAKES_PER_HOUR: u32 = 60;
 
-/// How often wakes that are due are looked for.
+/// Interval at which a node looks for due wakes.
 pub const WAKE_SWEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// Calls a node makes at a time.
+/// Concurrent wake calls of a node.
 pub const WAKE_CALLS_AT_ONCE_MAX: usize = 64;
 
-/// Batches of wakes one sweep claims.
+/// Batches of wakes that one sweep claims.
 pub const WAKE_BATCHES_MAX: usize = 16;
 
-/// Chats that are told of one wake.
+/// Chats that get a notice about one wake.
 pub const WAKE_PLACES_MAX: usize = 4;
 
-/// How often a node tries to claim one agent's wake because of what just came for it.
+/// Minimum interval between two attempts of a node to claim one agent's wake because of a new entry.
 pub const WAKE_TRIED_EVERY: Duration = Duration::from_secs(1);
 
-/// URLs one agent is called at.
+/// Wake URLs of one agent.
 pub const WAKERS_MAX: usize = 8;
 
-/// How long the operator's command may take.
+/// Timeout of the operator's wake command.
 pub const WAKE_COMMAND_WAIT: Duration = Duration::from_secs(10);
 
-/// How much of what the operator's command says is read.
+/// Bytes of the wake command's output that are read.
 pub const WAKE_COMMAND_BYTES_MAX: usize = 4 * 1024;
 
-/// Lines of dead nodes that are closed at a time.
+/// Lines of dead nodes that one sweep closes.
 pub const BURIED_LINES_MAX: i32 = 200;
 
-/// Notices kept per tenant.
+/// Notices stored per tenant.
 pub const NOTICES_KEPT_MAX: i64 = 1_000;
 
 const _: () = assert!(

@@ -1,4 +1,4 @@
-//! Examples: one text for each thing that may not be torn.
+//! Examples: one text for each element that must stay whole.
 
 use std::time::{Duration, Instant};
 
@@ -112,7 +112,7 @@ fn an_unclosed_block_is_closed() {
     assert!(parts.iter().all(|part| is_balanced(part)), "{parts:?}");
 }
 
-/// The text, the maximum, and what must stay whole. The first five were found by properties.
+/// The text, the maximum, and the range that must stay whole. The property tests found the first five.
 #[test]
 fn a_fence_that_came_about_by_a_cut_is_closed_too() {
     let link = "https://example.org/path?q=1";
@@ -196,8 +196,8 @@ fn a_void_is_no_message() {
     assert_eq!(in_chars(&format!("{}x", " ".repeat(100)), 64), ["x"]);
 }
 
-/// Enough that a scan which began anew at every sign would take minutes, and little enough that
-/// one which does not is done at once, also on a busy machine.
+/// Long enough that a scan which restarts at every sign takes minutes, and short enough that a linear scan ends at
+/// once, also on a busy machine.
 const LONG_BYTES: usize = 200_000;
 
 fn many_are_soon_split(signs: &[&str]) {

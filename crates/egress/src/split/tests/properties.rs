@@ -1,4 +1,4 @@
-//! Properties: what holds for any text.
+//! Properties that hold for every text.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
@@ -7,7 +7,7 @@ use super::*;
 
 const CASES: u32 = 10_000;
 
-/// Texts made of what is hard to cut, and of anything else.
+/// Texts of elements that are hard to cut, and of arbitrary characters.
 fn text() -> impl Strategy<Value = String> {
     let hard = prop::sample::select(vec![
         "word",
@@ -53,13 +53,13 @@ fn pieces<'t>(text: &'t str, marks: &'t Marks, length: Length) -> Vec<Piece<'t>>
     Pieces { text, length, marks, at: 0 }.collect()
 }
 
-/// Whether what was put in before a piece opens a block, and does no more.
+/// Returns true if the text added before a piece only opens a block.
 fn is_opening(added: &str) -> bool {
     let line = added.strip_suffix('\n').unwrap_or(added).trim_start();
     added.is_empty() || (added.lines().count() == 1 && line.starts_with(['`', '~']))
 }
 
-/// Whether what was put in behind a piece closes a block, and does no more.
+/// Returns true if the text added after a piece only closes a block.
 fn is_closing(added: &str) -> bool {
     let is_sign = |c| "`~".contains(c);
     added.is_empty() || added.strip_prefix('\n').is_some_and(|line| line.chars().all(is_sign))
@@ -69,7 +69,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: CASES,
         failure_persistence: None,
-        // Most of the time goes into making texts, and no secret is made of them.
+        // Most of the time goes into generating texts, which need no secure generator.
         rng_algorithm: RngAlgorithm::XorShift,
         ..ProptestConfig::default()
     })]
@@ -106,7 +106,7 @@ proptest! {
     #[test]
     fn every_part_closes_what_it_opens(text in text(), max in 64_usize..110, unit in unit()) {
         let parts = split(&text, max, unit);
-        // A text that fits is left as it is.
+        // A text that fits is not changed.
         let is_cut = parts != [text.as_str()];
         for part in parts.iter().filter(|_| is_cut) {
             prop_assert!(is_balanced(part), "{part}");
@@ -118,8 +118,7 @@ proptest! {
         let length = Length { max, unit };
         let marks = Marks::of(&text, length);
         let pieces = pieces(&text, &marks, length);
-        // Fence lines take room, too, where a link is in code; and a written link may end within
-        // an address.
+        // Fence lines also take room where a link is in code, and a written link may end within an address.
         let is_link = |token: &&str| {
             token.starts_with("https://") && !token.contains("](") && length.of(token) < max / 2
         };

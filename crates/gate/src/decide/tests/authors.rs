@@ -1,4 +1,4 @@
-//! Author first.
+//! Tests that authors reach their own agents.
 
 use super::Refusal::UnboundAuthor;
 use super::*;

@@ -1,4 +1,4 @@
-//! How much was granted.
+//! Tests of the extents of grants.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! By whom an agent may be reached.
+//! Tests of the principals that may reach an agent.
 
 use super::Principal::{AllowList, Any, OwnerOnly};
 use super::Refusal::NotWelcome;

@@ -1,4 +1,4 @@
-//! What concerns an agent.
+//! Tests of the relevance policy.
 
 use super::Refusal::{NotAddressed, OtherBot};
 use super::*;

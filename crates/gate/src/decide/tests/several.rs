@@ -1,4 +1,4 @@
-//! Several agents in one place.
+//! Tests with several agents in one place.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whether an agent's people can see the place.
+//! Tests of the visibility of a place for an agent's people.
 
 use super::Refusal::{NotVisible, SightUnknown};
 use super::Sight::{Blind, Sees, Unknown};

@@ -1,10 +1,10 @@
-//! How clients of several generations are served.
+//! Tests for clients of several generations.
 
 use super::*;
 
 const SDK: &str = r#"{"type":"hello","platform":"d","botId":"b","client":{"name":"sdk"}}"#;
 
-/// Requests under these names; the outcomes of all are there.
+/// Sends a request with this id and returns the effects of its result.
 fn request(session: &mut Session, op: &str, name: &str) -> Vec<Effect> {
     let action = match op {
         "typing" => r#"{"op":"typing","chat_id":"c"}"#,
@@ -45,7 +45,7 @@ fn a_client_that_is_slow_with_each_entry_keeps_its_line() {
     session.step(at(HOLD_BACK), read((1..=6).map(entry).collect()));
     let mut now = HOLD_BACK;
     for seq in 1..=6 {
-        // It waits half a minute inside each handler, and answers pings meanwhile.
+        // The client waits half a minute inside each handler, and answers pings meanwhile.
         for _ in 0..6 {
             now += secs(5);
             session.step(at(now), Input::Pong);

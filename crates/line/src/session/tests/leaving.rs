@@ -1,4 +1,4 @@
-//! A line that leaves.
+//! Tests for lines of a stopping node.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Lines that fall silent, and lines that end.
+//! Tests for silent lines and for the ends of lines.
 
 use super::*;
 
-/// Time passes on a line whose pings are answered.
+/// Advances the time on a line whose pings are answered.
 fn tick(session: &mut Session, when: Duration) -> Vec<Effect> {
     session.step(at(when - Duration::from_millis(1)), Input::Pong);
     session.step(at(when), Input::Tick)
