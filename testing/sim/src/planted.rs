@@ -9,8 +9,8 @@ use crate::report::Judged;
 use crate::seeds::play_until;
 use crate::ui;
 
-/// The bugs that a simulation can show. Those that are planted in SQL or in what calls out it cannot.
-/// Each with the promise that it breaks.
+/// The bugs that a simulation can show, each with the promise that it breaks. Bugs in SQL or in outgoing calls are not
+/// visible here.
 const SHOWN: [(&str, &str); 9] = [
     ("X1", "I21"),
     ("X2", "I1"),
@@ -23,7 +23,7 @@ const SHOWN: [(&str, &str); 9] = [
     ("X22", "I1"),
 ];
 
-/// Plants each bug in a process of its own.
+/// Plants each bug in a separate process.
 pub(crate) fn all(seeds: u64, jobs: usize) -> Result<bool> {
     let own = std::env::current_exe().context("could not find this program")?;
     let mut caught = 0;
@@ -37,8 +37,8 @@ pub(crate) fn all(seeds: u64, jobs: usize) -> Result<bool> {
     Ok(caught == SHOWN.len())
 }
 
-/// Plants one bug, and plays until a seed shows that its promise is broken. Answers whether one did
-/// that breaks none without the bug.
+/// Plants one bug, and plays until a seed shows that its promise is broken. Returns true if such a seed is clean
+/// without the bug.
 pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> {
     let shown = SHOWN.iter().find(|(shown, _)| *shown == number);
     let (_, promise) = shown.with_context(|| format!("no simulation shows bug {number}"))?;
@@ -57,7 +57,7 @@ pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> 
     Ok(is_clean)
 }
 
-/// Plays a seed in a process in which nothing is planted.
+/// Plays a seed in a process without a planted bug.
 fn is_clean_without(seed: u64) -> Result<bool> {
     let own = std::env::current_exe().context("could not find this program")?;
     let folder = tempfile::tempdir().context("could not make a folder for histories")?;
@@ -66,7 +66,7 @@ fn is_clean_without(seed: u64) -> Result<bool> {
     Ok(child.output().context("could not start a child")?.status.success())
 }
 
-/// What shows that a promise is broken, if it is.
+/// Returns the description of a violation of this promise, if there is one.
 fn found<'a>(judged: &'a Judged, promise: &str) -> Option<&'a str> {
     let violations = &judged.as_ref().ok()?.violations;
     let broken = violations.iter().find(|violation| violation.invariant.number() == promise);

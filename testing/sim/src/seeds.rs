@@ -1,4 +1,4 @@
-//! Seeds: played several at a time, each on one thread.
+//! Plays several seeds in parallel, each on one thread.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ use nightdesk_sim::drive;
 
 use crate::report::{Judged, is_good};
 
-/// One seed in so many is played twice, to see that it is the same both times.
+/// One seed in so many is played twice, to check that both results are the same.
 const REPEATED_EVERY: u64 = 50;
 
-/// A seed takes a fraction of a second. One that takes so long never ends.
+/// Time after which a seed counts as stuck. Normally it takes a fraction of a second.
 const STUCK_AFTER: Duration = Duration::from_mins(1);
 
-/// How often that is looked for.
+/// Interval of the check for stuck seeds.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Plays a seed. The histories are left in a folder.
+/// Plays a seed. The histories remain in a folder.
 pub(crate) fn play(seed: u64, folder: &Path) -> Judged {
     let played = catch_unwind(|| drive::play(seed, folder));
     match played {
@@ -34,12 +34,12 @@ pub(crate) fn play(seed: u64, folder: &Path) -> Judged {
     }
 }
 
-/// Plays them all, and answers with those that did not go well.
+/// Plays all seeds, and returns those that failed.
 pub(crate) fn play_all(seeds: Range<u64>, jobs: usize) -> BTreeMap<u64, Judged> {
     play_until(seeds, jobs, |_| false)
 }
 
-/// Plays them until one that did not go well is enough, or one does not come to an end.
+/// Plays seeds until a failed one is sufficient, or one is stuck.
 pub(crate) fn play_until(
     seeds: Range<u64>,
     jobs: usize,
@@ -49,7 +49,7 @@ pub(crate) fn play_until(
     let next = Arc::new(AtomicU64::new(seeds.start));
     for _ in 0..jobs.max(1) {
         let (next, tell) = (Arc::clone(&next), tell.clone());
-        // Nobody waits for it: one that is stuck ends with the process.
+        // The thread is not joined: a stuck one ends with the process.
         thread::spawn(move || work(&next, seeds.end, &tell));
     }
     drop(tell);
@@ -78,13 +78,13 @@ pub(crate) fn play_until(
     }
 }
 
-/// What a worker tells.
+/// A worker's message.
 enum Told {
     Begun(u64),
     Judged(u64, Judged),
 }
 
-/// Plays the next seed, again and again, for as long as somebody listens.
+/// Plays the next seeds as long as the receiver exists.
 fn work(next: &AtomicU64, end: u64, tell: &Sender<Told>) {
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +95,7 @@ fn work(next: &AtomicU64, end: u64, tell: &Sender<Told>) {
     }
 }
 
-/// Plays a seed in a folder that is gone afterwards; some twice.
+/// Plays a seed in a temporary folder; some seeds twice.
 fn play_aside(seed: u64) -> Judged {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let judged = play(seed, folder.path());
@@ -107,7 +107,7 @@ fn play_aside(seed: u64) -> Judged {
     judged
 }
 
-/// Checks that two folders of histories are the same.
+/// Checks that two folders of histories are equal.
 fn is_same(one: &Path, two: &Path) -> io::Result<()> {
     for entry in fs::read_dir(one)? {
         let name = entry?.file_name();
