@@ -1,7 +1,7 @@
 //! Runs a command with a temporary PostgreSQL, and optionally a Redis.
 //!
 //! The command finds their addresses in its environment. Its exit status becomes the exit status of xtask. If xtask is
-//! ended first, by Ctrl-C or otherwise, the command is asked to end too, and the guards of the servers end them.
+//! ended first, by Ctrl-C or otherwise, on Linux the command gets SIGTERM, and the guards of the servers end them.
 
 use std::process::{Command, ExitCode, ExitStatus};
 

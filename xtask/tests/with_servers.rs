@@ -29,7 +29,7 @@ fn comes_true(what: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Starts a command that prints its data and runs for a minute.
+/// Starts a command that prints the server's folder and port and its own pid, and runs for a minute.
 fn start_waiting() -> (Child, Vec<String>) {
     let script = "echo $NIGHTDESK_TEST_PG_DATA $NIGHTDESK_TEST_PG_PORT $$; exec sleep 60";
     let mut command = xtask(&["--", "sh", "-c", script]);

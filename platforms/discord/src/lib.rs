@@ -4,7 +4,7 @@
 //!
 //! Nothing of an interaction is parsed before its signature is checked. Everything that Discord sends becomes an event,
 //! is skipped because it carries no content, or is stored as unreadable; no input can stop the adapter. No key, token,
-//! text or name is in any log or error. A mention in an agent's text notifies no people.
+//! text or name is in any log or error. A mention in an agent's text notifies people only if that was granted.
 //!
 //! Begin with [`Discord`]. Messages arrive over the gateway (`listen`), interactions also by webhook (`receive`).
 //! `words` converts Discord's data to events, `deliver` converts sends to calls, `api` makes the calls, and `eyes`

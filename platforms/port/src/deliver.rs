@@ -78,7 +78,7 @@ pub trait Deliver: std::marker::Send + Sync {
     }
 
     /// Makes one call under an idempotency name. If the platform supports such names, it executes the call once and
-    /// returns the first result for a repeated name.
+    /// may return the first result for a repeated name.
     async fn deliver_as(
         &self,
         bot: &Bot,

@@ -158,7 +158,7 @@ fn clock(at: Timestamp) -> String {
 pub struct Shown {
     /// The text, or `None` if no status is shown.
     pub text: Option<String>,
-    /// Remaining time, or `None` if it is shown until the next message.
+    /// Remaining time, or `None` if it is shown until it is replaced.
     pub left_ms: Option<u64>,
 }
 

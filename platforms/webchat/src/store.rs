@@ -144,6 +144,6 @@ pub trait Store: Send + Sync {
     /// Returns the last lines in display order.
     async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError>;
 
-    /// Deletes old lines and empty chats. Returns their number.
+    /// Deletes old lines and empty chats. Returns 0 if there were none.
     async fn forget(&self) -> Result<u64, StoreError>;
 }

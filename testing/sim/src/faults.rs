@@ -55,7 +55,7 @@ pub enum Broken {
     BusCut(String),
     /// Messages between a node and an agent's gateway are held until the fault ends.
     Line(String, usize),
-    /// A node cannot reach the platform until the fault ends.
+    /// Messages between a node and the platform are held, and its calls fail, until the fault ends.
     Platform(String),
     /// The clock of a node is wrong.
     Clock(String, i64),

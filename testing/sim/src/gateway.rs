@@ -60,7 +60,7 @@ pub async fn live(
         }
         sleep(gateway.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
     }
-    // The gateway was revoked for good.
+    // All logins of the agent are revoked.
     std::future::pending().await
 }
 

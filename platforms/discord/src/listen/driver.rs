@@ -121,7 +121,7 @@ impl Driver {
         is_told || self.ends.shared.is_left()
     }
 
-    /// Queues the held event before more events are read. Returns false if the receiver is gone.
+    /// Queues the held event before more events are read. Returns false if the desk no longer listens.
     async fn has_place(&mut self) -> bool {
         while let Some(told) = &self.held {
             match timeout(LOOK_EVERY, self.ends.tx.send(Arc::clone(told))).await {
