@@ -1,7 +1,7 @@
-//! Fuzz: what strangers may send, made up by a fuzzer (`just fuzz`).
+//! Fuzz targets for untrusted input (`just fuzz`).
 //!
-//! Each target is a binary of its own. It takes any bytes, hands them to the code that meets them first in
-//! a desk, and panics if a promise does not hold.
+//! Each target is a separate binary. It passes arbitrary bytes to the code that receives them first in a desk, and
+//! panics if a promise does not hold.
 #![expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -20,10 +20,10 @@ use nightdesk_vault::Key;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What the clock shows.
+/// The time of the clock.
 pub const NOW_SECS: i64 = 1_800_000_000;
 
-/// A bot of a platform, with this key.
+/// Returns a bot of a platform with this key.
 pub fn bot(platform: &str, key: &str, settings: Value) -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
@@ -36,13 +36,13 @@ pub fn bot(platform: &str, key: &str, settings: Value) -> Bot {
     }
 }
 
-/// A bot on Discord, whose interactions are signed with what belongs to this key.
+/// Returns a Discord bot whose interactions are signed with the private half of this key.
 pub fn discord_bot(public_key: &[u8]) -> Bot {
     let settings = json!({ "public_key": hex::encode(public_key), "application_id": "4242" });
     bot("discord", "NDI0Mg.Gabcde.key", settings)
 }
 
-/// Discord's adapter, which reaches nobody.
+/// Creates the Discord adapter with unreachable addresses.
 pub fn discord() -> Discord {
     let at = Addresses {
         api: "http://127.0.0.1:1",
@@ -52,7 +52,7 @@ pub fn discord() -> Discord {
     Discord::open(at, Arc::new(Stopped), Arc::new(Unlimited)).expect("addresses")
 }
 
-/// The same of Telegram.
+/// Creates the Telegram adapter with an unreachable address.
 pub fn telegram() -> Telegram {
     Telegram::open("http://127.0.0.1:1", Arc::new(Stopped)).expect("an address")
 }
@@ -71,7 +71,7 @@ impl Clock for Stopped {
     }
 }
 
-/// Checks what became of something authentic: each event can be stored, and what is none is kept for a person.
+/// Checks the result of an authentic request: events can be stored, and an unreadable one has a reason.
 pub fn check(intake: &Intake) {
     let Intake::Events(events) = intake else { return };
     for event in events {
@@ -82,7 +82,7 @@ pub fn check(intake: &Intake) {
     }
 }
 
-/// What PostgreSQL would refuse is refused here first.
+/// Checks that the event contains nothing that PostgreSQL would refuse.
 fn storable(event: &Verified<Event>) {
     let event = event.get();
     for id in [event.key(), &event.source().chat_id, &event.source().platform] {

@@ -1,5 +1,5 @@
-//! Z02: whatever comes over the gateway's socket, no frame is longer than it may be, what is new to us says
-//! nothing, and all that is told is put into our words. Nothing is compressed: we do not ask for it.
+//! Z02: for every input on the gateway's socket, no frame exceeds the limit, unknown ops have no effect, and all events
+//! are converted. Nothing is compressed, because the adapter does not request it.
 #![no_main]
 #![expect(clippy::expect_used, reason = "a target that cannot set up should stop")]
 
@@ -12,7 +12,7 @@ use nightdesk_port::Bot;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-/// What Discord may want of us, by its number.
+/// Gateway ops that have an effect.
 const KNOWN: [u64; 6] = [0, 1, 7, 9, 10, 11];
 
 static BOT: LazyLock<Bot> = LazyLock::new(|| discord_bot(&[7; 32]));
@@ -20,7 +20,7 @@ static BOT: LazyLock<Bot> = LazyLock::new(|| discord_bot(&[7; 32]));
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().expect("a runtime"));
 
-// The first byte says whether the rest is of frames, or of lines that are put into frames.
+// The first byte selects raw frames, or lines that are put into frames.
 fuzz_target!(|data: &[u8]| {
     let Some((kind, rest)) = data.split_first() else { return };
     let bytes = if kind.is_multiple_of(2) { framed(rest) } else { rest.to_vec() };
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Each line in a frame.
+/// Puts each line into a frame.
 fn framed(lines: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines.split(|byte| *byte == b'\n') {

@@ -1,5 +1,5 @@
-//! Z01: nothing of an interaction is read before its signature checked out, whatever its headers say; what is
-//! signed becomes an event or is kept as unreadable.
+//! Z01: nothing of an interaction is parsed before its signature is checked, for all headers; a signed one becomes an
+//! event or is stored as unreadable.
 #![no_main]
 #![expect(clippy::expect_used, reason = "a target that cannot set up should stop")]
 
@@ -25,7 +25,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     Stage { key, bot, discord: discord() }
 });
 
-// The first byte says whether it is signed. If not, two lines are its headers.
+// The first byte selects a signed request, or one whose headers are the first two lines.
 fuzz_target!(|data: &[u8]| {
     let Some((kind, rest)) = data.split_first() else { return };
     if kind.is_multiple_of(2) { signed(rest) } else { forged(rest) }
@@ -58,7 +58,7 @@ fn forged(rest: &[u8]) {
     assert_eq!(discord.reads(), reads, "and nothing of it is read");
 }
 
-/// The headers, if HTTP takes them.
+/// Returns the headers, if they are valid in HTTP.
 fn headers(at: &[u8], signature: &[u8]) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
     headers.insert(TIMESTAMP_HEADER, HeaderValue::from_bytes(at).ok()?);

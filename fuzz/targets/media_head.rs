@@ -1,5 +1,4 @@
-//! Z20: whatever a file is said to be and to be called, its head is one header each, which names no path. Ranges
-//! are not served.
+//! Z20: for every type and name of a file, each header is valid and names no path. Ranges are not served.
 #![no_main]
 #![expect(clippy::expect_used, reason = "what is no header is a finding")]
 
@@ -7,7 +6,7 @@ use http::HeaderValue;
 use libfuzzer_sys::fuzz_target;
 use nightdesk_protocol::file_head::{disposition, mime};
 
-// A line is what it is said to be, and the rest is what it is called.
+// The first line is the type, and the rest is the name.
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     let (kind, name) = text.split_once('\n').unwrap_or(("", &text));

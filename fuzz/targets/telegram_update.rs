@@ -1,5 +1,5 @@
-//! Z05: whatever Telegram posts with its secret is an event that can be stored, or is kept as unreadable;
-//! without the secret it is nothing.
+//! Z05: every request with Telegram's secret becomes an event that can be stored, or is stored as unreadable; without
+//! the secret it is rejected.
 #![no_main]
 #![expect(clippy::expect_used, reason = "a target that cannot set up should stop")]
 
@@ -16,7 +16,7 @@ use serde_json::json;
 struct Stage {
     bot: Bot,
     telegram: Telegram,
-    /// With the secret in them.
+    /// Headers with the secret.
     headers: HeaderMap,
 }
 

@@ -1,7 +1,7 @@
-//! Measures the house: how much code there is, how it is shaped, and what it still owes to `STYLE.md`.
+//! Measures the code: its amount, its shape, and its open debts to `STYLE.md`.
 //!
-//! Every figure is computed from the files that git tracks. `cargo xtask house --list FIGURE` names the places
-//! behind a figure.
+//! Every figure is computed from the files that git tracks. `cargo xtask house --list FIGURE` prints the places behind
+//! a figure.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ mod sql;
 use parts::Parts;
 use shape::Shape;
 
-/// The figures that count places, and the places.
+/// A figure that counts places, and the places.
 struct Places {
     name: &'static str,
     places: Vec<String>,
@@ -73,7 +73,7 @@ fn line(parts: &Parts, shape: &Shape, counted: &[Places]) -> String {
     )
 }
 
-/// The smallest value that is at least as large as this share of all.
+/// Returns the smallest value that is at least as large as this share of all.
 fn percentile(values: &[usize], percent: usize) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -81,7 +81,7 @@ fn percentile(values: &[usize], percent: usize) -> usize {
     sorted.get(nth).copied().unwrap_or(0)
 }
 
-/// Lines of the product that plant a bug or a crash.
+/// Returns the lines of the product that plant a bug or a crash.
 fn planted(parts: &Parts) -> Vec<String> {
     let lines = parts.product.iter().flat_map(|file| {
         file.text.lines().enumerate().map(move |(line, text)| (&file.path, line, text))
@@ -92,7 +92,7 @@ fn planted(parts: &Parts) -> Vec<String> {
     found.map(|(path, line, _)| format!("{path}:{}", line + 1)).collect()
 }
 
-/// Whether a file belongs to the product: everything else is tests, proofs or tools.
+/// Returns true if a file belongs to the product: all others are tests, proofs or tools.
 fn is_product(file: &TextFile) -> bool {
     file.path.starts_with("crates/") || file.path.starts_with("platforms/")
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask`: what the project does to itself.
+//! `cargo xtask`: maintenance commands of the project.
 //!
-//! - `tidy` keeps the rules of `STYLE.md` that a compiler does not know;
+//! - `tidy` checks the rules of `STYLE.md` that a compiler does not know;
 //! - `house` measures the code;
-//! - `with-servers` runs a command beside a PostgreSQL and a Redis of its own;
-//! - `sqlx` and `schema` write the files that are made from the migrations.
+//! - `with-servers` runs a command with a temporary PostgreSQL and Redis;
+//! - `sqlx` and `schema` write the files that are generated from the migrations.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its caller")]
 
 use std::env;
@@ -30,7 +30,7 @@ usage: cargo xtask COMMAND
   sqlx [--check]                            write, or compare, crates/store-pg/.sqlx
   schema [--check]                          write, or compare, crates/store-pg/schema.sql";
 
-/// Whether a made file is written, or only compared with what is there.
+/// Write a generated file, or only compare it with the existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Write,

@@ -1,7 +1,7 @@
-//! A database with every migration applied, on a server of its own.
+//! A database with every migration applied, on a temporary server.
 //!
-//! Only `store-pg` knows sqlx, so the files go through `psql`, in the order and with the
-//! transactions that sqlx would use.
+//! Only `store-pg` depends on sqlx, so the files are applied with `psql`, in the order and with the transactions that
+//! sqlx would use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use nightdesk_servers::{Options, Postgres};
 
 use crate::repo::Repo;
 
-/// The roles, made first, by the superuser.
+/// The roles, which the superuser creates first.
 const ROLES: &str = "crates/store-pg/roles.sql";
 
-/// Where the migrations are, and the role that runs them and owns what they make.
+/// The folder of the migrations, and the role that runs them and owns their objects.
 const MIGRATIONS: &str = "crates/store-pg/migrations";
 const OWNER: &str = "nightdesk_owner";
 
-/// How a migration begins that must not run in a transaction.
+/// First line of a migration that must not run in a transaction.
 const NO_TRANSACTION: &str = "-- no-transaction";
 
-/// The database the migrations were applied to.
+/// The database to which the migrations are applied.
 const DATABASE: &str = "nightdesk";
 
-/// A migrated database. It goes with its server when dropped.
+/// A migrated database. Its server ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Migrated {
     postgres: Postgres,
@@ -45,17 +45,17 @@ impl Migrated {
         Ok(migrated)
     }
 
-    /// The URL of the database.
+    /// Returns the URL of the database.
     pub(crate) fn url(&self) -> String {
         self.postgres.admin_url(DATABASE)
     }
 
-    /// A client program of the server's version.
+    /// Returns a client program of the server's version.
     pub(crate) fn client(&self, name: &str) -> Command {
         Command::new(self.postgres.bin_dir().join(name))
     }
 
-    /// The rows that a query gives, one line each.
+    /// Returns the rows of a query, one line each.
     pub(crate) fn ask(&self, repo: &Repo, sql: &str) -> Result<Vec<String>> {
         let answer = repo.output(self.psql(DATABASE).args(["-A", "-t", "-c", sql]))?;
         Ok(answer.lines().map(str::to_owned).collect())
@@ -82,7 +82,7 @@ impl Migrated {
     }
 }
 
-/// The migrations in order. None, if there is no such folder yet.
+/// Returns the migrations in order, or none if the folder does not exist yet.
 fn migrations(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -94,7 +94,7 @@ fn migrations(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(in_order(paths))
 }
 
-/// As sqlx sees them: `VERSION_what.sql`, by version as a number; other files are none.
+/// Selects and sorts migrations as sqlx does: `VERSION_what.sql`, by version as a number; other files are ignored.
 fn in_order(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let numbered = paths.into_iter().filter_map(|path| Some((version(&path)?, path)));
     let mut numbered: Vec<(i64, PathBuf)> = numbered.collect();

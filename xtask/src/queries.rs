@@ -1,7 +1,7 @@
 //! The offline data of the checked queries: `crates/store-pg/.sqlx`.
 //!
-//! With a database URL and `SQLX_OFFLINE_DIR`, the query macros ask the database and write what it
-//! said, one file per query, while the crate is compiled. That is all `cargo sqlx prepare` uses.
+//! With a database URL and `SQLX_OFFLINE_DIR`, the query macros ask the database during compilation and write its
+//! responses, one file per query. `cargo sqlx prepare` uses the same mechanism.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use crate::repo::Repo;
 const PACKAGE: &str = "nightdesk-store-pg";
 const CRATE: &str = "crates/store-pg";
 
-/// What the files hold, by their name.
+/// Contents of the files, by name.
 type Queries = BTreeMap<String, String>;
 
-/// Writes the data, or compares it with what is there.
+/// Writes the data, or compares it with the existing data.
 pub(crate) fn run(repo: &Repo, mode: Mode) -> Result<ExitCode> {
     let kept = repo.path(CRATE).join(".sqlx");
     let fresh = tempfile::tempdir().context("could not make a temporary folder")?;
@@ -55,7 +55,7 @@ fn compile(repo: &Repo, into: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files that cargo compiles a target from: the library and each integration test.
+/// Returns the root files of cargo's targets: the library and each integration test.
 fn crate_roots(folder: &Path) -> Vec<PathBuf> {
     let tests = fs::read_dir(folder.join("tests")).into_iter().flatten().flatten();
     let tests = tests.map(|entry| entry.path());
@@ -63,8 +63,7 @@ fn crate_roots(folder: &Path) -> Vec<PathBuf> {
     tests.chain([folder.join("src/lib.rs")]).collect()
 }
 
-/// Makes a file look changed. Cargo does not know that the macros look at the environment, and
-/// would compile nothing.
+/// Marks a file as changed. Cargo does not know that the macros read the environment, and would compile nothing.
 #[expect(clippy::disallowed_methods, reason = "cargo compares files with the wall clock")]
 fn touch(path: &Path) -> Result<()> {
     let file = File::options().append(true).open(path);

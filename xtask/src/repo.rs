@@ -1,4 +1,4 @@
-//! The working copy: where it is, and the text files in it that are, or could be, committed.
+//! The working copy, and its text files that are, or could be, committed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// The working copy this command is run from.
+/// The working copy in which this command runs.
 #[derive(Debug)]
 pub(crate) struct Repo {
     root: PathBuf,
@@ -15,40 +15,40 @@ pub(crate) struct Repo {
 /// A text file of the working copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextFile {
-    /// From the root, with `/` between the parts.
+    /// Path from the root, with `/` between the parts.
     pub(crate) path: String,
-    /// What is in it.
+    /// Content of the file.
     pub(crate) text: String,
 }
 
 impl TextFile {
-    /// Whether its name ends in a dot and the extension.
+    /// Returns true if its name ends in a dot and the extension.
     pub(crate) fn has_extension(&self, extension: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|own| own == extension)
     }
 }
 
 impl Repo {
-    /// The one this command is run from. Cargo names it at run time; the path at build time may be that of another
-    /// checkout with the same target folder.
+    /// Returns the working copy in which this command runs. Cargo names it at run time; the path at build time may be
+    /// that of another checkout with the same target folder.
     pub(crate) fn here() -> Result<Self> {
         let own = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as cargo xtask")?;
         let root = Path::new(&own).parent();
         Ok(Self { root: root.context("xtask has no parent folder")?.to_owned() })
     }
 
-    /// A path under the root.
+    /// Returns a path under the root.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }
 
-    /// The text of one file.
+    /// Returns the text of one file.
     pub(crate) fn read(&self, relative: &str) -> Result<String> {
         fs::read_to_string(self.path(relative))
             .with_context(|| format!("could not read {relative}"))
     }
 
-    /// Every text file that git tracks, or would track.
+    /// Returns every text file that git tracks, or would track.
     pub(crate) fn text_files(&self) -> Result<Vec<TextFile>> {
         let listed = self.output(Command::new("git").args([
             "ls-files",
@@ -61,13 +61,13 @@ impl Repo {
         Ok(paths.filter_map(|path| self.text_file(path)).collect())
     }
 
-    /// None for what is not text, and for what is deleted but still in the index.
+    /// Returns `None` for a binary file, and for a deleted file that is still in the index.
     fn text_file(&self, path: &str) -> Option<TextFile> {
         let text = fs::read_to_string(self.path(path)).ok()?;
         Some(TextFile { path: path.to_owned(), text })
     }
 
-    /// What a command printed, run at the root.
+    /// Runs a command at the root and returns its output.
     pub(crate) fn output(&self, command: &mut Command) -> Result<String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let output = command.current_dir(&self.root).output();

@@ -11,24 +11,24 @@ use crate::repo::Repo;
 
 const SCHEMA: &str = "crates/store-pg/schema.sql";
 
-/// What the file begins with.
+/// First lines of the file.
 const HEADER: &str = "\
 -- The schema after all migrations, without the partitions of single days.
 -- Made by `just gen`; do not edit.
 ";
 
-/// Partitions come and go with the days; their parents say all there is to say.
+/// Query for partitions. They change with the days, and their parents have the same definition.
 const PARTITIONS: &str = "\
 select format('%I.%I', n.nspname, c.relname)
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relispartition and c.relkind in ('r', 'p')
 order by 1";
 
-/// Lines that depend on who dumped and with what.
+/// Lines that depend on the dumping user and program.
 const NOISE: [&str; 6] =
     ["-- ", "--\n", "SET ", "SELECT pg_catalog.", "\\restrict", "\\unrestrict"];
 
-/// Writes the dump, or compares it with what is there.
+/// Writes the dump, or compares it with the existing one.
 pub(crate) fn run(repo: &Repo, mode: Mode) -> Result<ExitCode> {
     let path = repo.path(SCHEMA);
     let new = clean(&dump(repo)?);
@@ -53,7 +53,7 @@ fn dump(repo: &Repo) -> Result<String> {
     repo.output(&mut pg_dump)
 }
 
-/// Takes out noise, and all but one of several blank lines.
+/// Removes noise and repeated blank lines.
 fn clean(dump: &str) -> String {
     let mut schema = HEADER.to_owned();
     let mut was_blank = false;

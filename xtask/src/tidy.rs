@@ -1,6 +1,6 @@
-//! Keeps the rules of `STYLE.md` that a compiler does not know.
+//! Checks the rules of `STYLE.md` that a compiler does not know.
 //!
-//! Each rule is a pure function from text to findings, in a file of its own.
+//! Each rule is a pure function from text to findings, in a separate file.
 
 use std::fmt;
 use std::process::{Command, ExitCode};
@@ -24,12 +24,12 @@ mod mask;
 
 use mask::Masked;
 
-/// One place where a rule is broken.
+/// A place where a rule is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// The file, and the line in it where there is one.
+    /// The file, and the line if there is one.
     at: String,
-    /// What is wrong, and what would be right.
+    /// The problem and its correction.
     what: String,
 }
 
@@ -38,7 +38,7 @@ impl Finding {
         Self { at: path.to_owned(), what: what.into() }
     }
 
-    /// The line is counted from zero, as iterators do.
+    /// Creates a finding in a line, which is counted from zero, as iterators do.
     fn in_line(path: &str, line: usize, what: impl Into<String>) -> Self {
         Self { at: format!("{path}:{}", line + 1), what: what.into() }
     }
@@ -50,7 +50,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A Rust file, with its code and its comments apart.
+/// A Rust file, with its code and its comments separated.
 #[derive(Debug)]
 pub(crate) struct RustFile {
     path: String,
@@ -63,7 +63,7 @@ impl RustFile {
     }
 }
 
-/// Checks every rule and prints what breaks one.
+/// Checks every rule and prints the findings.
 pub(crate) fn run(repo: &Repo) -> Result<ExitCode> {
     let findings = all_findings(repo)?;
     for finding in &findings {

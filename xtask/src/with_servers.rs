@@ -1,14 +1,14 @@
-//! Runs a command beside a PostgreSQL, and perhaps a Redis, of its own.
+//! Runs a command with a temporary PostgreSQL, and optionally a Redis.
 //!
-//! The command finds them in its environment. It gets our exit status when it ends; when we are
-//! ended first, by Ctrl-C or otherwise, it is asked to end too, and the servers' guards do the rest.
+//! The command finds their addresses in its environment. Its exit status becomes the exit status of xtask. If xtask is
+//! ended first, by Ctrl-C or otherwise, on Linux the command gets SIGTERM, and the guards of the servers end them.
 
 use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, bail};
 use nightdesk_servers::{Durability, Options, Postgres, Redis};
 
-/// What was asked for.
+/// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
 struct Request<'a> {
     durability: Durability,
@@ -16,7 +16,7 @@ struct Request<'a> {
     command: &'a [&'a str],
 }
 
-/// Starts the servers, runs the command, and takes the servers down.
+/// Starts the servers, runs the command, and stops the servers.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let request = parse(args)?;
     let options = Options { durability: request.durability, ..Options::default() };
@@ -52,7 +52,7 @@ fn parse<'a>(args: &'a [&'a str]) -> Result<Request<'a>> {
     Ok(request)
 }
 
-/// The command, tied to our life where the system can do that.
+/// Creates the command, which ends with this process if the system supports it.
 fn command(words: &[&str]) -> Result<Command> {
     let (program, args) = words.split_first().context("there is no command")?;
     let mut command = if cfg!(target_os = "linux") {
@@ -66,7 +66,7 @@ fn command(words: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Where the command finds PostgreSQL.
+/// Returns the environment variables with PostgreSQL's addresses.
 fn environment(postgres: &Postgres) -> [(&'static str, String); 5] {
     [
         ("NIGHTDESK_TEST_PG_ADMIN_URL", postgres.admin_url("postgres")),
@@ -77,7 +77,7 @@ fn environment(postgres: &Postgres) -> [(&'static str, String); 5] {
     ]
 }
 
-/// The command's own status, or plain failure if a signal ended it.
+/// Returns the command's own status, or failure if a signal ended it.
 fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     code.map_or(ExitCode::FAILURE, ExitCode::from)

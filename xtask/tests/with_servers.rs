@@ -1,4 +1,4 @@
-//! Runs `xtask with-servers` as a process, and looks at what it leaves behind.
+//! Runs `xtask with-servers` as a process, and checks that nothing is left behind.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long servers and command may take to be gone.
+/// Time limit for the end of the servers and the command, in seconds.
 const GONE_SECS_MAX: u64 = 20;
 
 fn xtask(args: &[&str]) -> Command {
@@ -17,7 +17,7 @@ fn xtask(args: &[&str]) -> Command {
     command
 }
 
-/// Waits for something that happens in other processes.
+/// Waits for a condition in other processes.
 fn comes_true(what: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(GONE_SECS_MAX);
     while Instant::now() < deadline {
@@ -29,7 +29,7 @@ fn comes_true(what: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Starts a command that says where it runs and would stay for a minute.
+/// Starts a command that prints the server's folder and port and its own pid, and runs for a minute.
 fn start_waiting() -> (Child, Vec<String>) {
     let script = "echo $NIGHTDESK_TEST_PG_DATA $NIGHTDESK_TEST_PG_PORT $$; exec sleep 60";
     let mut command = xtask(&["--", "sh", "-c", script]);

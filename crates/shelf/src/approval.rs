@@ -1,7 +1,7 @@
-//! Approval: who vouches for a skill.
+//! Checks the approval of skills.
 //!
-//! In unsecured mode its status line is enough. In secured mode that line must carry a signature over
-//! everything else, by a key whose private half is not here: see [`sign`].
+//! In unsecured mode the status line is sufficient. In secured mode that line must contain a signature over everything
+//! else, by a key whose private half is not on the desk: see [`sign`].
 
 pub mod sign;
 
@@ -15,22 +15,22 @@ use crate::header::Header;
 use crate::lines::lines;
 use crate::skill::SkillStatus;
 
-/// What a public key's DER begins with.
+/// DER prefix of a public key.
 const SPKI_PREFIX: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 const KEY_BYTES: usize = 32;
 
-/// Signatures of this scheme are looked at, and no other's.
+/// The only accepted signature scheme.
 const SCHEME: &str = "v3";
 
-/// By whom skills are approved.
+/// The authority that approves skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
-    /// By whoever writes it.
+    /// Every writer.
     #[default]
     Unsecured,
-    /// By whoever has the private half of this key.
+    /// The owner of the private half of this key.
     Secured(PublicKey),
 }
 
@@ -44,24 +44,24 @@ pub struct PublicKey([u8; KEY_BYTES]);
 pub struct BadPublicKey;
 
 impl PublicKey {
-    /// Takes a key's bytes.
+    /// Creates a key from its bytes.
     pub const fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// The key's bytes.
+    /// Returns the key's bytes.
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
 
-    /// Reads a key as it is kept in a file.
+    /// Parses a key in its file format.
     pub fn from_pem(text: &str) -> Result<Self, BadPublicKey> {
         let der = pem_body(text, "PUBLIC KEY").ok_or(BadPublicKey)?;
         let bytes = der.strip_prefix(&SPKI_PREFIX).ok_or(BadPublicKey)?;
         Ok(Self(bytes.try_into().map_err(|_| BadPublicKey)?))
     }
 
-    /// The key as it is kept in a file.
+    /// Returns the key in its file format.
     pub fn to_pem(&self) -> String {
         pem(&[&SPKI_PREFIX[..], &self.0[..]].concat(), "PUBLIC KEY")
     }
@@ -78,7 +78,7 @@ impl fmt::Debug for PublicKey {
 }
 
 impl Approval {
-    /// Whether a skill may be run, and why not.
+    /// Checks that a skill may be run, and returns the reason if it may not.
     pub fn judge(&self, source: &str) -> Result<(), &'static str> {
         match Header::of(source).status_said() {
             SkillStatus::Approved => self.vouched_for(source),
@@ -87,7 +87,7 @@ impl Approval {
         }
     }
 
-    /// Whether who may vouch for these bytes does, whatever their status is.
+    /// Checks the signature of these bytes, independent of their status.
     pub fn vouched_for(&self, source: &str) -> Result<(), &'static str> {
         let Self::Secured(key) = self else {
             return Ok(());
@@ -101,7 +101,7 @@ impl Approval {
         Err("its signature is not of these bytes, or of another key")
     }
 
-    /// What stands for it in a token.
+    /// Returns the text that represents the authority in a token.
     pub(crate) fn word(&self) -> String {
         match self {
             Self::Unsecured => "unsecured".to_owned(),
@@ -117,13 +117,13 @@ fn signature_in(proof: &str) -> Result<Vec<u8>, &'static str> {
     URL_SAFE_NO_PAD.decode(signature).map_err(|_| "its signature is not readable")
 }
 
-/// What is signed: every line but those of status and tags, with one kind of line end.
+/// Returns the signed text: every line except those of status and tags, with one kind of line end.
 pub fn canonical(source: &str) -> String {
     let signed = lines(source).map(|line| line.text).filter(|text| !is_unsigned(text));
     signed.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line may change without a new signature: wherever it stands, however it is written.
+/// Returns true if a line may change without a new signature, in any place and any spelling.
 fn is_unsigned(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix('#') else {
         return false;

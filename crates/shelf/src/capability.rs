@@ -1,12 +1,12 @@
-//! What a store says of itself: before there is one, and once there is.
+//! Descriptions of stores: static capabilities, and the manifest of an instance.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The contract that the stores here keep.
+/// Version of the contract that these stores implement.
 pub(crate) const CONTRACT_VERSION: &str = "1.0.0";
 
-/// Of which contract something is.
+/// The kind of contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectorType {
@@ -17,7 +17,7 @@ pub enum ConnectorType {
 }
 
 impl ConnectorType {
-    /// As it is written.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SkillStore => "skill_store",
@@ -26,37 +26,37 @@ impl ConnectorType {
     }
 }
 
-/// What is true of every store of a kind.
+/// Static properties of an implementation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities<F> {
-    /// Of which contract it is.
+    /// The kind of contract.
     pub connector_type: ConnectorType,
-    /// Which implementation it is.
+    /// Name of the implementation.
     pub implementation: String,
-    /// Which version of the contract it keeps.
+    /// Version of the contract.
     pub contract_version: String,
-    /// What it can do.
+    /// The features.
     pub features: F,
 }
 
-/// What a store of skills can do.
+/// Features of a store of skills.
 #[expect(clippy::struct_excessive_bools, reason = "the contract has a word for each")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillFeatures {
-    /// It can be written to.
+    /// Skills can be written.
     pub supports_writes: bool,
-    /// What a skill said before can be read.
+    /// Earlier versions of a skill can be read.
     pub supports_versioning: bool,
-    /// It keeps the filter of tags.
+    /// The filter by tags is supported.
     pub supports_tag_filter: bool,
-    /// It says who changed what.
+    /// Changes are recorded with their author.
     pub supports_audit_trail: bool,
-    /// A status changes altogether or not at all.
+    /// A change of status is atomic.
     pub supports_atomic_status_transitions: bool,
 }
 
 impl SkillFeatures {
-    /// All of them.
+    /// All features.
     pub const ALL: Self = Self {
         supports_writes: true,
         supports_versioning: true,
@@ -66,66 +66,66 @@ impl SkillFeatures {
     };
 }
 
-/// What a store of data can do.
+/// Features of a store of data.
 #[expect(clippy::struct_excessive_bools, reason = "the contract has a word for each")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataFeatures {
-    /// It can be written to.
+    /// Entries can be written.
     pub supports_writes: bool,
-    /// It keeps the filter of tags.
+    /// The filter by tags is supported.
     pub supports_tag_filter: bool,
-    /// It finds what means the same.
+    /// Semantic search is supported.
     pub supports_semantic: bool,
-    /// It puts the best first, by a second look.
+    /// Results are reranked.
     pub supports_rerank: bool,
-    /// It keeps the filter of a thread's state.
+    /// The filter by a thread's status is supported.
     pub supports_thread_status_filter: bool,
-    /// It knows what is pinned.
+    /// Pinned entries are supported.
     pub supports_pinning: bool,
-    /// It forgets.
+    /// Entries decay over time.
     pub supports_decay_model: bool,
 }
 
-/// What a store says once there is one.
+/// The description of a store instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestInfo<M> {
-    /// Moves when what follows does.
+    /// A token that changes when the manifest changes.
     pub capabilities_version: String,
-    /// What it says.
+    /// The manifest.
     pub manifest: M,
 }
 
-/// What a store of skills says. Open.
+/// The manifest of a store of skills, with optional extra fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillStoreManifest {
-    /// What it keeps skills in.
+    /// The storage medium.
     pub kind: String,
-    /// Where, if that is a folder.
+    /// The path, if the medium is a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_dir: Option<String>,
-    /// Where, if that is a database in a file.
+    /// The path, if the medium is a database file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub db_path: Option<String>,
-    /// What else it has to say.
+    /// Further fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// What a store of data says. Open.
+/// The manifest of a store of data, with optional extra fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataStoreManifest {
-    /// What it keeps data in.
+    /// The storage medium.
     pub kind: String,
-    /// How it can look for something.
+    /// Supported search modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supported_modes: Option<Vec<String>>,
-    /// Every filter that it keeps, and no other.
+    /// All supported filters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supported_filters: Option<Vec<String>>,
-    /// Between what its scores lie.
+    /// Range of the scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_range: Option<(f64, f64)>,
-    /// What else it has to say.
+    /// Further fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

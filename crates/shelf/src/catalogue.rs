@@ -1,4 +1,4 @@
-//! Catalogue: what an agent may do, grouped by what it does with it.
+//! Lists the skills of an agent, grouped by their use.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,47 +9,47 @@ use crate::hash::token_of;
 use crate::header::{Header, OutputDeclared, TriggerDeclared, VarDeclared};
 use crate::skill::{OneOrMany, SkillFilter, SkillSource, SkillStatus};
 
-/// Who asks.
+/// The audience of a catalogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
-    /// An agent: what it is told, and what it can do.
+    /// An agent: the skills whose output it receives, and those that it can run.
     #[default]
     Agent,
-    /// Whoever wants to see all.
+    /// All skills.
     All,
-    /// Whoever looks after what runs by itself.
+    /// The skills that run without an agent.
     Headless,
 }
 
-/// What starts a skill.
+/// The kind of trigger of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerKind {
-    /// A time.
+    /// A schedule.
     Cron,
-    /// Something that happens.
+    /// An event.
     Event,
 }
 
-/// Which skills are asked for. Open: what is not known here is not looked at.
+/// A filter of the catalogue. Unknown fields are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CatalogueFilter {
-    /// Who asks.
+    /// The audience.
     pub audience: Audience,
-    /// Of this status.
+    /// The status.
     pub status: SkillStatus,
-    /// Started so.
+    /// The kind of trigger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger_kind: Option<TriggerKind>,
-    /// Filed under any of these, unless there are none.
+    /// Any of these tags; an empty list matches all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domain_tags: Vec<String>,
-    /// Whose name begins so.
+    /// The beginning of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name_prefix: Option<String>,
-    /// Of this author.
+    /// The author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
 }
@@ -67,125 +67,125 @@ impl Default for CatalogueFilter {
     }
 }
 
-/// What is answered.
+/// The response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Listed {
-    /// Nothing has changed for who asks.
+    /// The catalogue has not changed for this caller.
     NotModified {
         /// Always true.
         not_modified: bool,
-        /// What they said.
+        /// The caller's token.
         catalog_version: String,
     },
     /// The catalogue.
     Full(Catalogue),
 }
 
-/// Skills, grouped.
+/// Skills in groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Catalogue {
-    /// What the agent is told.
+    /// Skills whose output the agent receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receives: Option<Vec<SkillEntry>>,
-    /// What the agent can do.
+    /// Skills that the agent can run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<SkillEntry>>,
-    /// What runs by itself.
+    /// Skills that run without an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headless: Option<Vec<SkillEntry>>,
-    /// Stands for all of it, for this filter. A store that has no version has none.
+    /// A token of the whole catalogue for this filter. A store without a version has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog_version: Option<String>,
 }
 
-/// What an agent does with a skill.
+/// An agent's use of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
-    /// It is told what comes of it.
+    /// The agent receives its output.
     Augmenting,
-    /// It carries it out.
+    /// The agent runs it.
     Template,
-    /// Nothing.
+    /// None.
     Headless,
 }
 
-/// A skill in the catalogue. What only its language knows is not said.
+/// A skill in the catalogue, without the parts that require a parser of its language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkillEntry {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What an agent does with it.
+    /// The agent's use of it.
     pub category: Category,
-    /// What it says of itself.
+    /// The skill's description of itself.
     pub description: String,
-    /// What it is filed under.
+    /// The tags.
     pub tags: Vec<String>,
-    /// Whether it may be run, by its own word.
+    /// The status in the skill's header.
     pub status: SkillStatus,
-    /// Whether it really may.
+    /// True if the skill may be run.
     pub gate_ok: bool,
-    /// What it wants to be given.
+    /// The parameters.
     pub vars: Vec<Var>,
-    /// Where what it says goes.
+    /// The targets of the output.
     pub output: Vec<Output>,
-    /// What starts it.
+    /// The triggers.
     pub triggers: Vec<Trigger>,
-    /// What it gives.
+    /// The return values.
     pub returns: Vec<String>,
-    /// What it needs.
+    /// The requirements.
     pub requires: Vec<String>,
-    /// Whose it is.
+    /// The author.
     pub author: Option<String>,
 }
 
-/// Something a skill wants to be given.
+/// A parameter of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Var {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether it must be.
+    /// True if it has no default.
     pub required: bool,
-    /// What it is otherwise.
+    /// The default value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
 
-/// Where what a skill says goes.
+/// A target of a skill's output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Output {
-    /// Of what kind.
+    /// The kind.
     pub kind: String,
-    /// Where to.
+    /// The address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// What starts a skill. Kinds that nobody knows are not shown.
+/// A trigger of a skill. Unknown kinds are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Trigger {
-    /// A time.
+    /// A schedule.
     Cron {
-        /// Which.
+        /// The cron expression.
         expression: String,
     },
-    /// Something that happens.
+    /// An event.
     Event {
-        /// What.
+        /// The name of the event.
         event_name: String,
     },
 }
 
-/// The catalogue of a store, or that nothing has changed since the token was given out for this filter.
+/// Returns the catalogue of a store, or `NotModified` if the token for this filter is still current.
 pub async fn catalogue(
     store: &dyn SkillStore,
     approval: &Approval,
     filter: &CatalogueFilter,
     if_none_match: Option<&str>,
 ) -> Result<Listed, SkillStoreError> {
-    // Before the skills: what changes in between is then told as old, and asked for again.
+    // The version is read before the skills. A change in between then leaves an old token, and the caller asks again.
     let version = store.version().await?.map(|version| token(&version, approval, filter));
     if let Some(catalog_version) = version.clone().filter(|v| Some(v.as_str()) == if_none_match) {
         return Ok(Listed::NotModified { not_modified: true, catalog_version });
@@ -197,7 +197,7 @@ pub async fn catalogue(
     Ok(Listed::Full(found.seen_by(filter.audience, version)))
 }
 
-/// What stands for what can be seen with this filter.
+/// Returns the token of the catalogue for this filter.
 fn token(version: &str, approval: &Approval, filter: &CatalogueFilter) -> String {
     let filter = serde_json::to_string(filter).unwrap_or_default();
     token_of(&format!("{version}\n{}\n{filter}", approval.word()))
@@ -242,7 +242,7 @@ impl Groups {
     }
 }
 
-/// What the store's own filter may not have looked at.
+/// Applies the filters that the store's own query may not support.
 fn is_wanted(entry: &SkillEntry, filter: &CatalogueFilter) -> bool {
     let starts = |kind| {
         entry.triggers.iter().any(|trigger| match trigger {

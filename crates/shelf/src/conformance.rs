@@ -1,8 +1,7 @@
-//! Conformance: what the contract means, as cases that any store can be put to.
+//! Test suites of the contract for any store.
 //!
-//! The cases of the runtime's own suite are in `upstream`; the others ask what that suite leaves out. A
-//! case that a store cannot fail proves nothing, so [`planted`] has stores with one fault each, and for
-//! each the case that must notice it.
+//! The cases of the runtime's own suite are in `upstream`; the others cover its gaps. A case that no store can fail
+//! proves nothing, so [`planted`] has stores with one fault each, and for each fault the case that must detect it.
 //!
 //! Begin with [`skill_store`] and [`data_store`].
 
@@ -21,60 +20,59 @@ use crate::error::{DataStoreError, SkillStoreError};
 pub use data::data_store;
 pub use skill::skill_store;
 
-/// Makes stores of skills to be put to the test.
+/// Creates stores of skills for the tests.
 #[async_trait]
 pub trait SkillHarness: Send + Sync {
-    /// What is put to the test.
+    /// The tested store.
     type Store: SkillStore;
 
-    /// An empty store in which whoever writes approves.
+    /// Creates an empty store in unsecured mode.
     async fn fresh(&self) -> Self::Store;
 
-    /// An empty store in which this key approves, if there can be one.
+    /// Creates an empty store in secured mode with this key, if the implementation supports it.
     async fn secured(&self, key: PublicKey) -> Option<Self::Store>;
 
-    /// Replaces a skill's bytes so that nothing but they change, not even when they were written. Answers
-    /// whether that can be done.
+    /// Replaces a skill's bytes and changes nothing else, not even their time. Returns true if that is possible.
     async fn edit_behind(&self, _store: &Self::Store, _name: &str, _source: &str) -> bool {
         false
     }
 }
 
-/// Makes stores of data to be put to the test.
+/// Creates stores of data for the tests.
 #[async_trait]
 pub trait DataHarness: Send + Sync {
-    /// What is put to the test.
+    /// The tested store.
     type Store: DataStore;
 
-    /// An empty store.
+    /// Creates an empty store.
     async fn fresh(&self) -> Self::Store;
 }
 
-/// What a case found wrong.
+/// The failure of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(String);
 
-/// What came of a case.
+/// The result of a case.
 pub type Outcome = Result<(), Failed>;
 
-/// What came of a suite.
+/// The result of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     cases: Vec<(&'static str, Outcome)>,
 }
 
 impl Report {
-    /// How many cases there were.
+    /// Returns the number of cases.
     pub const fn cases(&self) -> usize {
         self.cases.len()
     }
 
-    /// How many passed.
+    /// Returns the number of passed cases.
     pub fn passed(&self) -> usize {
         self.cases.iter().filter(|(_, outcome)| outcome.is_ok()).count()
     }
 
-    /// The names of those that did not.
+    /// Returns the names of the failed cases.
     pub fn failed(&self) -> Vec<&'static str> {
         let failed = self.cases.iter().filter(|(_, outcome)| outcome.is_err());
         failed.map(|(name, _)| *name).collect()
@@ -85,7 +83,7 @@ impl Report {
     }
 }
 
-/// One line, and one more for each case that failed.
+/// Writes one line, and one more for each failed case.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cases={} passed={}", self.cases(), self.passed())?;
@@ -99,7 +97,7 @@ impl fmt::Display for Report {
 }
 
 impl Failed {
-    /// Says what is wrong.
+    /// Creates a failure with this reason.
     pub fn because(what: impl Into<String>) -> Self {
         Self(what.into())
     }
@@ -129,7 +127,7 @@ impl From<serde_json::Error> for Failed {
     }
 }
 
-/// Fails the case unless this is so.
+/// Fails the case unless the condition is true.
 macro_rules! must {
     ($so:expr, $($what:tt)+) => {
         if !$so {
@@ -139,7 +137,7 @@ macro_rules! must {
 }
 use must;
 
-/// Fails the case unless both are the same.
+/// Fails the case unless both values are equal.
 macro_rules! same {
     ($is:expr, $want:expr, $what:literal) => {
         match (&$is, &$want) {
@@ -153,7 +151,7 @@ macro_rules! same {
 }
 use same;
 
-/// Puts a harness to cases, one after the other, each by its own name.
+/// Runs cases one after the other and records each by its name.
 macro_rules! cases {
     ($harness:expr, $($case:path),+ $(,)?) => {{
         let mut report = $crate::conformance::Report::default();
@@ -163,12 +161,12 @@ macro_rules! cases {
 }
 use cases;
 
-/// The last word of a path.
+/// Returns the last segment of a path.
 fn last(path: &'static str) -> &'static str {
     path.rsplit("::").next().unwrap_or(path).trim()
 }
 
-/// Whether a text is three numbers with dots between them.
+/// Returns true if a text is three numbers separated by dots.
 fn is_version(text: &str) -> bool {
     let numbers: Vec<_> = text.split('.').map(str::parse::<u32>).collect();
     numbers.len() == 3 && numbers.iter().all(Result::is_ok)

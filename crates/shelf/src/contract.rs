@@ -1,4 +1,4 @@
-//! The contract: what a store of skills and a store of data do.
+//! The contract of a store of skills and of a store of data.
 
 use async_trait::async_trait;
 
@@ -9,28 +9,28 @@ use crate::data::{DataWrite, DataWriteRecord, PortableData, QueryFilters};
 use crate::error::{DataStoreError, SkillStoreError};
 use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo};
 
-/// Keeps skills, by name.
+/// Stores skills by name.
 #[async_trait]
 pub trait SkillStore: Send + Sync {
-    /// What is true of every store of this kind.
+    /// Returns the static capabilities of the implementation.
     fn static_capabilities() -> Capabilities<SkillFeatures>
     where
         Self: Sized;
 
-    /// A skill, as it is or as it was.
+    /// Returns a skill, in its current or an earlier version.
     async fn load(&self, name: &str, version: Option<&str>)
     -> Result<SkillSource, SkillStoreError>;
 
-    /// What is known of the skills that pass, by name. None is an answer.
+    /// Returns the metadata of the matching skills, by name. The list may be empty.
     async fn query(&self, filter: &SkillFilter) -> Result<Vec<SkillMeta>, SkillStoreError>;
 
-    /// The skills that pass, by name, as they are.
+    /// Returns the matching skills, by name, in their current version.
     async fn sources(&self, filter: &SkillFilter) -> Result<Vec<SkillSource>, SkillStoreError> {
         let mut found = Vec::new();
         for skill in self.query(filter).await? {
             match self.load(&skill.name, None).await {
                 Ok(skill) => found.push(skill),
-                // Removed in between.
+                // The skill was removed in the meantime.
                 Err(SkillStoreError::SkillNotFound { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -38,14 +38,14 @@ pub trait SkillStore: Send + Sync {
         Ok(found)
     }
 
-    /// What is known of one.
+    /// Returns the metadata of one skill.
     async fn metadata(&self, name: &str) -> Result<SkillMeta, SkillStoreError>;
 
-    /// What became of one, the newest first.
+    /// Returns the changes of a skill, newest first.
     async fn versions(&self, name: &str) -> Result<Vec<VersionInfo>, SkillStoreError>;
 
-    /// Keeps a skill. It stays its first author's; one that is there keeps its status unless the patch
-    /// says otherwise. What is there already, and the same, is not changed.
+    /// Stores a skill. It belongs to its first author, and an existing skill retains its status unless the patch sets
+    /// one. An identical write changes nothing.
     async fn store(
         &self,
         name: &str,
@@ -53,43 +53,42 @@ pub trait SkillStore: Send + Sync {
         patch: &SkillPatch,
     ) -> Result<VersionInfo, SkillStoreError>;
 
-    /// Removes a skill for good, with all that it was. Its name is free then.
+    /// Removes a skill and its history permanently. The name is free afterwards.
     async fn delete(&self, name: &str) -> Result<(), SkillStoreError>;
 
-    /// Changes a skill's status, also in its bytes. The answer says what it was.
+    /// Changes a skill's status, also in its bytes. The result contains the previous status.
     async fn update_status(
         &self,
         name: &str,
         status: SkillStatus,
     ) -> Result<VersionInfo, SkillStoreError>;
 
-    /// What this store says of itself.
+    /// Returns the description of this store.
     async fn manifest(&self) -> Result<ManifestInfo<SkillStoreManifest>, SkillStoreError>;
 
-    /// Stands for all that can be seen of the store, and moves whenever that does. Not every store has
-    /// one.
+    /// Returns a token that changes with everything visible in the store. Not every store has one.
     async fn version(&self) -> Result<Option<String>, SkillStoreError> {
         Ok(None)
     }
 }
 
-/// Keeps data, and finds it again.
+/// Stores data and finds it again.
 #[async_trait]
 pub trait DataStore: Send + Sync {
-    /// What is true of every store of this kind.
+    /// Returns the static capabilities of the implementation.
     fn static_capabilities() -> Capabilities<DataFeatures>
     where
         Self: Sized;
 
-    /// What passes, the best first. None is an answer; a filter that is not kept is an error.
+    /// Returns the matching entries, best first. The list may be empty; an unsupported filter is an error.
     async fn query(&self, filters: &QueryFilters) -> Result<Vec<PortableData>, DataStoreError>;
 
-    /// Keeps an entry. Written again by the same author, it is the one that was written.
+    /// Stores an entry. A second identical write by the same author returns the first entry.
     async fn write(&self, write: &DataWrite) -> Result<DataWriteRecord, DataStoreError>;
 
-    /// One entry. None is an answer.
+    /// Returns one entry, or `None`.
     async fn get(&self, id: &str) -> Result<Option<PortableData>, DataStoreError>;
 
-    /// What this store says of itself.
+    /// Returns the description of this store.
     async fn manifest(&self) -> Result<ManifestInfo<DataStoreManifest>, DataStoreError>;
 }

@@ -1,116 +1,116 @@
-//! Data, in the words of the contract. Times are seconds.
+//! The contract's types of data. Times are in seconds.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// Until when something is wanted: `None` for good, which is not the same as nothing being said.
+/// The expiry time. `None` means never, which differs from an absent value.
 pub type Expiry = Option<i64>;
 
 /// An entry of data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortableData {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its first line, or what fits of it.
+    /// The first line, shortened if it is too long.
     pub summary: String,
-    /// All of it.
+    /// The whole content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// How well it answers a query.
+    /// The relevance for a query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// The state of the thread it is of.
+    /// The status of the entry's thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_status: Option<String>,
-    /// Whether it is always to be at hand.
+    /// True if the entry is pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<bool>,
-    /// How sure its writer is.
+    /// The writer's confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What it is filed under.
+    /// The tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_tags: Option<Vec<String>>,
-    /// What is in it.
+    /// The type of the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_type: Option<String>,
-    /// What sort of knowledge it is.
+    /// The type of knowledge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knowledge_type: Option<String>,
-    /// Whom it is meant for.
+    /// The recipients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<Vec<String>>,
-    /// Until when it is wanted.
+    /// The expiry time.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "said")]
     pub expires_at: Option<Expiry>,
-    /// When it was written.
+    /// The time of the write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<i64>,
-    /// Who wrote it.
+    /// The writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Where it is kept apart.
+    /// The partition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vault: Option<String>,
-    /// What else its writer noted; nothing of the above.
+    /// Further metadata of the writer, without the fields above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// What data is asked for. Open: what a store does not keep it refuses.
+/// A query. A store rejects extra filters that it does not support.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryFilters {
-    /// The words to look for. None: the newest.
+    /// The search words. Without words the newest entries match.
     #[serde(default)]
     pub query: String,
-    /// At most so many.
+    /// Maximum number of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// How to look: `fts` unless it is said otherwise.
+    /// The search mode; the default is `fts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// Whether filters that the store does not keep are to be let go. Only `true` itself says so.
+    /// True if unsupported filters are to be ignored. Only the JSON value `true` counts.
     #[serde(default, skip_serializing_if = "is_not_set", deserialize_with = "really")]
     pub permissive_filters: bool,
-    /// What else it must be.
+    /// Further filters.
     #[serde(flatten)]
     pub filters: Map<String, Value>,
 }
 
-/// Data to write.
+/// An entry to write.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataWrite {
-    /// What it says.
+    /// The content.
     pub content: String,
-    /// What it is filed under.
+    /// The tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// Whom it is meant for.
+    /// The recipients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<Vec<String>>,
-    /// Until when it is wanted.
+    /// The expiry time.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "said")]
     pub expires_at: Option<Expiry>,
-    /// What else to note.
+    /// Further metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataWriteRecord {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// When it was written.
+    /// The time of the write.
     pub created_at: i64,
 }
 
-/// What was said, also if that is null.
+/// Parses a value that is present, even if it is null.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expiry>, D::Error> {
     Expiry::deserialize(deserializer).map(Some)
 }
 
-/// Whether it is `true`, and not something that only looks so.
+/// Returns true only for the JSON value `true`.
 fn really<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Value::deserialize(deserializer).map(|value| value == Value::Bool(true))
 }

@@ -1,14 +1,14 @@
-//! Depends: who would miss a skill.
+//! Finds the skills that depend on another one.
 
 use crate::contract::SkillStore;
 use crate::error::SkillStoreError;
 use crate::name::is_in_names;
 use crate::skill::SkillFilter;
 
-/// The skills that mention another by its name, by theirs.
+/// Returns the names of the skills that mention another one by its name.
 ///
-/// Nothing here reads their language, so every place where the name stands by itself counts: a false alarm
-/// costs a second word of whoever removes it, one that is missed costs a skill that does not run.
+/// No language is parsed, so every occurrence of the name as a whole word counts. A false match costs one more
+/// confirmation before a removal; a missed one would break a skill.
 pub async fn dependents(
     store: &dyn SkillStore,
     name: &str,
@@ -20,7 +20,7 @@ pub async fn dependents(
         }
         match store.load(&other.name, None).await {
             Ok(skill) if mentions(&skill.source, name) => found.push(other.name),
-            // Who was removed meanwhile misses nothing.
+            // A skill that was removed in the meantime depends on nothing.
             Ok(_) | Err(SkillStoreError::SkillNotFound { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -32,7 +32,7 @@ fn mentions(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let before = source[..at].chars().next_back();
         let mut after = source[at + name.len()..].chars();
-        // A dot may end a sentence, or a call.
+        // A dot may end a sentence, or begin a call.
         let goes_on = match after.next() {
             Some('.') => after.next().is_some_and(is_in_names),
             next => next.is_some_and(is_in_names),

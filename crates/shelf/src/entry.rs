@@ -1,5 +1,4 @@
-//! An entry of data: what a writer means, what a question means, and how one is told of the other. Every store
-//! asks this, so that all of them answer the same.
+//! Validates entries and queries of data, and matches them. Every store uses this, so that all give the same results.
 
 use nightdesk_types::limits::{
     AUTHOR_BYTES_MAX, DATA_BYTES_MAX, DATA_QUERY_DEFAULT, DATA_QUERY_MAX, DATA_SUMMARY_CHARS_MAX,
@@ -13,10 +12,10 @@ use crate::hash::token_of;
 use crate::plan::bytes_of;
 use crate::skill::OneOrMany;
 
-/// The one way of looking: all words must be there.
+/// The only search mode: all words must occur.
 pub const READ_BY_WORDS: &str = "fts";
 
-/// Every filter that is kept.
+/// All supported filters.
 pub const CURATED_FILTERS: [&str; 7] = [
     "agent_id",
     "domain_tags",
@@ -27,7 +26,7 @@ pub const CURATED_FILTERS: [&str; 7] = [
     "vault",
 ];
 
-/// What a writer may note that has a place of its own, and of which kind it is.
+/// Metadata keys that become fields, with the type of their value.
 const CURATED: [(&str, IsSo); 6] = [
     ("thread_status", Value::is_string),
     ("pinned", Value::is_boolean),
@@ -37,10 +36,10 @@ const CURATED: [(&str, IsSo); 6] = [
     ("vault", Value::is_string),
 ];
 
-/// Whether a value is of a kind.
+/// Checks the type of a value.
 type IsSo = fn(&Value) -> bool;
 
-/// What has a place of its own and is said otherwise, or by the store.
+/// Fields that are set otherwise, or by the store.
 const SAID_ELSEWHERE: [&str; 9] = [
     "id",
     "summary",
@@ -53,27 +52,27 @@ const SAID_ELSEWHERE: [&str; 9] = [
     "agent_id",
 ];
 
-/// An entry to be kept.
+/// A validated entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewData {
-    /// Its id: the same entry by the same writer has the same.
+    /// The id. The same entry by the same writer has the same id.
     pub id: String,
-    /// What it says.
+    /// The content.
     pub content: String,
-    /// What it is filed under.
+    /// The tags.
     pub tags: Option<Vec<String>>,
-    /// Whom it is meant for.
+    /// The recipients.
     pub recipients: Option<Vec<String>>,
-    /// Until when it is wanted.
+    /// The expiry time.
     pub expires_at: Option<Expiry>,
-    /// What has a place of its own, who wrote it among it.
+    /// The fields, including the writer.
     pub fields: Map<String, Value>,
-    /// What else is noted.
+    /// Further metadata.
     pub metadata: Option<Map<String, Value>>,
 }
 
 impl NewData {
-    /// What somebody wants to be kept, if it can be.
+    /// Validates an entry.
     pub fn of(write: &DataWrite, writer: Option<&str>) -> Result<Self, DataStoreError> {
         check(write)?;
         let mut metadata = write.metadata.clone().unwrap_or_default();
@@ -92,19 +91,19 @@ impl NewData {
         })
     }
 
-    /// How many bytes it takes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         let noted = self.metadata.as_ref().map_or(0, bytes_of);
         let lists = [&self.tags, &self.recipients].into_iter().flatten().flatten();
         self.content.len() + noted + bytes_of(&self.fields) + lists.map(String::len).sum::<usize>()
     }
 
-    /// Whether it is not wanted any more at a time.
+    /// Returns true if the entry has expired at this time.
     pub fn has_expired(&self, now: i64) -> bool {
         self.expires_at.flatten().is_some_and(|until| until <= now)
     }
 
-    /// The entry as it is handed out.
+    /// Returns the entry in the contract's type.
     pub fn portable(&self, created_at: i64, score: Option<f64>) -> PortableData {
         let text = |key: &str| self.fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         PortableData {
@@ -128,22 +127,21 @@ impl NewData {
     }
 }
 
-/// A question that can be answered.
+/// A validated query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataQuery {
-    /// The words; none: the newest.
+    /// The search words. Without words the newest entries match.
     pub words: String,
-    /// At most so many.
+    /// Maximum number of results.
     pub limit: usize,
-    /// Filed under any of these, unless there are none.
+    /// Any of these tags; `None` matches all.
     pub tags: Option<Vec<String>>,
-    /// With exactly these fields.
+    /// Exact values of fields.
     pub fields: Map<String, Value>,
 }
 
 impl DataQuery {
-    /// What somebody asks for, if it can be answered. A filter that is not kept is an error, unless they
-    /// said that they know.
+    /// Validates a query. An unsupported filter is an error, unless the caller allows permissive filters.
     pub fn of(filters: &QueryFilters, substrate: &str) -> Result<Self, DataStoreError> {
         let is_kept = |key: &&String| CURATED_FILTERS.contains(&key.as_str());
         let unsupported: Vec<_> =
@@ -170,7 +168,7 @@ impl DataQuery {
         Ok(Self { words: filters.query.clone(), limit, tags, fields })
     }
 
-    /// Whether an entry has the tags and fields that are asked for.
+    /// Returns true if an entry has the requested tags and fields.
     pub fn is_met_by(&self, entry: &NewData) -> bool {
         let filed = entry.tags.as_deref().unwrap_or_default();
         self.tags.as_ref().is_none_or(|any| any.iter().any(|tag| filed.contains(tag)))
@@ -178,7 +176,7 @@ impl DataQuery {
     }
 }
 
-/// The first line, or what fits of it.
+/// Returns the first line, shortened if it is too long.
 fn summary(content: &str) -> String {
     let line = content.lines().next().unwrap_or_default();
     if line.chars().count() <= DATA_SUMMARY_CHARS_MAX {
@@ -213,7 +211,7 @@ fn check(write: &DataWrite) -> Result<(), DataStoreError> {
     Ok(())
 }
 
-/// Whether there is a zero byte in what is noted. Databases keep none.
+/// Returns true if the metadata contains a zero byte, which databases do not store.
 pub(crate) fn has_zero(noted: &Map<String, Value>) -> bool {
     noted.iter().any(|(key, value)| key.contains('\0') || value_has_zero(value))
 }
@@ -227,7 +225,7 @@ fn value_has_zero(value: &Value) -> bool {
     }
 }
 
-/// Takes what has a place of its own out of what is noted.
+/// Moves the fields out of the metadata.
 fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, DataStoreError> {
     if let Some(key) = SAID_ELSEWHERE.iter().find(|key| metadata.contains_key(**key)) {
         return Err(DataStoreError::query(format!("`{key}` is not said in the metadata")));
@@ -255,7 +253,7 @@ fn tags_in(value: Value) -> Result<Vec<String>, DataStoreError> {
     Ok(tags)
 }
 
-/// Says no to fields that nothing can be equal to.
+/// Rejects filter values that no field can equal.
 fn plain(fields: &Map<String, Value>) -> Result<(), DataStoreError> {
     for (key, value) in fields {
         let fits = match value {

@@ -1,60 +1,60 @@
-//! What a store could not do, in the words of the contract.
+//! Errors of stores, as the contract defines them.
 
 use nightdesk_types::StoreError;
 
 use crate::capability::ConnectorType;
 
-/// Why a store of skills did not do what it was asked.
+/// Errors of a store of skills.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillStoreError {
-    /// There is no such skill.
+    /// The skill does not exist.
     #[error("there is no skill {skill_name:?}")]
     SkillNotFound {
-        /// Its name.
+        /// The skill's name.
         skill_name: String,
     },
-    /// There is such a skill, and it never was so, or that was too long ago.
+    /// The skill exists, but never had this version, or no longer stores it.
     #[error("the skill {skill_name:?} has no version {version:?}")]
     VersionNotFound {
-        /// Its name.
+        /// The skill's name.
         skill_name: String,
-        /// What was asked for.
+        /// The requested version.
         version: String,
     },
-    /// It cannot be kept so: its name, its size, or whose it is.
+    /// The skill cannot be stored because of its name, its size or its author.
     #[error("the skill {skill_name:?} cannot be stored: {reason}")]
     StorageConflict {
-        /// Its name.
+        /// The skill's name.
         skill_name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A store that reads the language found something wrong. Those here do not.
+    /// A store that parses the language found an error. The stores here do not parse it.
     #[error("the skill {skill_name:?} does not compile")]
     LintFailure {
-        /// Its name.
+        /// The skill's name.
         skill_name: String,
-        /// What is wrong.
+        /// The diagnostics.
         diagnostics: Vec<String>,
     },
-    /// Nobody who may vouch for it does.
+    /// The skill lacks a valid signature.
     #[error("the skill {skill_name:?} is not approved: {reason}")]
     ApprovalRejected {
-        /// Its name.
+        /// The skill's name.
         skill_name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The question cannot be answered.
+    /// The query is invalid.
     #[error("the skills cannot be looked through: {reason}")]
     Query {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It took too long.
+    /// The operation took too long.
     #[error("the store did not answer within {timeout_ms} ms")]
     Timeout {
-        /// How long was waited.
+        /// The time limit.
         timeout_ms: u64,
     },
     /// The store failed.
@@ -63,12 +63,12 @@ pub enum SkillStoreError {
 }
 
 impl SkillStoreError {
-    /// Of which contract it is.
+    /// Returns the kind of contract.
     pub const fn connector_type(&self) -> ConnectorType {
         ConnectorType::SkillStore
     }
 
-    /// What it is called in the contract.
+    /// Returns the contract's name of the error.
     pub const fn class(&self) -> &'static str {
         match self {
             Self::SkillNotFound { .. } => "SkillNotFoundError",
@@ -82,43 +82,43 @@ impl SkillStoreError {
         }
     }
 
-    /// There is no such skill.
+    /// Creates a `SkillNotFound` error.
     pub fn not_found(name: &str) -> Self {
         Self::SkillNotFound { skill_name: name.to_owned() }
     }
 
-    /// It cannot be kept so.
+    /// Creates a `StorageConflict` error.
     pub fn conflict(name: &str, reason: impl Into<String>) -> Self {
         Self::StorageConflict { skill_name: name.to_owned(), reason: reason.into() }
     }
 }
 
-/// Why a store of data did not do what it was asked.
+/// Errors of a store of data.
 #[derive(Debug, thiserror::Error)]
 pub enum DataStoreError {
-    /// It was to keep filters that it does not keep.
+    /// The query has unsupported filters.
     #[error(
         "{substrate} does not keep the filters {}; it keeps {}",
         unsupported.join(", "), supported.join(", ")
     )]
     UnsupportedFilter {
-        /// Those.
+        /// The unsupported filters.
         unsupported: Vec<String>,
-        /// What it keeps.
+        /// The supported filters.
         supported: Vec<String>,
-        /// Who says so.
+        /// The store.
         substrate: String,
     },
-    /// The question cannot be answered, or the entry not be kept.
+    /// The query or the entry is invalid.
     #[error("the data cannot be had or kept so: {reason}")]
     Query {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It took too long.
+    /// The operation took too long.
     #[error("the store did not answer within {timeout_ms} ms")]
     Timeout {
-        /// How long was waited.
+        /// The time limit.
         timeout_ms: u64,
     },
     /// The store failed.
@@ -127,7 +127,7 @@ pub enum DataStoreError {
 }
 
 impl DataStoreError {
-    /// Of which contract it is, if it is of one: a filter is refused before a store is asked.
+    /// Returns the kind of contract, or `None` for a filter that is rejected before the store is called.
     pub const fn connector_type(&self) -> Option<ConnectorType> {
         match self {
             Self::UnsupportedFilter { .. } => None,
@@ -137,7 +137,7 @@ impl DataStoreError {
         }
     }
 
-    /// What it is called in the contract.
+    /// Returns the contract's name of the error.
     pub const fn class(&self) -> &'static str {
         match self {
             Self::UnsupportedFilter { .. } => "UnsupportedFilterError",
@@ -147,7 +147,7 @@ impl DataStoreError {
         }
     }
 
-    /// The question cannot be answered, or the entry not be kept.
+    /// Creates a `Query` error.
     pub fn query(reason: impl Into<String>) -> Self {
         Self::Query { reason: reason.into() }
     }

@@ -1,4 +1,4 @@
-//! Filter: which skills are meant. Every store asks this, so that all of them answer the same.
+//! Applies the filter of skills. Every store uses this, so that all give the same results.
 
 use nightdesk_types::limits::{NAME_PATTERN_MEMORY_BYTES_MAX, SHELF_QUERY_BYTES_MAX};
 use regex_automata::meta::{Config, Regex};
@@ -7,7 +7,7 @@ use regex_automata::util::syntax;
 use crate::error::SkillStoreError;
 use crate::skill::{SkillFilter, SkillMeta};
 
-/// Those of all skills that a filter means, by name.
+/// Returns the skills that match a filter, by name.
 pub fn page(
     skills: Vec<SkillMeta>,
     filter: &SkillFilter,
@@ -31,14 +31,14 @@ fn is_meant(skill: &SkillMeta, filter: &SkillFilter) -> bool {
         && filter.since.is_none_or(|since| skill.updated_at >= since)
 }
 
-/// A pattern of names. It takes no longer than the names are, whatever it says.
+/// Compiles a pattern of names. Matching takes time linear in the name's length for every pattern.
 fn pattern(text: &str) -> Result<Regex, SkillStoreError> {
     let refused = |reason: String| SkillStoreError::Query { reason };
     if text.len() > SHELF_QUERY_BYTES_MAX {
         return Err(refused(format!("a pattern has at most {SHELF_QUERY_BYTES_MAX} bytes")));
     }
     let bounds = Config::new().nfa_size_limit(Some(NAME_PATTERN_MEMORY_BYTES_MAX));
-    // Names are plain letters, so that no tables of Unicode are needed.
+    // Names are ASCII, so no Unicode tables are needed.
     let plain = syntax::Config::new().unicode(false).utf8(false);
     Regex::builder()
         .configure(bounds)

@@ -1,11 +1,10 @@
-//! A folder of skills: `NAME.skill.md` is what a skill says now, and what it said before lies beside it, in
-//! `.shelf`.
+//! A folder of skills: `NAME.skill.md` is the current version, and earlier versions are in `.shelf`.
 //!
 //! # Promise
 //!
-//! A file is replaced as a whole or not at all. Who edits one by hand has changed the skill: the token of
-//! the folder goes by what its files say, not by when they were written, and what an edit replaced is still
-//! known when the next change is noted.
+//! A file is replaced as a whole or not at all. A manual edit of a file changes the skill: the folder's token depends
+//! on the content of the files, not on their times, and the next recorded change still knows the content that the edit
+//! replaced.
 
 mod room;
 
@@ -41,7 +40,7 @@ pub struct FolderSkills {
 }
 
 impl FolderSkills {
-    /// The skills in a folder. It is made if there is none.
+    /// Opens a folder, and creates it if necessary.
     pub fn open(
         path: impl Into<PathBuf>,
         approval: Approval,
@@ -51,7 +50,7 @@ impl FolderSkills {
         Ok(Self { room: Arc::new(room), approval, clock })
     }
 
-    /// Works in the folder, alone, and not for ever.
+    /// Runs work in the folder under its lock, with a time limit.
     async fn alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Held<'_>) -> Result<T, SkillStoreError> + Send + 'static,
@@ -190,7 +189,7 @@ impl SkillStore for FolderSkills {
     }
 }
 
-/// What can be seen of a skill: its bytes, whose it is, and what is noted.
+/// Returns the visible state of a skill: its bytes, its author and its metadata.
 fn fingerprint(skill: &SkillMeta) -> String {
     let bag = skill.metadata_bag.as_ref().and_then(|bag| serde_json::to_string(bag).ok());
     format!("{}:{}:{:?}:{bag:?}", skill.name, skill.content_hash, skill.author)

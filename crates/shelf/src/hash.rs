@@ -1,26 +1,26 @@
-//! Which bytes something has.
+//! Digests and version names of bytes.
 
 use aws_lc_rs::digest::{SHA256, digest};
 
-/// How many digits of a digest name a version.
+/// Number of hex digits of a version.
 const VERSION_DIGITS: usize = 12;
 
-/// The digest of a skill's bytes, exactly as they are kept.
+/// Returns the digest of a skill's bytes exactly as they are stored.
 pub fn content_hash(source: &str) -> String {
     hex::encode(digest(&SHA256, source.as_bytes()))
 }
 
-/// The version that a digest names.
+/// Returns the version name of a digest.
 pub fn version_of(content_hash: &str) -> String {
     content_hash.chars().take(VERSION_DIGITS).collect()
 }
 
-/// A short token that stands for a text.
+/// Returns a short token of a text.
 pub(crate) fn token_of(text: &str) -> String {
     let mut token = content_hash(text);
     token.truncate(TOKEN_DIGITS);
     token
 }
 
-/// So many that two shelves do not have the same by accident.
+/// Number of hex digits of a token, enough to make collisions unlikely.
 const TOKEN_DIGITS: usize = 32;

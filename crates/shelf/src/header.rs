@@ -1,78 +1,78 @@
-//! Header: what the first lines of a skill say of it.
+//! Parses the header lines of a skill.
 //!
-//! A header line is `# Key: value`. The header ends with the first line that is neither empty nor begins
-//! with `#`; what looks like a header further down is none.
+//! A header line is `# Key: value`. The header ends with the first line that is neither empty nor begins with `#`;
+//! later lines of the same form do not count.
 
 use nightdesk_types::limits::{SKILL_HEADER_LINES_MAX, SKILL_HEADER_VALUES_MAX};
 
 use crate::lines::{Line, lines};
 use crate::skill::{SkillStatus, SkillType};
 
-/// What a header says.
+/// The content of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// What the skill calls itself. Its name in the store is another thing.
+    /// The skill's own name. Its name in the store may differ.
     pub skill: Option<String>,
-    /// What it says of itself.
+    /// The description.
     pub description: Option<String>,
-    /// What it is filed under.
+    /// The tags.
     pub tags: Vec<String>,
-    /// What it wants to be given.
+    /// The parameters.
     pub vars: Vec<VarDeclared>,
-    /// What it gives.
+    /// The return values.
     pub returns: Vec<String>,
-    /// What it needs.
+    /// The requirements.
     pub requires: Vec<String>,
-    /// What starts it.
+    /// The triggers.
     pub triggers: Vec<TriggerDeclared>,
-    /// Where what it says goes.
+    /// The targets of the output.
     pub outputs: Vec<OutputDeclared>,
-    /// What it is.
+    /// The type of skill.
     pub kind: Option<SkillType>,
-    /// Its first status line: it decides, and no other.
+    /// The first status line. Only this one counts.
     pub status: Option<StatusLine>,
 }
 
-/// Something a skill wants to be given.
+/// A parameter of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VarDeclared {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is if nothing is given.
+    /// The default value.
     pub default: Option<String>,
 }
 
-/// Something that starts a skill: `cron: 0 3 * * *`.
+/// A trigger of a skill: `cron: 0 3 * * *`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriggerDeclared {
-    /// Of what kind.
+    /// The kind.
     pub source: String,
-    /// When, or by what.
+    /// The time or the event.
     pub name: String,
 }
 
-/// Where what a skill says goes: `agent: perry`.
+/// A target of a skill's output: `agent: perry`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputDeclared {
-    /// Of what kind.
+    /// The kind.
     pub kind: String,
-    /// Where to.
+    /// The address.
     pub target: Option<String>,
 }
 
 /// A status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusLine {
-    /// What it says, if that is a status.
+    /// The status, if it is a valid one.
     pub status: Option<SkillStatus>,
-    /// What follows: what vouches for it.
+    /// The signature after the status.
     pub proof: Option<String>,
-    /// Where the line begins, and how long it is.
+    /// Offset and length of the line.
     at: (usize, usize),
 }
 
 impl Header {
-    /// Reads the header of a skill.
+    /// Parses the header of a skill.
     pub fn of(source: &str) -> Self {
         let mut header = Self::default();
         let of_header = |line: &Line<'_>| line.text.starts_with('#') || line.text.trim().is_empty();
@@ -82,7 +82,7 @@ impl Header {
         header
     }
 
-    /// The status the bytes themselves say. Whoever says nothing is a draft.
+    /// Returns the status in the bytes. Without a status line it is `Draft`.
     pub fn status_said(&self) -> SkillStatus {
         self.status.as_ref().and_then(|line| line.status).unwrap_or(SkillStatus::Draft)
     }
@@ -93,7 +93,7 @@ impl Header {
             return;
         };
         let value = value.trim();
-        // The only one whose case counts: what is not seen here does not approve anything.
+        // Only this key is case-sensitive, so that no other spelling can approve a skill.
         if key == "Status" {
             self.status.get_or_insert_with(|| status_line(line, value));
             return;
@@ -113,7 +113,7 @@ impl Header {
     }
 }
 
-/// The same bytes with another status. What vouches for them stays only with an approval.
+/// Returns the bytes with another status. A signature remains only with an approval.
 pub(crate) fn with_status(source: &str, status: SkillStatus) -> String {
     let proof = Header::of(source).status.and_then(|line| line.proof);
     match proof.filter(|_| status == SkillStatus::Approved) {
@@ -122,12 +122,12 @@ pub(crate) fn with_status(source: &str, status: SkillStatus) -> String {
     }
 }
 
-/// The same bytes, approved, with what vouches for them.
+/// Returns the bytes with an approved status and this signature.
 pub(crate) fn with_proof(source: &str, proof: &str) -> String {
     with_line(source, &format!("# Status: {} {proof}", SkillStatus::Approved))
 }
 
-/// The same bytes with another status line, in the place of the one that decides.
+/// Returns the bytes with another status line in place of the one that counts.
 fn with_line(source: &str, said: &str) -> String {
     let Some(StatusLine { at: (at, bytes), .. }) = Header::of(source).status else {
         return format!("{said}{}{source}", end_of_lines(source));
@@ -163,7 +163,7 @@ fn extend<T>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     list.extend(more.into_iter().take(room));
 }
 
-/// What stands between commas, but not between those inside quotes or brackets.
+/// Splits at commas that are outside quotes and brackets.
 fn listed(value: &str) -> impl Iterator<Item = String> {
     let (mut parts, mut depth, mut quoted) = (vec![String::new()], 0_u32, false);
     for c in value.chars() {

@@ -1,17 +1,16 @@
-//! Shelf: skills and data that the agents of a tenant share.
+//! Skills and data that the agents of a tenant share.
 //!
 //! # Promise
 //!
-//! What was written stays as it was written until somebody writes it again or removes it, and what it
-//! said before can still be read. A skill is its first author's. The token that stands for a whole shelf
-//! moves with everything that can be seen of it. A filter that is not kept is refused, never dropped. In
-//! secured mode nothing is approved that the key does not vouch for, and the key that signs is not here.
+//! Content stays as written until an agent writes it again or removes it, and earlier versions of a skill can be read.
+//! A skill belongs to its first author. The token of a whole shelf changes with everything visible in it. A filter is
+//! applied or rejected, never dropped. In secured mode nothing is approved without a signature of the tenant's key, and
+//! the private key is not on the desk.
 //!
-//! Bodies are bytes with a few header lines: nothing here reads the language they are written in.
+//! Bodies are bytes with a few header lines: no language is parsed.
 //!
-//! Begin with [`SkillStore`] and [`DataStore`], the contract; [`plan`] decides what a write leaves behind.
-//! [`FolderSkills`] keeps skills in a folder; [`TenantSkills`] and [`TenantData`] keep them wherever a
-//! store of [`Skills`] and [`Records`] does.
+//! Begin with [`SkillStore`] and [`DataStore`], the contract; [`plan`] decides the result of a write. [`FolderSkills`]
+//! stores skills in a folder; [`TenantSkills`] and [`TenantData`] use a store of [`Skills`] and [`Records`].
 
 mod skill;
 mod data;

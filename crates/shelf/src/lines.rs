@@ -1,16 +1,16 @@
-//! Lines, whichever way they end.
+//! Splits a text into lines with any kind of line end.
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Where it begins.
+    /// Offset of the line.
     pub(crate) at: usize,
-    /// What it says, without its end.
+    /// The line without its end.
     pub(crate) text: &'a str,
 }
 
-/// The lines of a text: they end with LF, CR LF, or a CR alone. What follows the last end is a line, too, if
-/// only an empty one.
+/// Returns the lines of a text, which end with LF, CR LF or CR. The rest after the last end is a line, too, even if it
+/// is empty.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut rest = Some(0);
     std::iter::from_fn(move || {

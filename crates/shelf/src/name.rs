@@ -1,11 +1,11 @@
-//! What a skill may be called.
+//! Checks the names of skills.
 
 use nightdesk_types::limits::SKILL_NAME_BYTES_MAX;
 
 use crate::error::SkillStoreError;
 
-/// Says no to a name that is not a plain one. A name is a file's, a path's and a word's at once, so it
-/// begins with a letter or a digit and goes on with those, `_`, `-` and `.`.
+/// Rejects a name that is not plain. A name is used as a file name, a path segment and a word, so it begins with a
+/// letter or a digit and continues with those, `_`, `-` and `.`.
 pub fn check_name(name: &str) -> Result<(), SkillStoreError> {
     if is_plain(name) {
         return Ok(());
@@ -18,7 +18,7 @@ pub fn check_name(name: &str) -> Result<(), SkillStoreError> {
     Err(SkillStoreError::conflict(&shown, reason))
 }
 
-/// Whether a character may stand in a name.
+/// Returns true if a character may be in a name.
 pub(crate) const fn is_in_names(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

@@ -1,4 +1,4 @@
-//! Plan: what a write leaves behind. Every store asks this, so that all of them answer the same.
+//! Decides the result of a write. Every store uses this, so that all give the same results.
 
 use nightdesk_types::limits::{AUTHOR_BYTES_MAX, METADATA_BYTES_MAX, SKILL_BYTES_MAX};
 use serde_json::{Map, Value};
@@ -10,46 +10,46 @@ use crate::header::{Header, with_status};
 use crate::name::check_name;
 use crate::skill::{SkillPatch, SkillStatus};
 
-/// A skill as it is before a write.
+/// A stored skill before a write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// Its bytes.
+    /// The bytes.
     pub source: String,
-    /// Whose it is.
+    /// The author.
     pub author: Option<String>,
-    /// What else is noted.
+    /// Further metadata.
     pub metadata_bag: Option<Map<String, Value>>,
 }
 
-/// What somebody wants to be kept.
+/// A requested write.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Its bytes.
+    /// The bytes.
     pub source: &'a str,
-    /// What is said besides.
+    /// Further properties.
     pub patch: &'a SkillPatch,
 }
 
-/// What is to be kept.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// The skill.
+    /// The skill to store.
     pub kept: Kept,
-    /// Its status, which its bytes say, too.
+    /// The status, which is also in the bytes.
     pub status: SkillStatus,
-    /// Its status before, if that is another.
+    /// The previous status, if it differs.
     pub previous_status: Option<SkillStatus>,
-    /// Whether anything is another than it was.
+    /// True if anything changes.
     pub changes: bool,
 }
 
-/// Decides what a write leaves behind.
+/// Decides the result of a write.
 ///
-/// The bytes are kept as they came, unless they say another status than the skill shall have. That is the
-/// one it has, but for what the patch says, or for a new one what its bytes say; and never approved by
-/// somebody who may not.
+/// The bytes are stored as received, unless their status differs from the result. An existing skill retains its status
+/// and a new one gets that of its bytes, unless the patch sets another. Without a valid approval the status is never
+/// `Approved`.
 pub fn plan(
     kept: Option<&Kept>,
     draft: Draft<'_>,
@@ -78,7 +78,7 @@ pub fn plan(
     })
 }
 
-/// Decides what a change of status leaves behind.
+/// Decides the result of a change of status.
 pub fn plan_status(
     name: &str,
     kept: &Kept,
@@ -105,7 +105,7 @@ pub fn plan_status(
 fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
     check_name(draft.name)?;
     let conflict = |reason| Err(SkillStoreError::conflict(draft.name, reason));
-    // What a status line may add is not counted.
+    // An added status line does not count.
     if draft.source.len() > SKILL_BYTES_MAX {
         return conflict(format!("it has more than {SKILL_BYTES_MAX} bytes"));
     }
@@ -126,12 +126,12 @@ fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
     Ok(())
 }
 
-/// How many bytes something has when it is written down.
+/// Returns the size of the metadata as JSON.
 pub(crate) fn bytes_of(noted: &Map<String, Value>) -> usize {
     serde_json::to_vec(noted).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-/// Whose it is from now on: the first author's.
+/// Returns the author after the write, which is the first author.
 fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, SkillStoreError> {
     let first = kept.and_then(|kept| kept.author.as_ref());
     let says = draft.patch.author.as_ref();
@@ -143,7 +143,7 @@ fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, Skill
     }
 }
 
-/// The status it may have.
+/// Returns the status that the approval permits.
 fn granted(wanted: SkillStatus, source: &str, approval: &Approval) -> SkillStatus {
     match wanted {
         SkillStatus::Approved if approval.vouched_for(source).is_err() => SkillStatus::Draft,

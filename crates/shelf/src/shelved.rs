@@ -1,4 +1,4 @@
-//! A tenant's shelf, as the contract has it: whose it is and who acts stand once, at the beginning.
+//! Implements the contract for one tenant and one actor.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,19 +38,19 @@ pub struct TenantData {
 }
 
 impl TenantSkills {
-    /// The skills of a tenant, for whoever acts.
+    /// Creates the view of a tenant's skills for the scope's actor.
     pub fn of(store: Arc<dyn Skills>, scope: TenantScope) -> Self {
         Self { store, scope }
     }
 }
 
 impl TenantData {
-    /// The data of a tenant, for whoever acts.
+    /// Creates the view of a tenant's data for the scope's actor.
     pub fn of(store: Arc<dyn Records>, scope: TenantScope) -> Self {
         Self { store, scope, writer: writer(scope.actor()) }
     }
 
-    /// The same, for an agent, whoever acts for it.
+    /// Sets an agent as the writer, independent of the actor.
     #[must_use]
     pub fn written_by(self, agent: AgentId) -> Self {
         Self { writer: Some(agent.to_string()), ..self }
@@ -139,7 +139,7 @@ impl SkillStore for TenantSkills {
     }
 }
 
-/// A name that none may have is one that none has.
+/// Treats an invalid name as a missing skill.
 fn check_known(name: &str) -> Result<(), SkillStoreError> {
     check_name(name).map_err(|_| SkillStoreError::not_found(name))
 }
@@ -172,7 +172,7 @@ impl DataStore for TenantData {
     }
 
     async fn get(&self, id: &str) -> Result<Option<PortableData>, DataStoreError> {
-        // Nothing is called otherwise, and a database would not even take a zero byte.
+        // Every id is in hex, and a database would reject a zero byte.
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }

@@ -1,26 +1,26 @@
-//! Skills, in the words of the contract. Times are seconds.
+//! The contract's types of skills. Times are in seconds.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Whether a skill may be run.
+/// The status of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SkillStatus {
-    /// Not yet.
+    /// Not approved yet.
     Draft,
-    /// Yes.
+    /// May be run.
     Approved,
-    /// Not any more.
+    /// No longer in use.
     Disabled,
 }
 
 impl SkillStatus {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 3] = [Self::Draft, Self::Approved, Self::Disabled];
 
-    /// As it is written.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "Draft",
@@ -29,12 +29,12 @@ impl SkillStatus {
         }
     }
 
-    /// The one that is written so, exactly.
+    /// Returns the status with exactly this name.
     pub fn exact(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 
-    /// The one that a header means, in whatever case.
+    /// Returns the status of a header, in any case.
     pub fn in_header(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
@@ -46,74 +46,74 @@ impl fmt::Display for SkillStatus {
     }
 }
 
-/// What a skill is.
+/// The type of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SkillType {
-    /// Something to do.
+    /// A procedure.
     Procedural,
-    /// Something to put into others.
+    /// Text for other skills.
     Data,
 }
 
-/// What starts a skill, as its header says.
+/// A trigger in a skill's header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillTrigger {
-    /// Of what kind: `cron`, `event`, or what else somebody wrote.
+    /// The kind: `cron`, `event` or any other word.
     pub source: String,
-    /// When, or by what.
+    /// The time or the event.
     pub name: String,
-    /// For whom.
+    /// The agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }
 
-/// What is known of a skill besides its bytes.
+/// The metadata of a skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillMeta {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Which bytes it has, in short.
+    /// The version name of the bytes.
     pub version: String,
-    /// The digest of its bytes as they are kept.
+    /// The digest of the bytes as stored.
     pub content_hash: String,
-    /// Whether it may be run.
+    /// The status.
     pub status: SkillStatus,
-    /// When there was none of this name before.
+    /// The time when the name was first used.
     pub created_at: i64,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: i64,
-    /// What it says of itself.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it is filed under.
+    /// The tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// What it wants to be given.
+    /// The parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vars: Option<Vec<String>>,
-    /// What it gives.
+    /// The return values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Vec<String>>,
-    /// What it needs.
+    /// The requirements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires: Option<Vec<String>>,
-    /// What starts it.
+    /// The triggers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggers: Option<Vec<SkillTrigger>>,
-    /// Where what it says goes.
+    /// The targets of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<String>>,
-    /// What it is.
+    /// The type.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<SkillType>,
-    /// When its status last changed.
+    /// The time of the last change of status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_changed_at: Option<i64>,
-    /// Whose it is.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// What else its author noted.
+    /// Further metadata of the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata_bag: Option<Map<String, Value>>,
 }
@@ -121,68 +121,68 @@ pub struct SkillMeta {
 /// A skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillSource {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Which bytes these are, in short.
+    /// The version name of the bytes.
     pub version: String,
-    /// Their digest.
+    /// The digest of the bytes.
     pub content_hash: String,
     /// The bytes.
     pub source: String,
-    /// What is known besides.
+    /// The metadata.
     pub metadata: SkillMeta,
 }
 
-/// One change of a skill.
+/// A change of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionInfo {
-    /// The skill.
+    /// The skill's name.
     pub name: String,
-    /// Which bytes it had from then on, in short.
+    /// The version name of the new bytes.
     pub version: String,
-    /// Their digest.
+    /// The digest of the new bytes.
     pub content_hash: String,
-    /// Its status from then on.
+    /// The new status.
     pub status: SkillStatus,
-    /// Its status before, if that changed.
+    /// The previous status, if it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_status: Option<SkillStatus>,
-    /// When.
+    /// The time.
     pub changed_at: i64,
-    /// By whom, if that is known.
+    /// The author of the change, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<String>,
 }
 
-/// What a writer says besides the bytes. What the bytes themselves say is read out of them.
+/// Properties of a write besides the bytes. Properties in the header are parsed from the bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkillPatch {
-    /// The status it shall have, whatever the bytes say.
+    /// The status, which overrides that of the bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SkillStatus>,
-    /// Whose it is.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// What else to note.
+    /// Further metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata_bag: Option<Map<String, Value>>,
-    /// Whether it must leave one alone that is there and another. The contract has no word for it.
+    /// True if the write must not replace a different skill. This is not part of the contract.
     #[serde(skip)]
     pub only_new: bool,
 }
 
-/// One, or any of several.
+/// One value, or any of several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OneOrMany<T> {
-    /// One.
+    /// One value.
     One(T),
-    /// Several.
+    /// Several values.
     Many(Vec<T>),
 }
 
 impl<T> OneOrMany<T> {
-    /// All of them.
+    /// Returns all values.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -191,34 +191,34 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// Which skills are asked for. Open: what is not known here is not looked at.
+/// A filter of skills. Unknown fields are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkillFilter {
-    /// Of any of these.
+    /// Any of these statuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<OneOrMany<SkillStatus>>,
-    /// Of this kind.
+    /// The type.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<SkillType>,
-    /// Filed under all of these.
+    /// All of these tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<OneOrMany<String>>,
-    /// Of this author.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Changed then or later.
+    /// Changed at this time or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// Whose name this regular expression finds something in.
+    /// A regular expression that matches a part of the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_pattern: Option<String>,
-    /// At most so many.
+    /// Maximum number of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Without the first so many.
+    /// Number of results to skip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<usize>,
-    /// What else was said.
+    /// Unknown fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

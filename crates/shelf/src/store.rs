@@ -1,4 +1,4 @@
-//! What the shelf asks of a store that many tenants share, and how a skill changes in one.
+//! The shelf's storage port for many tenants, and the revisions of skills in it.
 
 use async_trait::async_trait;
 use nightdesk_types::{Actor, StoreError, TenantScope};
@@ -12,23 +12,23 @@ use crate::header::Header;
 use crate::plan::{Kept, Planned};
 use crate::skill::{SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillTrigger, VersionInfo};
 
-/// What was asked for, or why it is not to be had. That the store failed is another thing.
+/// A result, or the contract's error. A failure of the store is a separate error.
 pub type Asked<T> = Result<T, SkillStoreError>;
 
 /// A tenant's shelf as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shelf {
-    /// Rises with every change of its skills, and of who approves them.
+    /// A number that rises with every change of the skills or of the approval.
     pub revision: i64,
-    /// Who approves its skills.
+    /// The authority that approves skills.
     pub approval: Approval,
 }
 
-/// Keeps every tenant's skills. Who acts is noted with each change.
+/// Stores the skills of all tenants. The actor is recorded with each change.
 #[async_trait]
 pub trait Skills: Send + Sync {
-    /// Keeps a skill, as [`plan`](crate::plan) decides. The newest [`SKILL_REVISIONS_KEPT_MAX`] revisions
-    /// stay. Over a quota, that is the error.
+    /// Stores a skill, as [`plan`](crate::plan) decides. The newest [`SKILL_REVISIONS_KEPT_MAX`] revisions remain. An
+    /// exceeded quota is an error.
     ///
     /// [`SKILL_REVISIONS_KEPT_MAX`]: nightdesk_types::limits::SKILL_REVISIONS_KEPT_MAX
     async fn put_skill(
@@ -39,7 +39,7 @@ pub trait Skills: Send + Sync {
         patch: &SkillPatch,
     ) -> Result<Asked<VersionInfo>, StoreError>;
 
-    /// A skill, as it is or as it last was with this version.
+    /// Returns a skill, in its current state or in the last revision of this version.
     async fn skill(
         &self,
         scope: TenantScope,
@@ -47,13 +47,13 @@ pub trait Skills: Send + Sync {
         version: Option<&str>,
     ) -> Result<Asked<SkillSource>, StoreError>;
 
-    /// What is known of all skills, in no order.
+    /// Returns the metadata of all skills, in no order.
     async fn skills(&self, scope: TenantScope) -> Result<Vec<SkillMeta>, StoreError>;
 
-    /// All skills as they are, in no order.
+    /// Returns all current skills, in no order.
     async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError>;
 
-    /// What became of a skill, the newest first.
+    /// Returns the changes of a skill, newest first.
     async fn skill_versions(
         &self,
         scope: TenantScope,
@@ -68,32 +68,32 @@ pub trait Skills: Send + Sync {
         status: SkillStatus,
     ) -> Result<Asked<VersionInfo>, StoreError>;
 
-    /// Removes a skill and all that it was. Answers whether there was one.
+    /// Removes a skill and its history. Returns true if the skill existed.
     async fn delete_skill(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
 
-    /// The shelf as a whole.
+    /// Returns the shelf as a whole.
     async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError>;
 
-    /// Says who approves skills from now on. What is approved stays so, and is run only if they do.
+    /// Sets the authority that approves skills. Approved skills retain their status, but run only if it approves them.
     async fn secure_shelf(&self, scope: TenantScope, approval: &Approval)
     -> Result<(), StoreError>;
 }
 
-/// Keeps every tenant's data.
+/// Stores the data of all tenants.
 #[async_trait]
 pub trait Records: Send + Sync {
-    /// Keeps an entry. One of its id that is there is left as it is, and answered. What expired makes room
-    /// first. Over a quota, that is the error.
+    /// Stores an entry. An existing entry with the same id remains unchanged and is returned. Expired entries are
+    /// removed first. An exceeded quota is an error.
     async fn put_data(
         &self,
         scope: TenantScope,
         new: &NewData,
     ) -> Result<DataWriteRecord, StoreError>;
 
-    /// An entry that has not expired.
+    /// Returns an entry that has not expired.
     async fn data(&self, scope: TenantScope, id: &str) -> Result<Option<PortableData>, StoreError>;
 
-    /// What passes and has not expired: the best first, and without words the newest.
+    /// Returns the matching entries that have not expired: best first, or newest first without words.
     async fn query_data(
         &self,
         scope: TenantScope,
@@ -101,28 +101,28 @@ pub trait Records: Send + Sync {
     ) -> Result<Vec<PortableData>, StoreError>;
 }
 
-/// A skill as it was from one change to the next.
+/// The state of a skill between two changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revision {
     /// The change.
     pub info: VersionInfo,
-    /// What was kept from then on.
+    /// The stored skill after the change.
     pub kept: Kept,
-    /// When there was none of its name before.
+    /// The time when the name was first used.
     pub created_at: i64,
-    /// When its status last changed.
+    /// The time of the last change of status.
     pub status_changed_at: i64,
 }
 
 impl Revision {
-    /// The first of a name, as it was found: at a time, by somebody.
+    /// Creates the first revision of a name, with its time and author.
     pub fn first(name: &str, kept: Kept, (now, by): (i64, Option<String>)) -> Self {
         let status = Header::of(&kept.source).status_said();
         let planned = Planned { kept, status, previous_status: None, changes: true };
         Self::next(name, planned, None, (now, by))
     }
 
-    /// What a plan makes of what was there before, at a time, by somebody.
+    /// Creates the revision that follows from a plan, with its time and author.
     pub fn next(
         name: &str,
         planned: Planned,
@@ -147,13 +147,13 @@ impl Revision {
         }
     }
 
-    /// What is answered to who asks for the status it has.
+    /// Returns the result of a request for the status that the skill already has.
     pub fn as_it_stands(&self) -> VersionInfo {
         let previous = self.info.previous_status.unwrap_or(self.info.status);
         VersionInfo { previous_status: Some(previous), ..self.info.clone() }
     }
 
-    /// What is known of it.
+    /// Returns the metadata.
     pub fn meta(&self) -> SkillMeta {
         let header = Header::of(&self.kept.source);
         let triggers = header.triggers.into_iter().map(|trigger| SkillTrigger {
@@ -186,7 +186,7 @@ impl Revision {
         }
     }
 
-    /// The skill as it is handed out.
+    /// Returns the skill in the contract's type.
     pub fn into_source(self) -> SkillSource {
         let metadata = self.meta();
         SkillSource {
@@ -203,7 +203,7 @@ fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// What whoever acts is called beside what they wrote: an agent by its id.
+/// Returns the actor's name as a writer. An agent is named by its id.
 pub fn writer(actor: Actor) -> Option<String> {
     match actor {
         Actor::Agent(agent) => Some(agent.to_string()),

@@ -1,4 +1,4 @@
-//! A folder of skills passes the suite, and what is particular to folders holds.
+//! Runs the suite on a folder of skills, and tests the properties of folders.
 
 #![cfg(feature = "conformance")]
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
@@ -15,7 +15,7 @@ use nightdesk_types::SystemClock;
 use nightdesk_types::limits::SKILL_REVISIONS_KEPT_MAX;
 use tempfile::TempDir;
 
-/// Folders of their own, gone with the harness.
+/// Temporary folders, deleted with the harness.
 #[derive(Clone)]
 struct Folders {
     all: Arc<TempDir>,

@@ -1,4 +1,4 @@
-//! The suites notice every planted fault, each by the case that is meant for it.
+//! The suites detect every planted fault, each by its own case.
 
 #![cfg(feature = "conformance")]
 

@@ -1,10 +1,10 @@
-//! Api: one call to Discord, and what its answer means.
+//! Makes single calls to Discord and interprets the responses.
 //!
-//! Nothing Discord says in words is kept: it may quote what it was sent. The token of an interaction is part
-//! of an address, so no address is in any error or log.
+//! Discord's error texts are discarded, because they may quote the request. The token of an interaction is part of the
+//! URL, so no URL is in any error or log.
 //!
-//! A library would repeat what was too often by itself, without an end, read answers of any length, and write
-//! addresses to the log. We need a dozen calls.
+//! A client library would retry rate-limited calls without an end, read responses of any length, and log URLs. The
+//! adapter needs only a dozen calls.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use holds::Holds;
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
 
-/// How much of an answer is read. What comes is not compressed, so it cannot become more.
+/// Maximum bytes that are read of a response. Responses are not compressed, so they cannot expand.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// How Discord wants to be told who calls.
+/// The user agent, in the form that Discord requires.
 const CALLER: &str = concat!("DiscordBot (https://nightdesk.dev, ", env!("CARGO_PKG_VERSION"), ")");
 
 const _: () = assert!(
@@ -43,7 +43,7 @@ const _: () = assert!(
     "a call gives up by itself, and knows why",
 );
 
-/// Why a call did not do what it should.
+/// Failures of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the bot has no key of Discord's form")]
@@ -58,27 +58,27 @@ pub(crate) enum CallError {
     Refused(Refusal),
 }
 
-/// The address of Discord is none.
+/// Invalid configuration of Discord's addresses.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It must be one to which a path can be added.
+    /// The API address must be one to which a path can be added.
     #[error("the address of Discord is not one of the form https://discord.com")]
     Address,
-    /// It must be one of a WebSocket.
+    /// The gateway address must be a WebSocket URL.
     #[error("the address of Discord's gateway is not one of the form wss://gateway.discord.gg")]
     Gateway,
-    /// The client could not be made.
+    /// The HTTP client could not be created.
     #[error("could not make a client for Discord")]
     Client(#[source] reqwest::Error),
 }
 
-/// What is asked of Discord. The path is made of words of ours and of ids.
+/// A request to Discord. The path consists of fixed words and ids.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
-    /// What is given along.
+    /// A file to upload.
     pub(crate) file: Option<File>,
 }
 
@@ -100,7 +100,7 @@ impl Call {
     }
 }
 
-/// Who calls: a bot, or whoever has a key that may be one's.
+/// The caller: a bot, or a key that has no bot yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'b> {
     bot: Option<BotId>,
@@ -120,7 +120,7 @@ impl<'b> From<&'b Key> for Caller<'b> {
 }
 
 impl Caller<'_> {
-    /// The key as it is shown, if it is of a form that can be.
+    /// Returns the authorization header, or an error if the key has the wrong form.
     fn shown(&self) -> Result<HeaderValue, CallError> {
         let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
         let write = |key: &str| HeaderValue::from_str(&format!("Bot {key}")).ok();
@@ -131,18 +131,18 @@ impl Caller<'_> {
     }
 }
 
-/// Where Discord is.
+/// The client of Discord's REST API.
 pub(crate) struct Api {
     client: Client,
     base: Url,
-    /// Where files lie.
+    /// Base URL of files.
     cdn: Url,
     holds: Holds,
     clock: Arc<dyn Clock>,
 }
 
 impl Api {
-    /// Opens the one client that makes all calls.
+    /// Creates the one client that makes all calls.
     pub(crate) fn open(base: &str, cdn: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         let (base, cdn) = (address(base)?, address(cdn)?);
         let client = Client::builder()
@@ -154,7 +154,7 @@ impl Api {
         Ok(Self { client, base, cdn, holds: Holds::default(), clock })
     }
 
-    /// Makes one call as the bot.
+    /// Makes one call as the bot and parses the response.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         caller: impl Into<Caller<'_>>,
@@ -165,7 +165,7 @@ impl Api {
         answer(&self.asked(caller, &call, request).await?)
     }
 
-    /// The same, where nothing is answered but that it is done.
+    /// Makes one call as the bot and ignores the response body.
     pub(crate) async fn done(
         &self,
         caller: impl Into<Caller<'_>>,
@@ -176,7 +176,7 @@ impl Api {
         self.asked(caller, &call, request).await.map(drop)
     }
 
-    /// Makes one call with nothing but what stands in its path.
+    /// Makes one call that is authorized only by its path.
     pub(crate) async fn bare<T: DeserializeOwned>(
         &self,
         bot: &Bot,
@@ -186,7 +186,7 @@ impl Api {
         answer(&self.asked(bot.into(), &call, request).await?)
     }
 
-    /// The same, where nothing is answered but that it is done.
+    /// Makes one call that is authorized only by its path and ignores the response body.
     pub(crate) async fn said(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
         let request = self.request(&call)?;
         self.asked(bot.into(), &call, request).await.map(drop)
@@ -224,7 +224,7 @@ impl Api {
     }
 }
 
-/// An address to which a path can be added.
+/// Parses a URL to which a path can be added.
 fn address(text: &str) -> Result<Url, OpenError> {
     let is_plain = |url: &Url| {
         let is_bare = url.query().is_none() && url.fragment().is_none();
@@ -233,7 +233,7 @@ fn address(text: &str) -> Result<Url, OpenError> {
     Url::parse(text).ok().filter(is_plain).ok_or(OpenError::Address)
 }
 
-/// Nothing was done only if there was no connection to do it on.
+/// Converts a client error. The call was certainly not executed only if there was no connection.
 fn unanswered(error: reqwest::Error) -> CallError {
     let not_sent = error.is_connect() || error.is_builder();
     let source = error.without_url().into();

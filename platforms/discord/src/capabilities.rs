@@ -1,14 +1,14 @@
-//! Capabilities: what Discord can do, and how fast.
+//! Discord's features and rate limits.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use nightdesk_port::{Capabilities, LengthUnit, Pace};
 
-/// How long a message may be, in characters.
+/// Maximum length of a message, in characters.
 pub(crate) const MESSAGE_CHARS_MAX: u32 = 2_000;
 
-/// The ops there are calls for.
+/// Supported ops.
 pub(crate) const OPS: [&str; 11] = [
     "send",
     "edit",
@@ -23,9 +23,9 @@ pub(crate) const OPS: [&str; 11] = [
     "get_chat_info",
 ];
 
-/// What every bot can do there.
+/// Returns the features that every bot has.
 pub(crate) fn capabilities() -> Capabilities {
-    // What Discord's answers say of a channel, and what it says of a bot.
+    // The limit per channel is from Discord's response headers, the limit per bot from its documentation.
     const A_CHANNEL: Pace =
         Pace { calls: NonZeroU32::new(5).unwrap(), span: Duration::from_secs(5) };
     const ALL_CHANNELS: Pace = Pace::per_second(NonZeroU32::new(50).unwrap());

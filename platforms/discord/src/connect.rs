@@ -1,4 +1,4 @@
-//! Connect: what Discord says of a bot, and what a bot's operator needs to know of it.
+//! Reads a bot's configuration at Discord, for the bot's operator.
 
 use std::error::Error;
 
@@ -10,41 +10,41 @@ use crate::Discord;
 use crate::api::{Call, CallError};
 use crate::words::Id;
 
-/// Flags of an application that is told of members, wholly or while it is small.
+/// Application flags of the members intent: granted, or granted while the application is small.
 const MEMBERS: u64 = 1 << 14 | 1 << 15;
 
-/// The same of the text of messages.
+/// Application flags of the message content intent: granted, or granted while the application is small.
 const TEXT: u64 = 1 << 18 | 1 << 19;
 
-/// What Discord says of a bot.
+/// A bot's configuration at Discord.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Its username, by which people mention it.
+    /// The username by which people mention the bot.
     pub username: String,
-    /// The application it belongs to: `application_id` in its settings.
+    /// The bot's application: `application_id` in its settings.
     pub application_id: String,
-    /// The key its interactions are signed with: `public_key` in its settings.
+    /// The key that signs its interactions: `public_key` in its settings.
     pub public_key: String,
-    /// Whether it is told who is in a server. Without that, nobody is known to see anything.
+    /// True if the bot receives the members of a server. Without them no person counts as seeing a channel.
     pub hears_members: bool,
-    /// Whether it is told the text of messages that do not name it.
+    /// True if the bot receives the text of messages that do not mention it.
     pub hears_text: bool,
-    /// Where its interactions are posted, if they are.
+    /// The webhook URL of its interactions, if one is set.
     pub interactions_url: Option<String>,
-    /// Sessions it may still begin today.
+    /// Number of sessions that the bot may still begin today.
     pub sessions_left: u64,
 }
 
-/// Why Discord says nothing of a bot.
+/// Failures to read a bot's configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The token is not one of a living bot.
+    /// The token does not belong to an existing bot.
     #[error("Discord does not take this token")]
     KeyRejected,
-    /// It said no.
+    /// Discord refused the request.
     #[error("Discord said no: {0}")]
     Refused(String),
-    /// It was not reached, or did not answer.
+    /// Discord could not be reached, or did not respond.
     #[error("Discord did not answer")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -74,7 +74,7 @@ struct Starts {
 }
 
 impl Discord {
-    /// What Discord says of the bot that has this key.
+    /// Returns the configuration of the bot with this key.
     pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
         let get = |path: &str| Call::get(path.to_owned());
         let me: Me = self.api.call(key, get("users/@me")).await.map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Deliver: what an agent says or does, as one call to Discord.
+//! Makes an agent's op as one call to Discord.
 
 use async_trait::async_trait;
 use nightdesk_port::{Bot, CAPABILITY_GONE, CommandChange, Deliver, DeliverError, File, Receipt};
@@ -56,7 +56,7 @@ impl Deliver for Discord {
         self.change_command(bot, scope_id, change).await
     }
 
-    /// Answers an interaction. Without the bot's key: whoever has the token may.
+    /// Answers an interaction without the bot's key, because its token is sufficient.
     async fn follow_up(
         &self,
         bot: &Bot,
@@ -82,7 +82,7 @@ impl Deliver for Discord {
     }
 }
 
-/// What is made by a call, of which only the number matters.
+/// A created object, of which only the id is used.
 #[derive(Deserialize)]
 struct Made {
     id: Id,
@@ -142,7 +142,7 @@ impl Discord {
     async fn delete(&self, bot: &Bot, send: &Send, message: &str) -> Result<Receipt, DeliverError> {
         let call = self.at_message(bot, send, (Method::DELETE, message, "")).await?;
         match self.api.done(bot, call).await {
-            // It is gone already.
+            // The message is already deleted.
             Err(CallError::Refused(no)) if no.is(UNKNOWN_MESSAGE) => Ok(Receipt::default()),
             done => done.map(|()| Receipt::default()).map_err(failed),
         }
@@ -154,7 +154,7 @@ impl Discord {
         send: &Send,
         words: Option<&str>,
     ) -> Result<Receipt, DeliverError> {
-        // Discord has no words for it, and clears it by itself.
+        // Discord has no status text, and clears the indicator itself.
         if words == Some("") {
             return Ok(Receipt::default());
         }
@@ -168,7 +168,7 @@ impl Discord {
         self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
     }
 
-    /// Something done to a message.
+    /// Builds a call on a message.
     async fn at_message(
         &self,
         bot: &Bot,
@@ -180,7 +180,7 @@ impl Discord {
         Ok(Call::new(method, format!("channels/{channel}/messages/{message}{rest}")))
     }
 
-    /// Does something that leaves nothing to name.
+    /// Makes a call that returns no id.
     async fn done(&self, bot: &Bot, call: Call) -> Result<Receipt, DeliverError> {
         self.api.done(bot, call).await.map(|()| Receipt::default()).map_err(failed)
     }
@@ -190,7 +190,7 @@ fn refused(code: &str) -> DeliverError {
     DeliverError::Refused { platform_code: code.to_owned() }
 }
 
-/// What a failed call means for a send.
+/// Maps a failed call to the result of a send.
 fn failed(error: CallError) -> DeliverError {
     match error {
         CallError::NoKey => DeliverError::KeyRejected,

@@ -1,9 +1,9 @@
-//! Eyes: who can see which channel, from what Discord tells of guilds, roles, channels and members.
+//! Decides which person can see which channel, from Discord's events about guilds, roles, channels and members.
 //!
 //! # Promise
 //!
-//! A person is said to see a channel only if all that decides about it was told and says so. What could not be read
-//! is forgotten with its guild, and what is not known is no yes.
+//! A person counts as seeing a channel only if all relevant data is known and permits it. If an event is unreadable,
+//! its guild is forgotten. Unknown data never permits anything.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,23 +22,23 @@ mod told;
 
 use guild::Guild;
 
-/// Guilds of one bot that are remembered. Others are asked about.
+/// Maximum cached guilds of one bot. Data of further guilds is requested.
 const GUILDS_MAX: usize = 10_000;
 
-/// Channels that were asked for and are remembered. When there are more, they are asked for again.
+/// Maximum cached channels that were requested. When the cache is full, it is cleared.
 const ROOMS_MAX: usize = 2_000;
 
-/// What is known of the guilds of all bots.
+/// Cached guilds of all bots.
 #[derive(Debug, Default)]
 pub(crate) struct Guilds(Mutex<HashMap<BotId, Known>>);
 
-/// What is known of the guilds of one bot.
+/// Cached guilds of one bot.
 #[derive(Debug, Default)]
 struct Known {
     guilds: HashMap<Id, Guild>,
-    /// Channels that were asked for, of guilds that are not known as a whole.
+    /// Requested channels of guilds that are not completely known.
     rooms: HashMap<Id, Room>,
-    /// How often something was told that decides about sight: what was asked for meanwhile may be older.
+    /// Number of received events that affect visibility. A response to an earlier request may be older than they are.
     told: u64,
 }
 
@@ -47,7 +47,7 @@ impl Guilds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a channel.
+    /// Returns a cached channel.
     pub(crate) fn room(&self, bot: BotId, channel: Id) -> Option<Room> {
         let known = self.known();
         let known = known.get(&bot)?;
@@ -55,7 +55,7 @@ impl Guilds {
         told.or_else(|| known.rooms.get(&channel)).cloned()
     }
 
-    /// Remembers a channel that was asked for.
+    /// Caches a requested channel.
     fn put_room(&self, bot: BotId, room: Room) {
         let mut known = self.known();
         let rooms = &mut known.entry(bot).or_default().rooms;
@@ -65,7 +65,7 @@ impl Guilds {
         rooms.insert(room.id, room);
     }
 
-    /// Takes in what a bot was told.
+    /// Applies an event that a bot received.
     pub(crate) fn take(&self, bot: BotId, kind: &str, told: &[u8]) {
         told::take(self.known().entry(bot).or_default(), kind, told);
     }
@@ -73,7 +73,7 @@ impl Guilds {
     fn sight(&self, bot: BotId, source: &Source, person: &str) -> Sight {
         let is_author = source.user_id.as_deref() == Some(person);
         let Some(scope) = &source.scope_id else {
-            // Nobody else is there.
+            // A direct message has no other reader.
             return if is_author { Sight::Sees } else { Sight::Blind };
         };
         let known = self.known();

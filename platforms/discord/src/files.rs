@@ -1,5 +1,5 @@
-//! Files: what people attach. The address that a message has for one is good for a day; a reference of ours
-//! names the message, and is good for as long as that is there.
+//! Fetches attachments. The URL in a message expires after a day. The desk's reference names the message and is valid
+//! as long as the message exists.
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, TryStreamExt};
@@ -23,13 +23,13 @@ impl Files for Discord {
             FileRef::Sticker(name) => self.api.sticker(&name),
         };
         let answer = self.api.download(&address).await.map_err(unfetched)?;
-        // Whoever has the address has the file.
+        // The error omits the URL, because the URL alone gives access to the file.
         Ok(answer.bytes_stream().map_err(|error| error.without_url().into()).boxed())
     }
 }
 
 fn unfetched(error: CallError) -> FetchError {
-    // It was deleted, or the bot was sent away.
+    // The message was deleted, or the bot was removed.
     let is_gone = |status| matches!(status, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN);
     if matches!(&error, CallError::Refused(no) if is_gone(no.status)) {
         return FetchError::Gone;

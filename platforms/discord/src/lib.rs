@@ -1,23 +1,22 @@
-//! Discord, by its gateway, its interactions and its REST API.
+//! The Discord adapter: gateway, interactions and REST API.
 //!
 //! # Promise
 //!
-//! Nothing of an interaction is read before its signature checked out. Whatever Discord sends becomes an
-//! event, is left out because nobody said anything, or is kept as unreadable: nothing of it can stop us. No
-//! key, token, text or name is in any log or error. What an agent says names nobody so that it rings.
+//! Nothing of an interaction is parsed before its signature is checked. Everything that Discord sends becomes an event,
+//! is skipped because it carries no content, or is stored as unreadable; no input can stop the adapter. No key, token,
+//! text or name is in any log or error. A mention in an agent's text notifies people only if that was granted.
 //!
-//! Begin with [`Discord`]. Messages come over the gateway (`listen`), interactions also by webhook
-//! (`receive`). `words` says what is told in our words, `deliver` what a send is in Discord's, `api` makes the
-//! calls, and `eyes` knows who can see which channel.
+//! Begin with [`Discord`]. Messages arrive over the gateway (`listen`), interactions also by webhook (`receive`).
+//! `words` converts Discord's data to events, `deliver` converts sends to calls, `api` makes the calls, and `eyes`
+//! decides which person sees which channel.
 //!
 //! # Settings of a bot
 //!
-//! `public_key`: what its interactions are signed with; without it none is taken. `application_id`: its
-//! application, where that is not the number in its token. `mentions`: whom agents may call by
-//! naming them, of `users`, `roles` and `everyone`; nobody, if it is not there. What is right for the first two,
-//! [`Discord::standing`] says.
+//! `public_key`: the key that signs its interactions; without it all are rejected. `application_id`: its application,
+//! if that differs from the id in its token. `mentions`: the kinds of mentions that may notify people, of `users`,
+//! `roles` and `everyone`; by default none. [`Discord::standing`] returns the right values of the first two.
 //!
-//! One socket is held for each bot; more, if Discord wants to tell it over several.
+//! Each bot has one socket, or several if Discord requires it.
 
 mod receive;
 mod listen;
@@ -44,7 +43,7 @@ pub use api::OpenError;
 pub use connect::{ConnectError, Standing};
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
-/// What fuzzers call.
+/// Entry points for fuzzers.
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz {
@@ -55,19 +54,19 @@ use api::Api;
 use eyes::Guilds;
 use listen::{Dialler, Ears, Hands};
 
-/// The adapter's name, and the platform's.
+/// The name of the adapter and of the platform.
 pub const NAME: &str = "discord";
 
-/// Where Discord is.
+/// Default address of the REST API.
 pub const API_URL: &str = "https://discord.com";
 
-/// Where the files lie that people attach.
+/// Default address of attachments.
 pub const CDN_URL: &str = "https://cdn.discordapp.com";
 
-/// Where it tells what is said.
+/// Default address of the gateway.
 pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 
-/// The adapter of Discord.
+/// The Discord adapter.
 pub struct Discord {
     api: Arc<Api>,
     hands: Hands,
@@ -83,14 +82,14 @@ impl fmt::Debug for Discord {
     }
 }
 
-/// Where Discord is.
+/// Discord's addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresses<'a> {
-    /// What is asked of it: [`API_URL`], or what stands in for it.
+    /// The REST API: [`API_URL`] or a test server.
     pub api: &'a str,
-    /// What it tells: [`GATEWAY_URL`], or what stands in for it.
+    /// The gateway: [`GATEWAY_URL`] or a test server.
     pub gateway: &'a str,
-    /// What people attach: [`CDN_URL`], or what stands in for it.
+    /// Attachments: [`CDN_URL`] or a test server.
     pub cdn: &'a str,
 }
 
@@ -101,7 +100,7 @@ impl Default for Addresses<'_> {
 }
 
 impl Discord {
-    /// Discord at these addresses, where a bot begins no more sessions than the budget has.
+    /// Creates the adapter for these addresses. The budget limits the new sessions of each bot.
     pub fn open(
         at: Addresses<'_>,
         clock: Arc<dyn Clock>,
@@ -121,7 +120,7 @@ impl Discord {
 
 #[cfg(feature = "fuzz")]
 impl Discord {
-    /// How many interactions were read.
+    /// Returns the number of parsed interactions.
     #[doc(hidden)]
     pub fn reads(&self) -> u64 {
         self.reads.so_far()

@@ -1,15 +1,14 @@
-//! Listen: Discord's gateway, a socket over which it tells what happens.
+//! Reads events from Discord's gateway over a WebSocket.
 //!
 //! # Promise
 //!
-//! A cursor is a session and a number in it. Discord is told of no number that was not stored, neither by a
-//! heartbeat nor when a session goes on: whatever it makes of that, it replays all that we did not store. What was
-//! told and not stored is told again. Where a session is lost, the next event says that something may be
-//! missing.
+//! A cursor is a session and a sequence number in it. Neither a heartbeat nor a resume confirms a number whose event is
+//! not stored, so Discord replays every event that was not stored, however it uses the number. If a session is lost,
+//! the next event reports that events may be missing.
 //!
-//! A task of ours reads the socket, since heartbeats must go on while the desk stores; it reads a few
-//! events ahead and no more. (A library would confirm whatever it has read, take frames of any
-//! size, wait for a greeting without an end, and try to go on with a session that was declared dead.)
+//! A separate task reads the socket, because heartbeats must continue while the desk stores events; it reads only a few
+//! events ahead. (A library would confirm every event that it has read, accept frames of any size, wait for a hello
+//! without a limit, and try to resume a session that Discord declared invalid.)
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,8 +42,8 @@ use course::Fatal;
 use cursor::Cursors;
 use ear::Ear;
 
-/// After Discord said that a bot may not listen, it is left alone for this long: each time it is asked counts, and who
-/// asks too often loses the key. Another key is tried at once.
+/// Pause after Discord refused a bot. Discord counts every attempt and revokes the key after too many. A changed key is
+/// tried at once.
 const FATAL_AGAIN: Duration = Duration::from_mins(15);
 
 /// The sockets of all bots.
@@ -52,13 +51,13 @@ const FATAL_AGAIN: Duration = Duration::from_mins(15);
 pub(crate) struct Ears {
     open: Mutex<HashMap<BotId, Vec<Arc<Ear>>>>,
     shut: Mutex<HashMap<BotId, Shut>>,
-    /// Over how many sockets Discord wants to tell bots, where it said so.
+    /// Number of sockets that Discord requires for a bot, if it reported one.
     wanted: Mutex<HashMap<BotId, usize>>,
-    /// They end with us.
+    /// Tasks that end with the adapter.
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// A bot that may not listen.
+/// A bot that Discord refused.
 struct Shut {
     key: Option<Key>,
     why: Fatal,
@@ -70,7 +69,7 @@ impl Ears {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs something that ends with us.
+    /// Spawns a task that ends with the adapter.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
@@ -85,7 +84,7 @@ impl Ears {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(bot, sockets);
     }
 
-    /// Why a bot may not listen at the moment.
+    /// Returns the reason why a bot may not listen now.
     fn shut(&self, bot: &Bot, now: Moment) -> Option<Fatal> {
         let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over =
@@ -149,7 +148,7 @@ impl Listen for Discord {
 }
 
 impl Discord {
-    /// Where to go on. On more sockets than before, everything begins anew.
+    /// Returns the positions to resume at. If the number of sockets grew, all sessions begin anew.
     fn cursors(&self, bot: &Bot, stored: Option<&str>) -> Cursors {
         let stored = Cursors::read(stored);
         match self.ears.wanted(bot.id) {

@@ -1,4 +1,4 @@
-//! Me: the bot itself, as Discord knows it.
+//! The bot's own ids at Discord.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -10,27 +10,27 @@ use crate::words::Id;
 /// The bot itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Me {
-    /// Its account.
+    /// The bot's account.
     pub(crate) user: Option<Id>,
-    /// The application it belongs to. For all but very old bots it has the same number.
+    /// The bot's application. It has the same id, except for very old bots.
     pub(crate) application: Option<Id>,
 }
 
 impl Me {
-    /// A bot as Discord knows it. Its id stands before the first dot of its key.
+    /// Returns the ids of a bot. The user id is encoded before the first dot of its key.
     pub(crate) fn of(bot: &Bot) -> Self {
         let user = bot.key.as_ref().and_then(|key| key.with(user_in));
         let named = bot.settings["application_id"].as_str().and_then(Id::read);
         Self { user, application: named.or(user) }
     }
 
-    /// Whether that is its account.
+    /// Returns true if this is the bot's account.
     pub(crate) fn is(&self, user: Id) -> bool {
         self.user == Some(user)
     }
 }
 
-/// The key that Discord signs its requests to this bot with.
+/// Returns the key that signs Discord's requests to this bot.
 pub(crate) fn public_key(bot: &Bot) -> Option<[u8; 32]> {
     let Value::String(key) = &bot.settings["public_key"] else { return None };
     let mut bytes = [0; 32];

@@ -1,4 +1,4 @@
-//! Receive: what Discord posts to a bot's interactions endpoint, if it is signed.
+//! Receives signed requests to a bot's interactions endpoint.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,13 +13,13 @@ mod signature;
 
 pub use signature::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
-/// Discord asks whether somebody is there.
+/// Interaction type of Discord's endpoint check.
 const PING: u8 = 1;
 
-/// The flag of an answer that only one person sees.
+/// Flag of a response that only one person sees.
 const FOR_ONE: u64 = 1 << 6;
 
-/// How often something was read: nothing that is not signed ever is.
+/// Counts parsed requests. Tests check that no unsigned request is parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Reads(AtomicU64);
 
@@ -48,7 +48,7 @@ impl Receive for Discord {
         if asked.is_ok_and(|asked| asked.kind == PING) {
             return Ok(Received::Challenge(json!({ "type": PING }).to_string().into_bytes()));
         }
-        // An interaction tells of its channel itself.
+        // An interaction contains its channel.
         match event(bot, &NoRooms, ("INTERACTION_CREATE", request.body)) {
             Ok(Some((draft, Some(capability)))) => {
                 Ok(Received::Bearing(Box::new(draft), capability))
@@ -60,7 +60,7 @@ impl Receive for Discord {
         }
     }
 
-    /// Discord shows at once what it is answered. "Thinking…" is only said of what is kept.
+    /// Builds the response, which Discord shows at once. Only a stored command gets "Thinking…".
     fn told(&self, request: &SignedRequest<'_>, taken: Taken) -> Vec<u8> {
         let asked: Result<Kind, _> = read(request.body);
         let kind = asked.map_or(0, |asked| asked.kind);
@@ -68,11 +68,11 @@ impl Receive for Discord {
     }
 }
 
-/// What is answered to an interaction of a kind.
+/// Returns the response to an interaction of this type.
 pub(crate) fn answer(kind: u8, taken: Taken) -> Value {
     match (kind, taken) {
         (COMMAND, Taken::Kept) => json!({ "type": 5 }),
-        // What is typed into a command wants to be helped with, and nothing else.
+        // An autocomplete request gets an empty list of choices.
         (4, _) => json!({ "type": 8, "data": { "choices": [] } }),
         (BUTTON, Taken::Kept) => json!({ "type": 6 }),
         (_, Taken::Kept | Taken::Refused) => for_one("There is nobody here who may answer you."),

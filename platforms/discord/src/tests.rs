@@ -1,4 +1,4 @@
-//! Who plays in the tests.
+//! Shared helpers of the tests.
 
 pub(crate) mod gateway;
 pub(crate) mod stub;
@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 use crate::Discord;
 
-/// The token of the bot: what stands before the first dot is its id, 4242.
+/// The bot's token. The part before the first dot encodes its id, 4242.
 pub(crate) const TOKEN: &str = "NDI0Mg.Gabcde.canary-token-7f3a";
 
-/// A bot called `desk`.
+/// Returns a bot named `desk`.
 pub(crate) fn bot() -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
@@ -31,12 +31,12 @@ pub(crate) fn bot() -> Bot {
     }
 }
 
-/// An adapter that reaches nobody.
+/// Creates an adapter whose address is not reachable.
 pub(crate) fn discord_with(clock: Arc<dyn Clock>) -> Discord {
     open("http://127.0.0.1:1", clock).expect("an address")
 }
 
-/// An adapter of what is found at this address.
+/// Creates an adapter for this address.
 pub(crate) fn discord_at(url: &str) -> Discord {
     open(url, Arc::new(FakeClock::default())).expect("an address")
 }

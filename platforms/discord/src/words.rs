@@ -1,4 +1,4 @@
-//! Words: what Discord tells, in ours.
+//! Converts Discord's data to events.
 
 mod command;
 mod file;
@@ -26,11 +26,11 @@ use message::User;
 use shown::shown;
 use text::Written;
 
-/// What was said, and what Discord lent us to answer it.
+/// An event, and the capability to answer it.
 pub(crate) type Said = (Draft, Option<Capability>);
 
-/// What Discord tells of, as far as it is read here: a message, a changed one, or an interaction.
-/// `None`: nobody said anything, or it is of a kind that we do not read.
+/// Converts a message, an edited message or an interaction. `None` if it carries no content, or if its type is not
+/// handled.
 pub(crate) fn event(
     bot: &Bot,
     rooms: &dyn Rooms,
@@ -45,12 +45,12 @@ pub(crate) fn event(
     }
 }
 
-/// Reads JSON. What `serde` would say about it may quote the text, so it is not asked.
+/// Parses JSON. The error of `serde` may quote the text, so it is discarded.
 pub(crate) fn read<'a, T: Deserialize<'a>>(told: &'a [u8]) -> Result<T, ReceiveError> {
     serde_json::from_slice(told).map_err(|_| ReceiveError::Unreadable)
 }
 
-/// To whom something is said.
+/// Context of the conversion: the bot, its platform and its channels.
 struct Speaker<'b> {
     me: Me,
     platform: &'b str,
@@ -64,8 +64,8 @@ impl Speaker<'_> {
         Ok(said.map(|(source, said)| (draft(format!("m:{}", message.id), source, said), None)))
     }
 
-    /// A message that was changed. Discord also tells when it has only looked at a link: then nobody
-    /// changed anything.
+    /// Converts an edited message. Discord sends the same event after it has loaded a link preview; then the message
+    /// has no edit time.
     fn edited(&self, message: &Message) -> Option<Said> {
         let at = message.edited_timestamp.as_ref()?;
         let (source, said) = self.said(message, message.author.as_ref()?)?;
@@ -73,7 +73,7 @@ impl Speaker<'_> {
         Some((draft(format!("e:{}:{at}", message.id), source, said), None))
     }
 
-    /// What a message says, if it says anything, and it is not the bot's own.
+    /// Converts a message, unless it has no content or the bot wrote it.
     fn said(&self, message: &Message, author: &User) -> Option<(Source, event::Message)> {
         if self.me.is(author.id) || !message.is_said() {
             return None;
@@ -95,7 +95,7 @@ impl Speaker<'_> {
         Some((source::of_message(self.platform, self.rooms, message, author), said))
     }
 
-    /// What a message answers, with what Discord tells of it: of one that is gone, only its id.
+    /// Returns the message that a reply answers. If that message is deleted, only its id is known.
     fn reply_to(&self, message: &Message) -> Option<ReplyTo> {
         let reference = message.message_reference.as_ref().filter(|_| message.is_reply())?;
         let answered = message.referenced_message.as_deref();
@@ -112,7 +112,7 @@ impl Speaker<'_> {
         let said = match interaction.kind {
             COMMAND => command::said(interaction),
             BUTTON => press::said(self.me, interaction),
-            // A modal is never opened by us, and what is only typed was not said.
+            // The desk never opens a modal, and an autocomplete request is not a message.
             _ => return Ok(None),
         };
         let said = said.ok_or(ReceiveError::Unreadable)?;

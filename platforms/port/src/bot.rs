@@ -1,30 +1,30 @@
-//! Bot: an account of ours on a platform, as its adapter sees it.
+//! The desk's account on a platform, as its adapter sees it.
 
 use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::Value;
 
-/// An account of ours on a platform.
+/// The desk's account on a platform.
 #[derive(Clone, Debug)]
 pub struct Bot {
-    /// Its id in the store.
+    /// The bot's id in the store.
     pub id: BotId,
-    /// Who runs it. The people it serves may belong to other tenants.
+    /// The tenant that operates the bot. The people that the bot serves may belong to other tenants.
     pub operator: TenantScope,
-    /// The platform's name, as clients are told it.
+    /// The platform's name in messages to clients.
     pub platform: String,
-    /// What the platform calls it.
+    /// The bot's name on the platform.
     pub handle: String,
-    /// What its adapter wants to know besides.
+    /// Further settings of the adapter.
     pub settings: Value,
-    /// The key to its account, for its adapter alone.
+    /// The key of the account, for the adapter only.
     pub key: Option<Key>,
-    /// Keys it had before and that are still good, newest first: what is signed with one is believed.
+    /// Earlier keys that are still valid, newest first. A signature with one of them is accepted.
     pub former_keys: Vec<Key>,
 }
 
 impl Bot {
-    /// The keys that what comes in may be signed with, newest first.
+    /// Returns the keys that are valid for signatures of incoming requests, newest first.
     pub fn believed_keys(&self) -> impl Iterator<Item = &Key> {
         self.key.iter().chain(&self.former_keys)
     }

@@ -1,48 +1,48 @@
-//! Capabilities: what a platform can do, how long a message may be and how fast they may come.
+//! A platform's features, message length and rate limits.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// What a platform can do.
+/// Features of a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What people call the platform.
+    /// The platform's display name.
     pub label: String,
-    /// How long one message may be, in [`Capabilities::length_unit`].
+    /// Maximum length of one message, in [`Capabilities::length_unit`].
     pub message_length_max: u32,
-    /// What length is counted in.
+    /// Unit of the message length.
     pub length_unit: LengthUnit,
-    /// How text is marked up: `plain`, `discord`, `markdown_v2`.
+    /// Markup format: `plain`, `discord` or `markdown_v2`.
     pub markdown_dialect: String,
-    /// What agents should know about writing there.
+    /// A hint for agents about text on this platform.
     pub hint: String,
-    /// The ops it can do, by their names on the wire.
+    /// Names of the supported ops on the wire.
     pub ops: Vec<&'static str>,
-    /// Whether threads can be opened.
+    /// True if threads can be created.
     pub threads: bool,
-    /// How fast calls may come in one chat.
+    /// Rate limit of calls in one chat.
     pub chat_pace: Pace,
-    /// How fast calls of the whole bot may come.
+    /// Rate limit of all calls of the bot.
     pub bot_pace: Pace,
 }
 
-/// So many calls at once, and so many again in each span.
+/// A rate limit: a number of calls at once, refilled in each span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// How many calls.
+    /// Number of calls.
     pub calls: NonZeroU32,
-    /// In which span.
+    /// The span.
     pub span: Duration,
 }
 
 impl Pace {
-    /// So many calls a second.
+    /// Returns a limit of so many calls per second.
     pub const fn per_second(calls: NonZeroU32) -> Self {
         Self { calls, span: Duration::from_secs(1) }
     }
 }
 
-/// What the length of a message is counted in.
+/// Unit of a message's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthUnit {
     /// Unicode characters.

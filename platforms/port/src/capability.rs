@@ -1,16 +1,16 @@
-//! Capability: what a platform lends us to answer one event with, such as the token of an interaction.
+//! A platform's credential to answer one event, such as the token of an interaction.
 
 use std::time::Duration;
 
 use nightdesk_vault::Key;
 
-/// A capability. It acts on the shared bot, so it never leaves the desk.
+/// A capability. It acts as the shared bot, so it never leaves the desk.
 #[derive(Clone, Debug)]
 pub struct Capability {
-    /// Which: `discord.interaction_token`.
+    /// The kind, such as `discord.interaction_token`.
     pub kind: String,
-    /// The capability itself.
+    /// The credential.
     pub secret: Key,
-    /// For how long it is good.
+    /// The time that the capability remains valid.
     pub good_for: Duration,
 }

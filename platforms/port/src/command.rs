@@ -1,4 +1,4 @@
-//! Command: what people can ask of an agent by its name.
+//! Commands that people can send to an agent by name.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,19 +6,19 @@ use serde_json::Value;
 /// A command that an agent offers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Command {
-    /// Its name, without a slash.
+    /// Name without a slash.
     pub name: String,
-    /// What it does.
+    /// Description that the platform shows to people.
     pub description: String,
-    /// Its options, as the platform writes them.
+    /// Options in the platform's format.
     pub options: Vec<Value>,
 }
 
-/// What is done about a command in one scope of a platform: in one guild.
+/// A change to a command in one scope of a platform, such as a guild.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommandChange {
-    /// It is made known, in place of what had its name there.
+    /// The command is registered and replaces the command of the same name.
     Told(Command),
-    /// It is taken back, by what the platform calls it.
+    /// The command with this platform id is removed.
     TakenBack(String),
 }

@@ -1,4 +1,4 @@
-//! Deliver: one call to a platform, and what came of it.
+//! Interface for calls to a platform, and their results.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,58 +10,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Bot, CommandChange, File};
 
-/// What the platform answered to a send.
+/// The platform's response to a send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
-    /// The platform's id for what was made.
+    /// The platform's id of the created message or command.
     pub message_id: Option<String>,
-    /// The thread that was opened.
+    /// The id of the created thread.
     pub thread_id: Option<String>,
-    /// What the chat is, where that was asked.
+    /// The chat's description, if the send requested it.
     pub chat: Option<ChatInfo>,
-    /// Whether it was said as anything else is, since what was lent to say it with had ended.
+    /// True if the message was sent without its capability, because the capability had expired.
     pub is_plain: bool,
 }
 
-/// What a chat is called and what it is.
+/// Name and kind of a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatInfo {
-    /// Its name.
+    /// The chat's name.
     pub name: String,
     /// `dm`, `group`, `channel`, `thread` or `forum`.
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// The code of a refusal of what was lent to us: it is not good any more, and the same can be said without it.
+/// Code of a refusal because the capability has expired. The same message can be sent without it.
 pub const CAPABILITY_GONE: &str = "capability_gone";
 
-/// Why a call did not do what it should.
+/// Failures of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliverError {
-    /// Nothing was done; later it may be.
+    /// The platform did nothing because of its rate limit. The call may succeed later.
     #[error("rate limited by the platform")]
     RateLimited {
-        /// Not before this has passed.
+        /// Minimum delay before the next attempt.
         retry_after: Duration,
     },
-    /// The platform was not reached; nothing was done.
+    /// The platform could not be reached and did nothing.
     #[error("platform unavailable")]
     Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
-    /// The call went out and its answer did not come back: it may have been done.
+    /// The request was sent and no response arrived, so the platform may have executed it.
     #[error("no answer from the platform")]
     Ambiguous(#[source] Box<dyn Error + std::marker::Send + Sync>),
-    /// The platform said no, and will again.
+    /// The platform refused the call and will refuse it again.
     #[error("message refused by the platform")]
     Refused {
-        /// The platform's own word for it.
+        /// The platform's error code.
         platform_code: String,
     },
-    /// The account's key is not taken any more.
+    /// The platform no longer accepts the account's key.
     #[error("key rejected by the platform")]
     KeyRejected,
-    /// This platform cannot do that.
+    /// The platform does not support the call.
     #[error("the platform cannot do that")]
     Unsupported,
 }
@@ -69,17 +69,16 @@ pub enum DeliverError {
 /// Makes calls to a platform.
 #[async_trait]
 pub trait Deliver: std::marker::Send + Sync {
-    /// Makes one call. It never repeats it.
+    /// Makes one call and never repeats it.
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError>;
 
-    /// Lets a button come to rest whose press was dealt with. The press is the event of that key. One call,
-    /// and nobody waits for it.
+    /// Releases a button after its press, the event with this key, was handled. No other work waits for the call.
     async fn answer_press(&self, _bot: &Bot, _key: &str) -> Result<(), DeliverError> {
         Ok(())
     }
 
-    /// Makes one call by a name, under which the platform does it once, where it can: who gives a send
-    /// the same name again may be told of the first.
+    /// Makes one call under an idempotency name. If the platform supports such names, it executes the call once and
+    /// may return the first result for a repeated name.
     async fn deliver_as(
         &self,
         bot: &Bot,
@@ -89,7 +88,7 @@ pub trait Deliver: std::marker::Send + Sync {
         self.deliver(bot, send).await
     }
 
-    /// Makes one call with what the platform lent us for it.
+    /// Makes one call with a capability that the platform issued for it.
     async fn follow_up(
         &self,
         _bot: &Bot,
@@ -99,7 +98,8 @@ pub trait Deliver: std::marker::Send + Sync {
         Err(DeliverError::Unsupported)
     }
 
-    /// Makes a command known in one scope of the platform's, or takes it back. What is made known has an id.
+    /// Registers a command in one scope of the platform, or removes it. The receipt of a registration has the command's
+    /// id.
     async fn command(
         &self,
         _bot: &Bot,
@@ -109,7 +109,7 @@ pub trait Deliver: std::marker::Send + Sync {
         Err(DeliverError::Unsupported)
     }
 
-    /// Makes one call by a name, and gives the file with it that it speaks of.
+    /// Makes one call under a name and uploads the file that the send refers to.
     async fn upload(
         &self,
         _bot: &Bot,

@@ -1,4 +1,4 @@
-//! Eyes: whether a person can see a place, on platforms where that differs.
+//! Interface that reports if a person can see a channel, on platforms where that differs per person.
 
 use async_trait::async_trait;
 use nightdesk_types::Sight;
@@ -6,13 +6,13 @@ use nightdesk_types::event::Source;
 
 use crate::Bot;
 
-/// Knows who can see what. It answers at once, from what the platform has told.
+/// Visibility of channels for persons. Answers come at once, from data that the platform has sent.
 #[async_trait]
 pub trait Eyes: Send + Sync {
-    /// Whether a person can see where an event was written.
+    /// Returns whether a person can see the channel of an event.
     fn sight(&self, bot: &Bot, source: &Source, person: &str) -> Sight;
 
-    /// Asks the platform for what is not known of a person there. Whether it is known now, [`Eyes::sight`]
-    /// says.
+    /// Requests the missing data about a person from the platform. Afterwards [`Eyes::sight`] reports if the data is
+    /// known.
     async fn learn(&self, _bot: &Bot, _source: &Source, _person: &str) {}
 }

@@ -1,4 +1,4 @@
-//! Files: what people attach, where only the bot's key leads to it.
+//! Interface to fetch attachments that only the bot's key can access.
 
 use std::error::Error;
 
@@ -8,34 +8,34 @@ use futures_util::stream::BoxStream;
 
 use crate::Bot;
 
-/// A file that we have.
+/// A file in memory.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its bytes.
+    /// The file's content.
     pub bytes: Bytes,
-    /// What it is.
+    /// The file's MIME type.
     pub mime: Option<String>,
-    /// What it is called.
+    /// The file's name.
     pub filename: Option<String>,
 }
 
-/// The bytes of a file, as they come.
+/// The bytes of a file as a stream.
 pub type FileBytes = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
 
-/// Why a file did not come.
+/// Failures to fetch a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The platform does not have it, or not any more.
+    /// The platform does not have the file, or no longer has it.
     #[error("the platform does not have the file")]
     Gone,
-    /// It was not reached, or its answer was not understood.
+    /// The platform could not be reached, or its response was not understood.
     #[error("platform unavailable")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Fetches what people attached.
+/// Fetches attachments.
 #[async_trait]
 pub trait Files: Send + Sync {
-    /// Begins to fetch a file, by the address that its message has.
+    /// Begins to fetch a file by the reference in its message.
     async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError>;
 }

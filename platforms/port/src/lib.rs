@@ -1,8 +1,8 @@
-//! Port: what we ask of a platform.
+//! The interface of a platform.
 //!
-//! An adapter takes requests ([`Receive`]) or asks for what was said ([`Listen`]), makes calls ([`Deliver`]) and says what its
-//! platform can do ([`Capabilities`]). It decides nothing: who may see an event is the
-//! gate's to say, and when a call is made is the lane's.
+//! An adapter receives requests ([`Receive`]) or reads events ([`Listen`]), makes calls ([`Deliver`]) and reports its
+//! platform's features ([`Capabilities`]). It decides nothing: the gate decides which agents see an event, and the lane
+//! decides when a call is made.
 
 use std::time::Duration;
 
@@ -26,74 +26,74 @@ pub use files::{FetchError, File, FileBytes, Files};
 pub use listen::{Budget, Heard, Listen, ListenError, Part, Posting, Probe, Unlimited};
 pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
 
-/// A platform as the desk holds it.
+/// A platform as the desk uses it.
 pub trait Platform: Receive + Deliver {
-    /// What this bot can do on its platform.
+    /// Returns the features of this bot on its platform.
     fn capabilities(&self, bot: &Bot) -> Capabilities;
 
-    /// Where what people say comes in. By any other entrance the bot is not there.
+    /// Returns the entrance for people's messages. The bot is not available by any other entrance.
     fn entrance(&self) -> Entrance {
         Entrance::Hook
     }
 
-    /// Whether any of its bots is one to be asked for, or about.
+    /// Returns true if the desk listens for, or probes, any bot of this platform.
     fn listens(&self) -> bool {
         false
     }
 
-    /// Whom to ask for what people say to this bot; nobody, if the platform tells it by itself.
+    /// Returns the source of this bot's events, or `None` if the platform posts them to a webhook.
     fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
         None
     }
 
-    /// Whom to ask whether what the platform posts to this bot comes through.
+    /// Returns the probe for this bot's webhook deliveries.
     fn probe(&self, _bot: &Bot) -> Option<&dyn Probe> {
         None
     }
 
-    /// Who fetches what people attach for this bot; nobody, where whoever is told of it can.
+    /// Returns the fetcher of this bot's attachments, or `None` if their addresses work without a key.
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
         None
     }
 
-    /// How what was said around a message is known.
+    /// Returns the source of the messages around a message.
     fn context(&self) -> Context {
         Context::Untold
     }
 
-    /// How long it lasts there that somebody is shown to be at work, and no words can be shown with it. `None`:
-    /// the words are shown, until something follows.
+    /// Returns the time that a typing indicator without text lasts. `None` if the platform shows a status text until
+    /// the next message.
     fn status_lasts(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether agents can offer commands there.
+    /// Returns true if agents can offer commands.
     fn has_commands(&self) -> bool {
         false
     }
 
-    /// Who can see what there; nobody's, where whoever is in a chat sees all of it.
+    /// Returns the visibility of channels, or `None` if every member of a chat sees all of it.
     fn eyes(&self) -> Option<&dyn Eyes> {
         None
     }
 }
 
-/// Where what people say on a platform comes in.
+/// The way that people's messages enter the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entrance {
-    /// The platform posts it to the bot's webhook.
+    /// The platform posts them to the bot's webhook.
     Hook,
-    /// They write it on a page of ours.
+    /// Visitors write them on the desk's own page.
     Page,
 }
 
-/// How what was said around a message is known, to tell it to an agent that was not told.
+/// The source of the messages around a message, for an agent that did not receive them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
-    /// It is not: everybody is told everything, or the platform tells nothing else.
+    /// None: agents receive every message, or the platform sends no others.
     Untold,
-    /// The platform is asked for it, by [`Listen::backfill`].
+    /// The desk requests them with [`Listen::backfill`].
     Asked,
-    /// It was heard, and is remembered for a while.
+    /// The desk received them and remembers them for a while.
     Overheard,
 }

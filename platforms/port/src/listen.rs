@@ -1,4 +1,4 @@
-//! Listen: what a platform says where we ask for it.
+//! Interface for platforms that the desk reads events from.
 
 use std::error::Error;
 use std::time::Duration;
@@ -9,89 +9,89 @@ use nightdesk_types::{StoreError, Timestamp};
 
 use crate::{Bot, Capability, ReceiveError};
 
-/// Something a platform said.
+/// An event that a platform sent.
 #[derive(Debug)]
 pub struct Heard {
-    /// What it is in our words. `None`: nobody said anything.
+    /// The event in the desk's types. `None` if it carries no content.
     pub said: Result<Option<Draft>, ReceiveError>,
-    /// As it came, for who wants to look at what could not be read.
+    /// The original bytes, so that the operator can inspect an unreadable event.
     pub body: Vec<u8>,
-    /// Where the source goes on after it, in its own words.
+    /// The source's position after this event, in the source's own format.
     pub cursor: String,
-    /// What the platform lent us to answer it with. Neither the event nor the body holds any part of it.
+    /// The capability to answer the event. Neither the event nor the body contains any part of it.
     pub capability: Option<Capability>,
-    /// Whether something may be missing before it: the platform could not go on where we left.
+    /// True if events before this one may be missing, because the platform could not resume at the cursor.
     pub is_after_gap: bool,
 }
 
-/// Which part of what was said in a channel.
+/// A range of the messages in a channel.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
-    /// What was said after this time.
+    /// Messages after this time.
     Since(Timestamp),
-    /// What was said after something that was told, by its cursor.
+    /// Messages after the event with this cursor.
     After(&'a str),
-    /// The last so many that were said before a message, by its id.
+    /// The given number of messages directly before the message with this id.
     Before(&'a str, usize),
 }
 
-/// Why nothing was heard.
+/// Failures to read events.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// The platform tells somebody else.
+    /// The platform sends the bot's events to another receiver.
     #[error("the platform tells somebody else")]
     Elsewhere,
-    /// It was asked too often.
+    /// The request exceeded the platform's rate limit.
     #[error("rate limited by the platform")]
     RateLimited {
-        /// Not before this has passed.
+        /// Minimum delay before the next attempt.
         retry_after: Duration,
     },
-    /// The account's key is not taken any more.
+    /// The platform no longer accepts the account's key.
     #[error("key rejected by the platform")]
     KeyRejected,
-    /// The platform does not let the bot listen, and somebody has to change that.
+    /// The platform does not let the bot listen until the operator changes a setting.
     #[error("the platform does not let the bot listen: {reason}")]
     Barred {
-        /// What is in the way.
+        /// The setting that prevents it.
         reason: &'static str,
     },
-    /// It was not reached, or its answer was not understood.
+    /// The platform could not be reached, or its response was not understood.
     #[error("platform unavailable")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// How it stands with what a platform posts, as the platform sees it.
+/// State of a platform's webhook deliveries, as the platform reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Posting {
-    /// What it could not post yet.
+    /// Number of events that the platform has not delivered yet.
     pub waiting: u64,
-    /// How long ago a post last failed, if one did.
+    /// Time since the last failed delivery, if there was one.
     pub failed_ago: Option<Duration>,
 }
 
-/// Asks a platform whether its posts come through.
+/// Asks a platform if its webhook deliveries succeed.
 #[async_trait]
 pub trait Probe: Send + Sync {
-    /// How it stands. A platform that posts a bot's events nowhere tells somebody else.
+    /// Returns the state of the deliveries. A platform without a webhook for the bot returns
+    /// [`ListenError::Elsewhere`].
     async fn probe(&self, bot: &Bot) -> Result<Posting, ListenError>;
 }
 
-/// Asks a platform for what was said.
+/// Reads events from a platform.
 #[async_trait]
 pub trait Listen: Send + Sync {
-    /// What the source is called: a bot may have several.
+    /// Returns the name of the source. A bot may have several.
     fn source(&self) -> &'static str;
 
-    /// What came after the cursor, in the platform's order. It waits a while for something to come,
-    /// and answers nothing if nothing did; it may be dropped at any time.
+    /// Returns the events after the cursor, in the platform's order. It waits a while for the first event and returns
+    /// an empty list if none arrives. The future may be dropped at any time.
     ///
-    /// To ask with a cursor says that all before it was stored: the platform forgets it.
+    /// A request with a cursor confirms that all earlier events are stored, so the platform deletes them.
     async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
 
-    /// What was said in one channel, oldest first, a page of it: for what fell into a gap, or was said around
-    /// a message. The cursor of each is where to go on in that channel. Nothing, where the platform does not
-    /// tell twice.
+    /// Returns a page of the messages in one channel, oldest first, to fill a gap or to add context to a message. Each
+    /// cursor is a position in that channel. The list is empty if the platform does not repeat messages.
     async fn backfill(
         &self,
         _bot: &Bot,
@@ -101,19 +101,19 @@ pub trait Listen: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Hangs up, so that whoever listens next can go on at once.
+    /// Disconnects so that the next owner can resume at once.
     async fn leave(&self, _bot: &Bot) {}
 }
 
-/// How often a bot may begin anew. Some platforms count that, and take the key away from who does it
-/// too often: so it must be counted where it outlives us.
+/// Limit of new sessions per bot. Some platforms count sessions and revoke the key of a bot that begins too many, so
+/// the count must survive the process.
 #[async_trait]
 pub trait Budget: Send + Sync {
-    /// Takes one. Answers whether any was left.
+    /// Takes one session from the budget. Returns true if one was left.
     async fn spend(&self, bot: &Bot) -> Result<bool, StoreError>;
 }
 
-/// As often as it likes.
+/// A budget without a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlimited;
 

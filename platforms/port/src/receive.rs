@@ -1,59 +1,58 @@
-//! Receive: a platform's request becomes events, if its signature checks out.
+//! Interface that turns a platform's signed request into events.
 
 use http::HeaderMap;
 use nightdesk_types::event::Draft;
 
 use crate::{Bot, Capability};
 
-/// A request as it came, with the exact bytes that were signed.
+/// A request with the exact bytes that were signed.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedRequest<'a> {
-    /// Its headers.
+    /// The request's headers.
     pub headers: &'a HeaderMap,
-    /// Its body, untouched.
+    /// The request's body, unchanged.
     pub body: &'a [u8],
 }
 
-/// What an authentic request holds.
+/// The content of an authentic request.
 #[derive(Debug)]
 pub enum Received {
-    /// Events, in the platform's order. Those that could not be read stand beside the others.
+    /// Events in the platform's order, with an error in place of each unreadable event.
     Events(Vec<Result<Draft, ReceiveError>>),
-    /// One event, and a capability to answer it with. The event holds no part of it.
+    /// One event and the capability to answer it. The event contains no part of the capability.
     Bearing(Box<Draft>, Capability),
-    /// A question of the platform that wants this answer and nothing else.
+    /// A challenge of the platform that requires exactly this response.
     Challenge(Vec<u8>),
 }
 
-/// Why a request, or an event of it, is not taken.
+/// Reasons to reject a request or one of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// Nothing of it was read.
+    /// The signature is wrong, and nothing of the request was parsed.
     #[error("signature does not check out")]
     BadSignature,
-    /// It is authentic, but we do not understand it.
+    /// The request is authentic, but its format is unknown.
     #[error("authentic, but not readable")]
     Unreadable,
 }
 
-/// What came of a request.
+/// Result of an authentic request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is kept.
+    /// The event is stored.
     Kept,
-    /// Nobody may have it.
+    /// The event may reach no agent.
     Refused,
-    /// It could not be kept.
+    /// The event could not be stored.
     NotKept,
 }
 
-/// Takes a platform's requests.
+/// Receives a platform's requests.
 pub trait Receive: Send + Sync {
-    /// Checks the signature over the exact bytes, before anything of them is read, and says
-    /// what the platform said.
+    /// Checks the signature over the exact bytes before any of them is parsed, and returns the content.
     fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError>;
 
-    /// What is answered to an authentic request, in JSON. Nothing, where the status says it all.
+    /// Returns the JSON response to an authentic request, or nothing if the status code is sufficient.
     fn told(&self, _request: &SignedRequest<'_>, _taken: Taken) -> Vec<u8> {
         Vec::new()
     }

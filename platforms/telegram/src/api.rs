@@ -1,7 +1,7 @@
-//! Api: one call to Telegram, and what its answer means.
+//! Makes single calls to Telegram and interprets the responses.
 //!
-//! The bot's key is part of every address, so no address is in any error, and nothing Telegram
-//! says in words is kept: it may quote what it was sent.
+//! The bot's key is part of every URL, so no URL is in any error. Telegram's error texts are discarded, because they
+//! may quote the request.
 
 use std::error::Error;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) use refusal::{Reason, Refusal};
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
 
-/// How much of an answer is read. What comes is not compressed, so it cannot become more.
+/// Maximum bytes that are read of a response. Responses are not compressed, so they cannot expand.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 const _: () = assert!(
@@ -32,7 +32,7 @@ const _: () = assert!(
     "a call gives up by itself, and knows why",
 );
 
-/// Why a call did not do what it should.
+/// Failures of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the bot has no key of Telegram's form")]
@@ -45,18 +45,18 @@ pub(crate) enum CallError {
     Refused(Refusal),
 }
 
-/// The address of Telegram is none.
+/// Invalid configuration of Telegram's address.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It must be one to which a path can be added.
+    /// The address must be one to which a path can be added.
     #[error("the address of Telegram is not one of the form https://api.telegram.org")]
     Address,
-    /// The client could not be made.
+    /// The HTTP client could not be created.
     #[error("could not make a client for Telegram")]
     Client(#[source] reqwest::Error),
 }
 
-/// Where Telegram is.
+/// The client of the Bot API.
 #[derive(Debug)]
 pub(crate) struct Api {
     client: Client,
@@ -64,7 +64,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// Opens the one client that makes all calls.
+    /// Creates the one client that makes all calls.
     pub(crate) fn open(base: &str) -> Result<Self, OpenError> {
         let base = Url::parse(base).map_err(|_| OpenError::Address)?;
         let is_plain = base.query().is_none() && base.fragment().is_none();
@@ -90,7 +90,7 @@ impl Api {
         self.call_within(ANSWER_WAIT, key, method, asked).await
     }
 
-    /// The same, with another time to answer.
+    /// Makes one call with another time limit.
     pub(crate) async fn call_within<T: DeserializeOwned>(
         &self,
         wait: Duration,
@@ -103,7 +103,7 @@ impl Api {
         answer(request.send().await.map_err(unanswered)?).await
     }
 
-    /// Makes one call that gives a file along.
+    /// Makes one call that uploads a file.
     pub(crate) async fn upload<T: DeserializeOwned>(
         &self,
         key: Option<&Key>,
@@ -116,13 +116,13 @@ impl Api {
         answer(request.send().await.map_err(unanswered)?).await
     }
 
-    /// Begins to fetch a file.
+    /// Begins to download a file.
     pub(crate) async fn download(
         &self,
         key: Option<&Key>,
         path: &str,
     ) -> Result<Response, CallError> {
-        // It stands in an address with the key; what leads elsewhere is no path.
+        // The path is part of a URL with the key, so it must not change the URL's structure.
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-".contains(&b);
         if !path.bytes().all(is_plain) || path.contains("..") {
             return Err(CallError::Unanswered("it names no file".into()));
@@ -149,7 +149,7 @@ impl Api {
     }
 }
 
-/// What is asked, as a form: what is no text is JSON.
+/// Builds a multipart form. Values that are not strings are written as JSON.
 fn form(asked: &Value, name: &'static str, file: File) -> Form {
     let fields = asked.as_object().into_iter().flatten();
     let form = fields.fold(Form::new(), |form, (name, value)| {
@@ -161,12 +161,12 @@ fn form(asked: &Value, name: &'static str, file: File) -> Form {
         let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
         part.file_name(filename.clone().unwrap_or_else(|| name.to_owned()))
     };
-    // What is no kind is left to Telegram to find out.
+    // If the MIME type is invalid, Telegram detects it.
     let typed = part().mime_str(mime.as_deref().unwrap_or_default());
     form.part(name, typed.unwrap_or_else(|_| part()))
 }
 
-/// Whether a key is of Telegram's form, so that it cannot lead anywhere else.
+/// Returns true if a key has Telegram's format, so that it cannot change the URL's structure.
 fn is_key(key: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     key.split_once(':').is_some_and(|(id, secret)| {
@@ -177,7 +177,7 @@ fn is_key(key: &str) -> bool {
     })
 }
 
-/// Nothing was done only if there was no connection to do it on.
+/// Converts a client error. The call was certainly not executed only if there was no connection.
 fn unanswered(error: reqwest::Error) -> CallError {
     let not_sent = error.is_connect() || error.is_builder();
     let source = error.without_url().into();
@@ -198,10 +198,10 @@ struct Verdict {
 async fn answer<T: DeserializeOwned>(response: Response) -> Result<T, CallError> {
     let status = response.status();
     let body = body(response).await?;
-    // What is no text spoils what stands beside it as little as it can.
+    // Invalid UTF-8 affects only its own field.
     let body = String::from_utf8_lossy(&body);
     let verdict: Option<Verdict> = serde_json::from_str(&body).ok();
-    // Some servers say no with a good status.
+    // Some servers refuse with a success status.
     let no = verdict.as_ref().filter(|verdict| !verdict.ok).and_then(|verdict| verdict.error_code);
     let status = no.and_then(|no| StatusCode::from_u16(no).ok()).unwrap_or(status);
     if status != StatusCode::OK {

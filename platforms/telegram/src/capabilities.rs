@@ -1,14 +1,14 @@
-//! Capabilities: what Telegram can do, and how fast.
+//! Telegram's features and rate limits.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use nightdesk_port::{Capabilities, LengthUnit, Pace};
 
-/// How long a message may be, in UTF-16 code units.
+/// Maximum length of a message, in UTF-16 code units.
 const MESSAGE_UTF16_MAX: u32 = 4_096;
 
-/// The ops there are calls for.
+/// Supported ops.
 const OPS: [&str; 11] = [
     "send",
     "edit",
@@ -23,9 +23,9 @@ const OPS: [&str; 11] = [
     "get_chat_info",
 ];
 
-/// What every bot can do there.
+/// Returns the features that every bot has.
 pub(crate) fn capabilities() -> Capabilities {
-    // What Telegram says of groups; a private chat would take more.
+    // Telegram's limit for groups. The limit of a private chat is higher.
     const A_CHAT: Pace = Pace { calls: NonZeroU32::new(20).unwrap(), span: Duration::from_mins(1) };
     const ALL_CHATS: Pace = Pace::per_second(NonZeroU32::new(30).unwrap());
     Capabilities {

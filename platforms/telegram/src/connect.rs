@@ -1,4 +1,4 @@
-//! Connect: what Telegram says of a bot, and where its updates go.
+//! Reads a bot's configuration at Telegram, and sets its webhook.
 
 use std::error::Error;
 
@@ -14,34 +14,34 @@ use crate::api::CallError;
 use crate::listen::{KINDS, unheard};
 use crate::{Telegram, webhook_secret};
 
-/// Posts of one bot that Telegram makes at a time.
+/// Maximum parallel webhook requests of one bot.
 const POSTS_AT_ONCE: u32 = 40;
 
-/// What Telegram says of a bot.
+/// A bot's configuration at Telegram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Its username, by which people mention it.
+    /// The username by which people mention the bot.
     pub username: String,
-    /// Whether it hears everything in groups, and not only what is said to it.
+    /// True if the bot receives all messages in groups, not only those addressed to it.
     pub hears_all: bool,
-    /// Where its updates are posted, if they are.
+    /// The webhook URL of its updates, if one is set.
     pub webhook: Option<String>,
-    /// Updates that nobody has taken yet.
+    /// Number of updates that are not delivered yet.
     pub pending: u64,
-    /// What went wrong the last time one was posted, in Telegram's words.
+    /// The last webhook error, in Telegram's words.
     pub last_error: Option<String>,
 }
 
-/// Why Telegram says nothing of a bot, or does not do as it was told.
+/// Failures to read or change a bot's configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The token is not one of a living bot.
+    /// The token does not belong to an existing bot.
     #[error("Telegram does not take this token")]
     KeyRejected,
-    /// It said no.
+    /// Telegram refused the request.
     #[error("Telegram said no: {0}")]
     Refused(String),
-    /// It was not reached, or did not answer.
+    /// Telegram could not be reached, or did not respond.
     #[error("Telegram did not answer")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -77,7 +77,7 @@ impl Probe for Telegram {
 }
 
 impl Telegram {
-    /// What Telegram says of the bot that has this key.
+    /// Returns the configuration of the bot with this key.
     pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
         let (key, nothing) = (Some(key), json!({}));
         let me: Me = self.api.call(key, "getMe", &nothing).await.map_err(failed)?;
@@ -92,7 +92,7 @@ impl Telegram {
         })
     }
 
-    /// Has a bot's updates posted to an address, with its secret.
+    /// Sets the bot's webhook, with its secret.
     pub async fn post_updates_to(&self, bot: &Bot, url: &str) -> Result<(), ConnectError> {
         let secret = webhook_secret(bot).ok_or(ConnectError::KeyRejected)?;
         let asked = json!({
@@ -102,7 +102,7 @@ impl Telegram {
         self.tell(bot, "setWebhook", &asked).await
     }
 
-    /// Has a bot's updates kept until they are asked for. Those that wait go on to wait.
+    /// Removes the bot's webhook, so that updates wait until they are requested. Pending updates remain.
     pub async fn keep_updates(&self, bot: &Bot) -> Result<(), ConnectError> {
         self.tell(bot, "deleteWebhook", &json!({})).await
     }

@@ -1,4 +1,4 @@
-//! Deliver: what an agent says or does, as one call to Telegram.
+//! Makes an agent's op as one call to Telegram.
 
 use async_trait::async_trait;
 use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, File, Receipt};
@@ -41,7 +41,7 @@ impl Deliver for Telegram {
                 let edited = self.written(bot, "editMessageText", asked, ("text", content)).await;
                 let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
                 match edited {
-                    // It says that already.
+                    // The message already has this text.
                     Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(receipt),
                     Err(error) => Err(failed(error)),
                     Ok::<Value, _>(_) => Ok(receipt),
@@ -56,14 +56,14 @@ impl Deliver for Telegram {
                 let asked = asked.with("message_id", message_id(id)?);
                 self.done(bot, "setMessageReaction", asked.with("reaction", reaction)).await
             }
-            // It has no words for it, and clears it by itself.
+            // Telegram has no status text, and clears the indicator itself.
             Op::Typing { content: Some(content) } if content.is_empty() => Ok(Receipt::default()),
             Op::Typing { .. } => {
                 self.done(bot, "sendChatAction", asked.with("action", "typing")).await
             }
             Op::ThreadCreate { thread_name } => self.open_topic(bot, asked, thread_name).await,
             Op::ThreadRename { message_id, thread_name } => {
-                // Telegram tells nobody who opened a topic, nor what it is called.
+                // Telegram does not report a topic's creator or name.
                 if !send.conditions().is_none() {
                     return Err(refused("condition_not_known"));
                 }
@@ -73,7 +73,7 @@ impl Deliver for Telegram {
             Op::Draft { draft_id, content, is_final: false } => {
                 self.preview(bot, asked.with("draft_id", *draft_id), content).await
             }
-            // A message takes its place.
+            // A message replaces the draft.
             Op::Draft { content, is_final: true, .. } => self.say(bot, asked, content).await,
             Op::TaskCard { .. } | Op::TaskCardStop { .. } | Op::FollowUp { .. } => {
                 Err(DeliverError::Unsupported)
@@ -107,7 +107,7 @@ impl Deliver for Telegram {
     }
 }
 
-/// What is made by a call, of which only the number matters.
+/// A created message, of which only the id is used.
 #[derive(Deserialize)]
 struct Made {
     message_id: i64,
@@ -127,13 +127,13 @@ impl Telegram {
         self.make(bot, "sendMessage", asked, ("text", &text)).await
     }
 
-    /// Shows what is being written. Telegram does so in private chats, and says no in others.
+    /// Shows a draft. Telegram supports that in private chats and refuses it in others.
     async fn preview(&self, bot: &Bot, asked: Asked, text: &str) -> Result<Receipt, DeliverError> {
         let shown = self.written(bot, "sendMessageDraft", asked, ("text", text)).await;
         shown.map(|_: Value| Receipt::default()).map_err(failed)
     }
 
-    /// Makes a message.
+    /// Creates a message.
     async fn make(
         &self,
         bot: &Bot,
@@ -142,13 +142,13 @@ impl Telegram {
         text: (&str, &str),
     ) -> Result<Receipt, DeliverError> {
         let Made { message_id } = self.written(bot, method, asked, text).await.map_err(failed)?;
-        // One that is sent later has no number yet.
+        // A scheduled message has no id yet.
         let message_id = Some(message_id).filter(|id| *id != 0).map(|id| id.to_string());
         Ok(Receipt { message_id, ..Receipt::default() })
     }
 
-    /// Makes a call with a text: with its markup first, and plain if Telegram cannot read that. What it
-    /// could not read it has not done, so nothing is done twice.
+    /// Makes a call with a text: first with markup, then plain if Telegram cannot parse the markup. An unparsable call
+    /// was not executed, so nothing is sent twice.
     async fn written<T: DeserializeOwned>(
         &self,
         bot: &Bot,
@@ -179,7 +179,7 @@ impl Telegram {
         }
     }
 
-    /// Does something that leaves nothing to name.
+    /// Makes a call that returns no id.
     async fn done(&self, bot: &Bot, method: &str, asked: Asked) -> Result<Receipt, DeliverError> {
         let done: Result<Value, _> =
             self.api.call(bot.key.as_ref(), method, &asked.into_json()).await;
@@ -208,7 +208,7 @@ impl Telegram {
         let topic: i64 = topic.parse().map_err(|_| refused("thread_not_found"))?;
         let asked = asked.with("message_thread_id", topic).with("name", asked::topic_name(name)?);
         match self.api.call(bot.key.as_ref(), "editForumTopic", &asked.into_json()).await {
-            // It is called that already.
+            // The topic already has this name.
             Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(Receipt::default()),
             renamed => renamed.map(|_: Value| Receipt::default()).map_err(failed),
         }
@@ -223,7 +223,7 @@ impl Telegram {
     }
 }
 
-/// Whether it may be the markup alone that was refused.
+/// Returns true if the refusal may be caused by the markup alone.
 fn is_of_markup(no: &Refusal) -> bool {
     [Reason::Unparsable, Reason::TooLong, Reason::Empty].iter().any(|reason| no.is(*reason))
 }
@@ -232,7 +232,7 @@ fn refused(code: &str) -> DeliverError {
     DeliverError::Refused { platform_code: code.to_owned() }
 }
 
-/// What a failed call means for a send.
+/// Maps a failed call to the result of a send.
 fn failed(error: CallError) -> DeliverError {
     match error {
         CallError::NoKey => DeliverError::KeyRejected,
@@ -247,7 +247,7 @@ fn said_no(refusal: &Refusal) -> DeliverError {
         StatusCode::TOO_MANY_REQUESTS => {
             DeliverError::RateLimited { retry_after: refusal.retry_after }
         }
-        // A bot that is not known is not found, whatever is asked of it.
+        // For an unknown bot every method is not found.
         StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => DeliverError::KeyRejected,
         status if status.is_client_error() => refused(&refusal.code()),
         status => DeliverError::Ambiguous(format!("Telegram answered {status}").into()),

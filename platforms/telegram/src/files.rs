@@ -1,4 +1,4 @@
-//! Files: what people attach. Only the bot's key leads to it.
+//! Fetches attachments, which require the bot's key.
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, TryStreamExt};
@@ -25,13 +25,13 @@ impl Files for Telegram {
             self.api.call(key, "getFile", &json!({ "file_id": id })).await.map_err(unfetched)?;
         let path = found.file_path.ok_or(FetchError::Gone)?;
         let answer = self.api.download(key, &path).await.map_err(unfetched)?;
-        // The address holds the key.
+        // The error omits the URL, which contains the key.
         Ok(answer.bytes_stream().map_err(|error| error.without_url().into()).boxed())
     }
 }
 
 fn unfetched(error: CallError) -> FetchError {
-    // It is too large, or was too long ago.
+    // The file is too large or too old.
     if matches!(&error, CallError::Refused(no) if no.status == StatusCode::BAD_REQUEST) {
         return FetchError::Gone;
     }

@@ -1,16 +1,16 @@
-//! Telegram, by its Bot API.
+//! The Telegram adapter: the Bot API.
 //!
 //! # Promise
 //!
-//! Nothing of a webhook is read before it showed its secret. Whatever Telegram sends becomes an
-//! event, is left out because nobody said anything, or is kept as unreadable: nothing of it can
-//! stop us. No key, text or name is in any log or error.
+//! Nothing of a webhook request is parsed before its secret is checked. Everything that Telegram sends becomes an
+//! event, is skipped because it carries no content, or is stored as unreadable; no input can stop the adapter. No key,
+//! text or name is in any log or error.
 //!
-//! Begin with [`Telegram`]. Updates come by webhook (`receive`), or are asked for (`listen`). `words` says what an update is in our words, `deliver` what a send is in
-//! Telegram's, and `api` makes the calls.
+//! Begin with [`Telegram`]. Updates arrive by webhook (`receive`) or are requested (`listen`). `words` converts updates
+//! to events, `deliver` converts sends to calls, and `api` makes the calls.
 //!
-//! The shapes of the API are our own, and few: a library that knows all of them refuses an update in
-//! which one field is new, and we need a dozen calls.
+//! The adapter defines its own few types, because a library that knows all fields rejects an update in which one field
+//! is new, and the adapter needs only a dozen calls.
 
 mod receive;
 mod listen;
@@ -38,13 +38,13 @@ pub use receive::{SECRET_HEADER, webhook_secret};
 
 use api::Api;
 
-/// The adapter's name, and the platform's.
+/// The name of the adapter and of the platform.
 pub const NAME: &str = "telegram";
 
-/// Where Telegram is.
+/// Default address of the Bot API.
 pub const API_URL: &str = "https://api.telegram.org";
 
-/// The adapter of Telegram.
+/// The Telegram adapter.
 pub struct Telegram {
     api: Api,
     clock: Arc<dyn Clock>,
@@ -57,7 +57,7 @@ impl fmt::Debug for Telegram {
 }
 
 impl Telegram {
-    /// Telegram at this address: [`API_URL`], or a server of the operator's own.
+    /// Creates the adapter for this address: [`API_URL`] or the operator's own Bot API server.
     pub fn open(api_url: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         Ok(Self { api: Api::open(api_url)?, clock })
     }
@@ -93,7 +93,7 @@ impl Platform for Telegram {
     }
 }
 
-/// Whether a bot's updates come by webhook.
+/// Returns true if a bot's updates arrive by webhook.
 pub fn is_posted_to(bot: &Bot) -> bool {
     bot.settings["updates"] == "webhook"
 }

@@ -1,7 +1,7 @@
-//! Listen: asks Telegram for updates, and waits for them.
+//! Requests updates from Telegram by long polling.
 //!
-//! A cursor is the number of the next update, and when the one before came. To ask for a number
-//! confirms all before it, so it is only ever one after what was stored.
+//! A cursor is the number of the next update and the time of the previous one. A request for a number confirms all
+//! earlier updates, so it is always the one after the last stored update.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::Telegram;
 use crate::api::{CallError, Refusal};
 use crate::words::event;
 
-/// How long Telegram waits for something to come, ...
+/// Time that Telegram waits for the first update.
 const POLL_FOR: Duration = Duration::from_secs(25);
 
-/// ... and how long we wait for Telegram.
+/// Time limit of a poll request.
 const POLL_WAIT: Duration = LISTEN_CALL_MAX;
 
-/// Updates that are told at a time.
+/// Maximum updates per request.
 const UPDATES_MAX: usize = 50;
 
-/// The kinds of update that we read, and those that say how a bot stands.
+/// The update types that the adapter requests: those it converts, and those about the bot's membership.
 pub(crate) const KINDS: [&str; 6] = [
     "message",
     "edited_message",
@@ -37,9 +37,9 @@ pub(crate) const KINDS: [&str; 6] = [
     "my_chat_member",
 ];
 
-/// How long a number is good. Telegram keeps nothing longer, so an older one confirms nothing; but after
-/// a quiet week numbers begin anew, and one that is by chance a little ahead of the new ones would confirm
-/// what nobody has read.
+/// Validity of an update number. Telegram stores updates no longer, so an older number confirms nothing. After a week
+/// without updates numbers begin anew, and an old number that is slightly higher would confirm updates that were never
+/// read.
 const NUMBER_GOOD_FOR: Duration = Duration::from_hours(24);
 
 const _: () = assert!(POLL_FOR.as_secs() < POLL_WAIT.as_secs(), "Telegram gives up first");
@@ -64,7 +64,7 @@ impl Listen for Telegram {
     }
 }
 
-/// Where to go on.
+/// The position after the last stored update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     next: i64,
@@ -82,7 +82,7 @@ impl Cursor {
         format!("{}@{}", self.next, self.since.as_second())
     }
 
-    /// The number to ask for, as long as it is good.
+    /// Returns the number to request, if it is still valid.
     fn number_at(self, now: Timestamp) -> Option<i64> {
         let age = now.duration_since(self.since).unsigned_abs();
         (age < NUMBER_GOOD_FOR).then_some(self.next)
@@ -94,9 +94,8 @@ struct Numbered {
     update_id: i64,
 }
 
-/// Updates in our words. The cursor after each follows from its own number, also if that is lower than
-/// the one before: numbers may begin anew, and who looks for the highest would be told the same
-/// for ever.
+/// Converts updates. Each cursor follows from its own update's number, even if that is lower than the previous one:
+/// numbers may begin anew, and a cursor at the highest number would request the same updates forever.
 fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>, ListenError> {
     let number = |update: &RawValue| {
         let numbered: Option<Numbered> = serde_json::from_str(update.get()).ok();
@@ -122,7 +121,7 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
     Ok(told.iter().map(AsRef::as_ref).map(hear).collect())
 }
 
-/// What a failed call means for who listens.
+/// Maps a failed call to the listener's error.
 pub(crate) fn unheard(error: CallError) -> ListenError {
     match error {
         CallError::NoKey => ListenError::KeyRejected,

@@ -1,10 +1,9 @@
-//! Markdown: what an agent writes, as Telegram's own.
+//! Converts an agent's Markdown to Telegram's dialect.
 //!
-//! Agents write Markdown as everybody does, and Telegram's differs: it has no headings, lists or
-//! tables, refuses a text in which one full stop is not escaped, and has other signs for the
-//! same. So every text is read, and written anew.
+//! Agents write common Markdown. Telegram's dialect has no headings, lists or tables, rejects a text with one unescaped
+//! full stop, and uses other marks. Therefore every text is parsed and written anew.
 //!
-//! What it makes is always well-formed, and what it leaves out is only markup.
+//! The output is always well-formed, and only markup is lost.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMergeStream};
 
@@ -12,7 +11,7 @@ mod writer;
 
 use writer::{Mark, Writer};
 
-/// A text of an agent in Telegram's `MarkdownV2`.
+/// Converts an agent's text to Telegram's `MarkdownV2`.
 pub(crate) fn render(text: &str) -> String {
     let mut writer = Writer::default();
     for event in TextMergeStream::new(Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH)) {

@@ -1,4 +1,4 @@
-//! Receive: what Telegram posts to a bot's webhook, if it shows the secret that was agreed on.
+//! Receives webhook requests that show the agreed secret.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
@@ -9,10 +9,10 @@ use nightdesk_vault::Key;
 use crate::Telegram;
 use crate::words::event;
 
-/// The header in which Telegram shows the secret.
+/// The header with the secret.
 pub const SECRET_HEADER: &str = "x-telegram-bot-api-secret-token";
 
-/// What the secret is made for, so that it is good for nothing else.
+/// Purpose of the derived secret, so that it is valid for nothing else.
 const PURPOSE: &str = "nightdesk telegram webhook";
 
 impl Receive for Telegram {
@@ -23,8 +23,8 @@ impl Receive for Telegram {
     }
 }
 
-/// The secret that Telegram is told to show. It follows from the key, so there is nothing more to keep,
-/// it changes with the key, and nobody comes from it to the key.
+/// Returns the secret of the webhook. It is derived from the key, so it need not be stored, it changes with the key,
+/// and the key cannot be computed from it.
 pub fn webhook_secret(bot: &Bot) -> Option<Key> {
     bot.key.as_ref().map(|key| Key::new(secret(bot, key)))
 }
@@ -34,8 +34,7 @@ fn secret(bot: &Bot, key: &Key) -> String {
     hex::encode(hmac::sign(&key, format!("{PURPOSE} {}", bot.id).as_bytes()))
 }
 
-/// Compares in constant time. Two headers are refused, whatever they say: what stands before us may
-/// have looked at the other one.
+/// Compares the secret in constant time. Two headers are rejected, because a proxy may have checked the other one.
 fn check(bot: &Bot, headers: &HeaderMap) -> Result<(), ReceiveError> {
     let mut shown = headers.get_all(SECRET_HEADER).iter();
     let (Some(shown), None) = (shown.next(), shown.next()) else {

@@ -1,4 +1,4 @@
-//! Who plays in the tests.
+//! Shared helpers of the tests.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use crate::Telegram;
 
-/// The token of the bot: what stands before the colon is its id.
+/// The bot's token. The part before the colon is its id.
 pub(crate) const TOKEN: &str = "4242:canary-token-7f3a";
 
-/// A bot called `desk_bot`.
+/// Returns a bot named `desk_bot`.
 pub(crate) fn bot() -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
@@ -27,12 +27,12 @@ pub(crate) fn bot() -> Bot {
     }
 }
 
-/// An adapter that reaches nobody.
+/// Creates an adapter whose address is not reachable.
 pub(crate) fn telegram() -> Telegram {
     telegram_at("http://127.0.0.1:1")
 }
 
-/// An adapter of what is found at this address.
+/// Creates an adapter for this address.
 pub(crate) fn telegram_at(url: &str) -> Telegram {
     Telegram::open(url, Arc::new(FakeClock::default())).expect("an address")
 }

@@ -1,4 +1,4 @@
-//! Words: Telegram's updates in ours.
+//! Converts Telegram's updates to events.
 
 mod press;
 mod shown;
@@ -18,16 +18,16 @@ use shown::shown;
 use text::Written;
 use update::{Message, Update};
 
-/// The bot itself, as Telegram knows it.
+/// The bot's own identity at Telegram.
 #[derive(Clone, Copy, Debug)]
 struct Me<'b> {
     id: Option<i64>,
     handle: &'b str,
 }
 
-/// The event of an update. `None`: nobody said anything, or it is of a kind that we do not read.
+/// Converts an update. `None` if it carries no content, or if its type is not handled.
 pub(crate) fn event(bot: &Bot, update: &[u8]) -> Result<Option<Draft>, ReceiveError> {
-    // What `serde` would say about it may quote the text, so it is not asked.
+    // The error of `serde` may quote the text, so it is discarded.
     let update: Update = serde_json::from_slice(update).map_err(|_| ReceiveError::Unreadable)?;
     let (me, platform) = (Me::of(bot), bot.platform.as_str());
     if let Some(query) = &update.callback_query {
@@ -45,17 +45,17 @@ pub(crate) fn event(bot: &Bot, update: &[u8]) -> Result<Option<Draft>, ReceiveEr
     }))
 }
 
-/// What tells a message from every other of its bot: its place in its chat, and when it was sent.
+/// Returns the key that identifies a message among all messages of its bot: its place in its chat, and its time.
 ///
-/// The number of an update does not. After a week without any, and when a bot moves to another
-/// server, Telegram begins anew anywhere: what bears an old number again would be lost as a
-/// repeat. And what is told a second time under another number would be two events.
+/// The update number does not identify it. After a week without updates, or when a bot moves to another server,
+/// Telegram begins at any number: a new message with an old number would be dropped as a duplicate. A message that
+/// arrives again with another number would become two events.
 fn key(message: &Message) -> String {
     format!("m:{}:{}:{}", message.chat.id, message.message_id, message.date)
 }
 
-/// The same for an edit. Times are in seconds, and two edits fit into one: here the number
-/// helps to tell them apart, beside what keeps an old number from counting.
+/// Returns the key of an edit. Times are in seconds, and two edits fit into one second, so the update number
+/// distinguishes them. The other parts prevent a clash with an old number.
 fn edit_key(message: &Message, update_id: i64) -> String {
     format!("e:{}:{}:{}:{update_id}", message.chat.id, message.message_id, message.edit_date)
 }
@@ -64,7 +64,7 @@ fn draft(key: String, source: Source, said: event::Message) -> Draft {
     Draft { key, source, content: Content::Message(Box::new(said)) }
 }
 
-/// What a message says, if it says anything, and it is not the bot's own.
+/// Converts a message, unless it has no content or the bot wrote it.
 fn said(me: &Me<'_>, platform: &str, message: &Message) -> Option<(Source, event::Message)> {
     if message.from.as_ref().is_some_and(|from| me.is(from.id)) {
         return None;
@@ -86,12 +86,12 @@ fn said(me: &Me<'_>, platform: &str, message: &Message) -> Option<(Source, event
     Some((source::of_message(platform, message), said))
 }
 
-/// What a message answers, with what the update tells of it.
+/// Returns the message that a reply answers, as far as the update contains it.
 fn reply_to(me: &Me<'_>, message: &Message) -> Option<ReplyTo> {
     let quote = message.quote.as_ref().map(|quote| quote.text.clone());
     let Some(answered) = message.reply_to_message.as_ref().filter(|one| is_said(message, one))
     else {
-        // It answers something of another chat.
+        // The reply is to a message of another chat.
         let elsewhere = message.external_reply.is_some() || quote.is_some();
         return elsewhere.then(|| ReplyTo { text: quote, ..ReplyTo::default() });
     };
@@ -104,8 +104,8 @@ fn reply_to(me: &Me<'_>, message: &Message) -> Option<ReplyTo> {
     })
 }
 
-/// Whether what is answered was said by somebody. In a topic, whatever answers nothing answers the
-/// opening of the topic, and the bot may have opened it.
+/// Returns true if an author wrote the answered message. In a topic, every message that is no reply answers the topic's
+/// creation, which may be the bot's.
 fn is_said(message: &Message, answered: &Message) -> bool {
     answered.forum_topic_created.is_none() && source::topic(message) != Some(answered.message_id)
 }

@@ -1,4 +1,4 @@
-//! Assets: the page's style, script and icon, each under a name that changes with it.
+//! The page's style, script and icon, each under a name that changes with its content.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use aws_lc_rs::digest::{SHA256, digest};
 /// A file of the page.
 #[derive(Debug)]
 pub struct Asset {
-    /// Its name, with a mark of what it holds: it may be kept for ever.
+    /// The name with a digest of the content, so that browsers can cache the file forever.
     pub name: String,
-    /// What it is.
+    /// The content type.
     pub content_type: &'static str,
-    /// What it holds.
+    /// The content.
     pub body: &'static str,
 }
 
@@ -27,18 +27,18 @@ impl Asset {
     }
 }
 
-/// Every file of the page.
+/// All files of the page.
 #[derive(Debug)]
 pub struct Assets {
-    /// How it looks.
+    /// The style sheet.
     pub style: Asset,
-    /// What it does by itself.
+    /// The script.
     pub script: Asset,
-    /// What stands in the tab.
+    /// The icon.
     pub icon: Asset,
 }
 
-/// The files of the page, as they were built in.
+/// The built-in files of the page.
 pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
     style: Asset::new(
         ("chat", "css"),
@@ -54,7 +54,7 @@ pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
 });
 
 impl Assets {
-    /// The file of a name.
+    /// Returns the file with this name.
     pub fn named(&self, name: &str) -> Option<&Asset> {
         [&self.style, &self.script, &self.icon].into_iter().find(|asset| asset.name == name)
     }

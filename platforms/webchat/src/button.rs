@@ -1,5 +1,4 @@
-//! Button: an answer that a question offers, signed, so that nobody presses one that was not
-//! shown to them.
+//! A signed button of a prompt, so that a visitor can press only the buttons of their own page.
 
 use aws_lc_rs::hmac;
 use base64::Engine;
@@ -9,29 +8,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::{believed, key};
 
-/// What is signed begins so, so that no other signature of the key is taken for it.
+/// Prefix of the signed text, so that no other signature of the key is accepted.
 const SIGNED_AS: &str = "nightdesk webchat button";
 
-/// What pressing a button says.
+/// The content of a press.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
-    /// The client's name for the question.
+    /// The client's id of the prompt.
     pub prompt_id: String,
-    /// The client's name for the answer.
+    /// The client's id of the option.
     pub option_id: String,
-    /// What the button says.
+    /// The button's label.
     pub label: String,
 }
 
 impl Press {
-    /// The button's value on this visitor's page.
+    /// Returns the button's value on this visitor's page.
     pub fn value(&self, bot: &Bot, visitor: &str) -> Option<String> {
         let said = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).ok()?);
         let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &said));
         Some(format!("{said}.{}", hex::encode(signature)))
     }
 
-    /// What a value says, if it is one that this visitor was shown.
+    /// Parses a value, if it was signed for this visitor.
     pub fn read(bot: &Bot, visitor: &str, value: &str) -> Option<Self> {
         let (said, signature) = value.split_once('.')?;
         let signature = hex::decode(signature).ok()?;

@@ -1,4 +1,4 @@
-//! Deliver: what an agent says is a row of the transcript, and the bell rings for the page.
+//! Writes an agent's message to the transcript, and rings the bell for the page.
 
 use async_trait::async_trait;
 use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, Receipt};
@@ -76,7 +76,7 @@ impl Webchat {
         Ok(Receipt { message_id: Some(message_id.to_owned()), ..Receipt::default() })
     }
 
-    /// A status without a text is the usual one; an empty text takes it away.
+    /// Shows a status. Without a text it is the default one; an empty text clears it.
     async fn show(&self, chat: &Chat, content: Option<&str>) -> Result<Receipt, DeliverError> {
         let text: String = content.unwrap_or(TYPING).chars().take(CHAT_STATUS_CHARS_MAX).collect();
         let text = text.replace('\0', "");
@@ -112,7 +112,7 @@ fn refused(code: &str) -> DeliverError {
     DeliverError::Refused { platform_code: code.to_owned() }
 }
 
-/// A commit whose answer was lost may have been made.
+/// Converts a store error. If the response to a commit was lost, the commit may have succeeded.
 fn unwritten(error: StoreError) -> DeliverError {
     DeliverError::Ambiguous(error.into())
 }

@@ -1,14 +1,14 @@
-//! Webchat: a page of our own where people write to an agent.
+//! The webchat adapter: the desk's own page on which visitors write to an agent.
 //!
 //! # Promise
 //!
-//! What a visitor writes takes the same road as every other platform's events, and stands in
-//! the transcript only after it was taken. A visitor sees their own chat and no other. Nothing
-//! an agent writes becomes markup that we did not choose, and no text is in any log or error.
+//! A visitor's message takes the same road as every other platform's events, and is in the transcript only after it was
+//! accepted. A visitor sees only their own chat. An agent's text becomes only markup that the adapter chose, and no
+//! text is in any log or error.
 //!
-//! Begin with [`Webchat`]: it takes what a page posts ([`Receive`](nightdesk_port::Receive)) and
-//! writes what an agent says ([`Deliver`](nightdesk_port::Deliver)). [`session`] says who a
-//! visitor is, [`store`] what is kept, [`page`] what is shown. The routes are the API's.
+//! Begin with [`Webchat`]: it receives a page's posts ([`Receive`](nightdesk_port::Receive)) and writes an agent's
+//! messages ([`Deliver`](nightdesk_port::Deliver)). [`session`] identifies a visitor, [`store`] defines the stored
+//! data, and [`page`] renders it. The routes are in the API.
 
 pub mod session;
 pub mod words;
@@ -32,10 +32,10 @@ use nightdesk_types::{Clock, StoreError, Timestamp};
 
 use crate::store::{Chat, Said, Store, Written};
 
-/// The adapter's name, and the platform's.
+/// The name of the adapter and of the platform.
 pub const NAME: &str = "webchat";
 
-/// The adapter of our own pages.
+/// The adapter of the desk's own pages.
 pub struct Webchat {
     store: Arc<dyn Store>,
     bell: Arc<dyn Bell>,
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Webchat {
 }
 
 impl Webchat {
-    /// Pages that are found below this URL, which has no slash at its end.
+    /// Creates the adapter for pages below this URL, which has no slash at its end.
     pub fn new(
         store: Arc<dyn Store>,
         bell: Arc<dyn Bell>,
@@ -60,22 +60,22 @@ impl Webchat {
         Self { store, bell, clock, public_url }
     }
 
-    /// What is kept of the chats.
+    /// Returns the store of the chats.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Where people find the desk.
+    /// Returns the desk's public URL.
     pub fn public_url(&self) -> &str {
         &self.public_url
     }
 
-    /// The wall time, as this node sees it.
+    /// Returns this node's wall-clock time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Writes down what a visitor said, after it was taken, and tells all who look.
+    /// Writes a visitor's message after it was accepted, and notifies all open pages.
     pub async fn note(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
         let written = self.store.said(chat, said).await?;
         self.ring(chat).await;

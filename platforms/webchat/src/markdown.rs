@@ -1,16 +1,16 @@
-//! Markdown: what an agent writes, as markup that we chose.
+//! Converts an agent's Markdown to a fixed set of HTML.
 //!
-//! Raw HTML is text, images are links, and a link leads to the web or to a mailbox or is no
-//! link at all.
+//! Raw HTML becomes text and images become links. A link with another scheme than those of the web and of mail becomes
+//! text.
 
 use pulldown_cmark::{
     CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream, html,
 };
 
-/// What a link may begin with.
+/// Allowed schemes of a link.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// Text of an agent, as HTML.
+/// Converts an agent's text to HTML.
 pub(crate) fn render(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut chosen = Chosen::default();
@@ -21,16 +21,16 @@ pub(crate) fn render(text: &str) -> String {
     out
 }
 
-/// Text of a visitor, as HTML: what they wrote, line by line, with links.
+/// Converts a visitor's text to HTML, line by line, with links.
 pub(crate) fn plain(text: &str) -> String {
     let lines = text.split('\n').map(linked);
     format!("<p>{}</p>", lines.collect::<Vec<_>>().join("<br>"))
 }
 
-/// Which tags are open that change what comes next.
+/// Open tags that affect the next events.
 #[derive(Default)]
 struct Chosen {
-    /// For each open link or image: whether it is a link on the page.
+    /// For each open link or image, true if it is a link on the page.
     links: Vec<bool>,
     in_code: bool,
 }
@@ -46,7 +46,7 @@ impl Chosen {
             Event::Text(text) if !self.in_code && self.links.is_empty() => {
                 Event::InlineHtml(linked(&text).into())
             }
-            // In a chat, a line end is meant.
+            // In a chat a line end is intended.
             Event::SoftBreak => Event::HardBreak,
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 self.open_link(&dest_url)
@@ -60,7 +60,7 @@ impl Chosen {
                 self.in_code = false;
                 Event::End(TagEnd::CodeBlock)
             }
-            // The page's own headings stand above those of a message.
+            // Headings of a message are below the page's own headings.
             Event::Start(Tag::Heading { level, classes, .. }) => Event::Start(Tag::Heading {
                 level: below_page(level),
                 id: None,
@@ -73,7 +73,7 @@ impl Chosen {
     }
 
     fn open_link<'a>(&mut self, url: &str) -> Event<'a> {
-        // A link inside a link, as of an image in one, is only its text.
+        // A link inside a link, such as an image's, becomes its text.
         let opening = self.links.iter().all(|open| !open).then(|| opening(url)).flatten();
         self.links.push(opening.is_some());
         Event::InlineHtml(opening.map_or(CowStr::Borrowed(""), CowStr::from))
@@ -103,7 +103,7 @@ fn is_safe(url: &str) -> bool {
     SCHEMES.iter().any(|scheme| begins(scheme)) && !url.chars().any(char::is_control)
 }
 
-/// Plain text as HTML, where what looks like an address is a link.
+/// Converts plain text to HTML and turns addresses into links.
 fn linked(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -117,14 +117,14 @@ fn linked(text: &str) -> String {
     out + &escaped(rest)
 }
 
-/// The first address in a text, with what stands around it.
+/// Returns the first address in a text, with the text before and after it.
 fn next_address(text: &str) -> Option<(&str, &str, &str)> {
     let begins = |scheme: &str| text.find(scheme);
     let at = [begins("https://"), begins("http://")].into_iter().flatten().min()?;
     let (before, from) = text.split_at(at);
     let ends = |c: char| c.is_whitespace() || c.is_control() || "<>\"`".contains(c);
     let (address, _) = from.split_at(from.find(ends).unwrap_or(from.len()));
-    // What ends a sentence is not part of the address.
+    // Punctuation at the end of a sentence is not part of the address.
     let address =
         address.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '*', '_']);
     Some((before, address, &from[address.len()..]))

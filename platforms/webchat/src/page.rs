@@ -1,4 +1,4 @@
-//! Page: what a visitor sees, made on the server.
+//! Renders the page of a chat on the server.
 
 use askama::Template;
 use jiff::tz::TimeZone;
@@ -18,51 +18,51 @@ use crate::store::{Author, Line, Status};
 #[derive(Debug, Template)]
 #[template(path = "page.html")]
 pub struct Page<'a> {
-    /// What the bot looks like.
+    /// The bot's title and greeting.
     pub face: Face,
     /// The bot's path.
     pub path: &'a str,
-    /// The number of the last change that is shown.
+    /// Number of the last change that is shown.
     pub head: i64,
-    /// The lines, in the order in which they are shown.
+    /// The lines in display order.
     pub lines: Vec<Item>,
-    /// What the agent is doing.
+    /// The agent's status.
     pub status: Shown,
-    /// Something to tell the visitor.
+    /// A notice for the visitor.
     pub notice: Option<Notice>,
-    /// What they wrote and could not send.
+    /// The visitor's text that could not be sent.
     pub unsent: &'a str,
-    /// The name of the next message, where there is no script to make one.
+    /// The nonce of the next message, for a page without a script.
     pub nonce: String,
 }
 
-/// Something to tell a visitor.
+/// A notice for a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// In words.
+    /// The text.
     pub text: String,
-    /// The visitor's code, where it is of use.
+    /// The visitor's code, if it is of use.
     pub code: Option<String>,
 }
 
 impl Notice {
-    /// A notice that is only words.
+    /// Creates a notice with a text only.
     pub fn of(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: None }
     }
 }
 
-/// The page for an address that leads nowhere, or nowhere just now.
+/// The page for an address that does not exist or is unavailable.
 #[derive(Debug, Template)]
 #[template(path = "elsewhere.html")]
 pub struct Elsewhere<'a> {
-    /// What is the matter.
+    /// The problem.
     pub title: &'a str,
-    /// What to do about it.
+    /// Advice for the visitor.
     pub text: &'a str,
 }
 
-/// A line, ready to be shown.
+/// A line that is ready to be shown.
 #[derive(Debug, Template)]
 #[template(path = "line.html")]
 pub struct Item {
@@ -86,7 +86,7 @@ struct Button {
 }
 
 impl Item {
-    /// A line of this visitor's chat.
+    /// Creates a line of this visitor's chat.
     pub fn of(bot: &Bot, (visitor, path): (&str, &str), line: &Line) -> Self {
         let (author, who, html) = match line.author {
             Author::Visitor => ("visitor", "You".to_owned(), markdown::plain(&line.text)),
@@ -107,7 +107,7 @@ impl Item {
         }
     }
 
-    /// The line that the page's script fills for a message it has not sent yet.
+    /// Creates the template line that the page's script fills for an unsent message.
     fn blank() -> Self {
         Self {
             message: String::new(),
@@ -124,7 +124,7 @@ impl Item {
         }
     }
 
-    /// What a stream says of it.
+    /// Returns the line as an event of the stream.
     pub fn news(&self) -> String {
         let news = LineNews { item: self.to_string() };
         serde_json::to_string(&news).unwrap_or_default()
@@ -153,17 +153,17 @@ fn clock(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%H:%M UTC").to_string()
 }
 
-/// A status, as long as it is shown.
+/// A status, while it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Shown {
-    /// In words; none when there is nothing to show.
+    /// The text, or `None` if no status is shown.
     pub text: Option<String>,
-    /// For how much longer; none: until something else comes.
+    /// Remaining time, or `None` if it is shown until it is replaced.
     pub left_ms: Option<u64>,
 }
 
 impl Shown {
-    /// What is to be shown of a status.
+    /// Returns the visible part of a status.
     pub fn of(status: Option<&Status>) -> Self {
         let Some(status) = status else { return Self::default() };
         if status.text == WAKING {
@@ -177,7 +177,7 @@ impl Shown {
         Self { text: Some(status.text.clone()), left_ms }
     }
 
-    /// What a stream says of it.
+    /// Returns the status as an event of the stream.
     pub fn news(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Receive: what a page posted, if its cookie is one of ours.
+//! Receives a page's post, if its cookie is valid.
 
 use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest};
 

@@ -1,7 +1,6 @@
-//! Session: who a visitor is, as a cookie that only the bot's key can make.
+//! Identifies a visitor by a cookie that only the bot's key can sign.
 //!
-//! A cookie that was forged, belongs to another bot or is too old is no cookie: the visitor
-//! gets a new one and never an error.
+//! A cookie that is forged, too old or of another bot is ignored: the visitor gets a new one and never an error.
 
 use aws_lc_rs::{hmac, rand};
 use http::HeaderMap;
@@ -14,7 +13,7 @@ use nightdesk_vault::Key;
 /// The cookie's name.
 pub const COOKIE_NAME: &str = "nightdesk_chat";
 
-/// What is signed begins so, so that no other signature of the key is taken for it.
+/// Prefix of the signed text, so that no other signature of the key is accepted.
 const SIGNED_AS: &str = "nightdesk webchat session";
 
 const DAY_SECS: i64 = 24 * 60 * 60;
@@ -22,16 +21,16 @@ const DAY_SECS: i64 = 24 * 60 * 60;
 /// Hex digits of a visitor's id: 128 bits.
 const VISITOR_CHARS: usize = 32;
 
-/// Who a visitor is, and since when we say so.
+/// A visitor's identity, and the time when the cookie was issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Their id on the platform, and that of their chat.
+    /// The visitor's id on the platform, which is also the id of their chat.
     pub visitor: String,
     issued: i64,
 }
 
 impl Session {
-    /// A visitor nobody has seen before.
+    /// Creates a new visitor.
     #[expect(
         clippy::expect_used,
         clippy::missing_panics_doc,
@@ -43,7 +42,7 @@ impl Session {
         Self { visitor: hex::encode(bytes), issued: now.as_second() }
     }
 
-    /// The session of a request to a bot, if a cookie of it is one.
+    /// Returns the session of a request to a bot, if it has a valid cookie.
     pub fn of(bot: &Bot, headers: &HeaderMap, now: Timestamp) -> Option<Self> {
         let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = values.flat_map(|value| value.split(';'));
@@ -59,33 +58,33 @@ impl Session {
         let by = believed(bot, &message(bot, visitor, issued), &signature)?;
         let issued: i64 = issued.parse().ok()?;
         let age = now.as_second().checked_sub(issued)?;
-        // A clock that runs a little ahead on another node is no forgery.
+        // The clock of another node may be slightly ahead.
         let is_current = (-DAY_SECS..CHAT_SESSION_DAYS * DAY_SECS).contains(&age);
-        // A key that was replaced is soon not believed any more: then it is time to say it again.
+        // A replaced key soon becomes invalid, so its cookies count as due for renewal.
         let renewed_first = now.as_second().saturating_sub(DAY_SECS + 1);
         let issued = if by == Signed::Now { issued } else { issued.min(renewed_first) };
         (is_visitor(visitor) && is_current).then(|| Self { visitor: visitor.to_owned(), issued })
     }
 
-    /// The cookie's value. `None`: the bot has no key, so nobody can be known there.
+    /// Returns the cookie's value. `None` if the bot has no key, so that it cannot identify visitors.
     pub fn value(&self, bot: &Bot) -> Option<String> {
         let Self { visitor, issued } = self;
         let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &issued.to_string()));
         Some(format!("{visitor}.{issued}.{}", hex::encode(signature)))
     }
 
-    /// Whether it is time to say it again, so that who comes often is never forgotten.
+    /// Returns true if the cookie is due for renewal, so that a frequent visitor keeps their identity.
     pub fn is_to_be_renewed(&self, now: Timestamp) -> bool {
         now.as_second() - self.issued > DAY_SECS
     }
 
-    /// The same visitor, from now on.
+    /// Returns the same visitor with a new issue time.
     #[must_use]
     pub fn renewed(&self, now: Timestamp) -> Self {
         Self { visitor: self.visitor.clone(), issued: now.as_second() }
     }
 
-    /// The header that gives it to a browser, for the page of that path.
+    /// Returns the `Set-Cookie` header for the page of that path.
     pub fn set_cookie(&self, bot: &Bot, path: &str, public_url: &str) -> Option<String> {
         let value = self.value(bot)?;
         let max_age = CHAT_SESSION_DAYS * DAY_SECS;
@@ -96,13 +95,13 @@ impl Session {
     }
 }
 
-/// Whether a chat's id can be a visitor's.
+/// Returns true if a chat's id has the format of a visitor's id.
 pub fn is_visitor(id: &str) -> bool {
     let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
     id.len() == VISITOR_CHARS && id.bytes().all(is_digit)
 }
 
-/// The key that signs for a bot.
+/// Returns the key that signs for a bot.
 pub(crate) fn key(bot: &Bot) -> Option<hmac::Key> {
     bot.key.as_ref().map(hmac_key)
 }
@@ -111,16 +110,16 @@ fn hmac_key(key: &Key) -> hmac::Key {
     key.with(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()))
 }
 
-/// With which of a bot's keys something was signed.
+/// The key that made a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signed {
-    /// With the one that signs now.
+    /// The current key.
     Now,
-    /// With one that was replaced lately.
+    /// A recently replaced key.
     Before,
 }
 
-/// Whether a key of the bot that is still believed signed a message.
+/// Returns the kind of key that signed a message, if the bot still accepts that key.
 pub(crate) fn believed(bot: &Bot, message: &[u8], signature: &[u8]) -> Option<Signed> {
     let signed = |key: &Key| hmac::verify(&hmac_key(key), message, signature).is_ok();
     match bot.believed_keys().position(signed)? {
@@ -129,7 +128,7 @@ pub(crate) fn believed(bot: &Bot, message: &[u8], signature: &[u8]) -> Option<Si
     }
 }
 
-/// The bot is part of it: two bots may have been given the same key.
+/// Returns the signed text. It contains the bot, because two bots may have the same key.
 fn message(bot: &Bot, visitor: &str, issued: &str) -> Vec<u8> {
     format!("{SIGNED_AS}\n{}\n{visitor}\n{issued}", bot.id).into_bytes()
 }

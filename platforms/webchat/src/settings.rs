@@ -1,4 +1,4 @@
-//! Settings: how a bot's page presents itself.
+//! Title and greeting of a bot's page.
 
 use nightdesk_port::Bot;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 const TITLE_CHARS_MAX: usize = 60;
 const GREETING_CHARS_MAX: usize = 400;
 
-/// What stands in a bot's settings.
+/// The page's part of a bot's settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Settings {
@@ -14,17 +14,17 @@ struct Settings {
     greeting: Option<String>,
 }
 
-/// What people see of a bot before it says anything.
+/// A bot's presentation on an empty page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Face {
-    /// What it is called.
+    /// The bot's title.
     pub title: String,
-    /// What it says to who comes for the first time.
+    /// The greeting for a new visitor.
     pub greeting: String,
 }
 
 impl Face {
-    /// The face of a bot. Settings that do not fit are none.
+    /// Returns the presentation of a bot. Invalid settings are ignored.
     pub fn of(bot: &Bot) -> Self {
         let Settings { title, greeting } = Settings::deserialize(&bot.settings).unwrap_or_default();
         let title = title.unwrap_or_else(|| bot.handle.clone());
@@ -32,7 +32,7 @@ impl Face {
         Self { title: cut(&title, TITLE_CHARS_MAX), greeting: cut(&greeting, GREETING_CHARS_MAX) }
     }
 
-    /// The letter that stands for it.
+    /// Returns the letter of the bot's picture.
     pub fn initial(&self) -> String {
         let letter = self.title.chars().find(|c| c.is_alphanumeric());
         letter.map_or_else(|| "·".to_owned(), |letter| letter.to_uppercase().collect())

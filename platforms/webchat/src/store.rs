@@ -1,4 +1,4 @@
-//! What is kept of the chats: a transcript each, and a passing status.
+//! The stored data of chats: a transcript and a temporary status for each.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use nightdesk_types::send::PromptOption;
 use nightdesk_types::{BotId, StoreError, TenantScope, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// One visitor's chat with a bot.
+/// A visitor's chat with a bot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Chat {
-    /// Who runs the bot.
+    /// The tenant that operates the bot.
     pub scope: TenantScope,
     /// The bot.
     pub bot: BotId,
@@ -18,56 +18,56 @@ pub struct Chat {
     pub visitor: String,
 }
 
-/// What a visitor said.
+/// A visitor's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// When, as of before it was taken: an answer that comes at once stands below it.
+    /// The time before the message was accepted, so that an immediate answer is shown below it.
     pub at: Timestamp,
-    /// The page's name for it.
+    /// The page's id of the message.
     pub nonce: String,
     /// The text.
     pub text: String,
 }
 
-/// What an agent said.
+/// An agent's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// The text.
     pub text: String,
-    /// The buttons under it.
+    /// The buttons under the message.
     pub prompt: Option<Prompt>,
 }
 
-/// A question's buttons.
+/// The buttons of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// The client's name for the question.
+    /// The client's id of the prompt.
     pub id: String,
     /// The buttons.
     pub options: Vec<PromptOption>,
 }
 
-/// Whether a line was written.
+/// Result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// It is new.
+    /// The line is new.
     New,
-    /// It was here before; the first time counts.
+    /// The line existed already and is unchanged.
     Before,
 }
 
-/// What becomes of an agent's line.
+/// A change to an agent's line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amend {
-    /// It has another text.
+    /// A new text.
     Edit(String),
-    /// Its text and its buttons are gone.
+    /// Text and buttons are removed.
     Delete,
 }
 
-/// Who wrote a line.
+/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
     /// The visitor.
@@ -79,42 +79,42 @@ pub enum Author {
 /// A line of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The number of its last change, in its chat.
+    /// Number of the line's last change, in its chat.
     pub seq: i64,
-    /// Its name: the number of its first.
+    /// The line's id: the number of its first change.
     pub message: i64,
-    /// When it was said: the order in which lines are shown.
+    /// The time, which is the display order.
     pub at: Timestamp,
-    /// By whom.
+    /// The author.
     pub author: Author,
-    /// The text; none of a line that was deleted.
+    /// The text; empty if the line was deleted.
     pub text: String,
-    /// The page's name for it, if a visitor said it.
+    /// The page's id of the message, if a visitor wrote it.
     pub nonce: Option<String>,
-    /// The buttons under it.
+    /// The buttons under the line.
     pub prompt: Option<Prompt>,
-    /// Whether its text was changed.
+    /// True if the text was changed.
     pub edited: bool,
-    /// Whether it was deleted.
+    /// True if the line was deleted.
     pub deleted: bool,
 }
 
-/// What the agent is doing, or what becomes of it.
+/// The agent's current activity or state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// In words.
+    /// The text.
     pub text: String,
-    /// When it was set: a status set again is another.
+    /// The time when it was set. A status that is set again counts as another.
     pub set_at: Timestamp,
-    /// How long it has stood.
+    /// The time since it was set.
     pub stood: Duration,
 }
 
-/// What a page is to show.
+/// An update for a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct News {
-    /// The number of the chat's last change. Nothing up to it is missing from [`News::lines`],
-    /// unless there were too many; newer ones may be among them.
+    /// Number of the chat's last change. [`News::lines`] has all changes up to it, unless there were too many; newer
+    /// ones may be included.
     pub head: i64,
     /// The lines.
     pub lines: Vec<Line>,
@@ -122,29 +122,28 @@ pub struct News {
     pub status: Option<Status>,
 }
 
-/// Keeps transcripts.
+/// Stores transcripts.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Writes down what a visitor said, once by its nonce. Numbers of a chat are committed in
-    /// their order, so that who has read up to one has missed none before it.
+    /// Writes a visitor's message, once per nonce. The numbers of a chat are committed in order, so a reader of one
+    /// number has missed no earlier one.
     async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError>;
 
-    /// Writes down what an agent said, and takes the status away. Answers the line's name.
+    /// Writes an agent's message and clears the status. Returns the line's id.
     async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError>;
 
-    /// Changes or deletes a line of the agent, which gets the next number. Answers whether there
-    /// was one.
+    /// Changes or deletes a line of the agent, which gets the next number. Returns true if the line existed.
     async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError>;
 
-    /// Sets the status, or takes it away. It is no line and has no number.
+    /// Sets or clears the status. It is not a line and has no number.
     async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError>;
 
-    /// The lines that changed after a number, in the order of their changes, at most so many.
+    /// Returns the lines that changed after a number, in the order of their changes, up to a maximum.
     async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError>;
 
-    /// The last lines, in the order in which they are shown.
+    /// Returns the last lines in display order.
     async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError>;
 
-    /// Forgets lines that are too old, and chats of which nothing is left. Answers how many.
+    /// Deletes old lines and empty chats. Returns 0 if there were none.
     async fn forget(&self) -> Result<u64, StoreError>;
 }

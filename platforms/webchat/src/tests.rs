@@ -1,4 +1,4 @@
-//! Who plays in the tests.
+//! Shared helpers of the tests.
 
 use nightdesk_port::Bot;
 use nightdesk_types::{BotId, TenantId, TenantScope};
@@ -6,12 +6,12 @@ use nightdesk_vault::Key;
 use serde_json::json;
 use uuid::Uuid;
 
-/// A bot with its own key.
+/// Returns a bot with its own key.
 pub(crate) fn bot() -> Bot {
     keyed("k3y")
 }
 
-/// The same bot with another key.
+/// Returns the same bot with another key.
 pub(crate) fn keyed(key: &str) -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
@@ -24,7 +24,7 @@ pub(crate) fn keyed(key: &str) -> Bot {
     }
 }
 
-/// Another bot that was given the same key.
+/// Returns another bot with the same key.
 pub(crate) fn other_bot() -> Bot {
     Bot { id: BotId::from_uuid(Uuid::from_u128(3)), ..bot() }
 }

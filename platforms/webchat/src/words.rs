@@ -1,4 +1,4 @@
-//! Words: what a page posts in our words, and what a page can show.
+//! Converts a page's posts to events, and defines the features of a page.
 
 use std::num::NonZeroU32;
 
@@ -11,47 +11,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::button::Press;
 
-/// The status of a chat whose agent is at work.
+/// The status of a chat whose agent is working.
 pub const TYPING: &str = "typing…";
 
-/// The ops a page can show.
+/// Supported ops.
 const OPS: [&str; 6] = ["send", "edit", "delete", "typing", "prompt", "get_chat_info"];
 
-/// What a page posts.
+/// A page's post.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Posted {
-    /// The page's name for it, so that a repeat is recognised.
+    /// The page's id of the post, by which a repeat is detected.
     pub nonce: String,
-    /// What was written.
+    /// The text.
     pub text: String,
-    /// The button that was pressed, as it was given out.
+    /// The value of the pressed button.
     pub press: Option<String>,
 }
 
-/// Why a page's post is not taken.
+/// Reasons to reject a page's post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PostedError {
-    /// It is not what our page sends.
+    /// The format is not that of the desk's page.
     #[error("not a message of our page")]
     Unreadable,
-    /// Nothing was written.
+    /// The text is empty.
     #[error("the message is empty")]
     Empty,
-    /// Too much was written.
+    /// The text is too long.
     #[error("the message is too long")]
     TooLong,
 }
 
 impl Posted {
-    /// Reads what the page's script sends.
+    /// Parses the format of the page's script.
     pub fn from_json(body: &[u8]) -> Result<Self, PostedError> {
-        // What `serde` would say about it may quote the text, so it is not asked.
+        // The error of `serde` may quote the text, so it is discarded.
         let posted: Self = serde_json::from_slice(body).map_err(|_| PostedError::Unreadable)?;
         posted.checked()
     }
 
-    /// Reads what the page's form sends where there is no script.
+    /// Parses the format of the page's form, which is used without a script.
     pub fn from_form(body: &[u8]) -> Result<Self, PostedError> {
         let mut posted = Self::default();
         for (name, value) in form_urlencoded::parse(body) {
@@ -69,7 +69,7 @@ impl Posted {
         if !is_nonce(&self.nonce) {
             return Err(PostedError::Unreadable);
         }
-        // A form writes its line ends as on the wire; PostgreSQL refuses U+0000.
+        // A form sends line ends as CRLF; PostgreSQL refuses U+0000.
         let text = self.text.replace("\r\n", "\n").replace('\0', "");
         text.trim().clone_into(&mut self.text);
         if self.text.chars().count() > CHAT_TEXT_CHARS_MAX {
@@ -81,7 +81,7 @@ impl Posted {
         Ok(self)
     }
 
-    /// The same as the script would send it.
+    /// Returns the post in the format of the script.
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -92,7 +92,7 @@ fn is_nonce(nonce: &str) -> bool {
     (1..=CHAT_NONCE_CHARS_MAX).contains(&nonce.len()) && nonce.bytes().all(plain)
 }
 
-/// What a visitor said, as an event.
+/// Converts a visitor's post to an event.
 pub(crate) fn draft(bot: &Bot, visitor: &str, posted: Posted, press: Option<Press>) -> Draft {
     let source = Source {
         platform: bot.platform.clone(),
@@ -119,12 +119,12 @@ pub(crate) fn draft(bot: &Bot, visitor: &str, posted: Posted, press: Option<Pres
     Draft { key, source, content: Content::Message(Box::new(message)) }
 }
 
-/// What agents call a visitor.
+/// Returns a visitor's name for agents.
 pub(crate) fn visitor_name(visitor: &str) -> String {
     format!("Visitor {}", visitor.get(..4).unwrap_or(visitor))
 }
 
-/// What a page can show.
+/// Returns the features of a page.
 pub(crate) fn capabilities() -> Capabilities {
     const A_CHAT: NonZeroU32 = NonZeroU32::new(5).unwrap();
     const ALL_CHATS: NonZeroU32 = NonZeroU32::new(200).unwrap();

@@ -1,4 +1,4 @@
-//! The promises, each a function over a history.
+//! The promises, each checked by a function over a history.
 
 mod cancel;
 mod doubled;
@@ -30,63 +30,63 @@ use serde::{Serialize, Serializer};
 
 use crate::history::{History, Mark};
 
-/// What must hold in every run, by its number in the list of promises.
+/// Promises that must hold in every run, by their numbers in the list of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
-    /// I1: what was taken is handed over, or set aside for a reason named in advance.
+    /// I1: an accepted event is handed over, or parked for a reason that the run declared in advance.
     NoLoss,
-    /// I2: nothing is handed over that nobody sent.
+    /// I2: only events that a platform sent are handed over.
     NoPhantom,
-    /// I3: nothing is handed to whom it is not for.
+    /// I3: events reach only agents that may have them.
     NoMisdelivery,
-    /// I4: nothing is handed over again after its ack.
+    /// I4: an entry is not handed over again after its ack.
     NoDuplicate,
     /// I5: an entry has one id.
     StableId,
-    /// I6: entries come in order.
+    /// I6: entries arrive in order.
     Order,
-    /// I7: numbers have no holes.
+    /// I7: sequence numbers have no holes.
     NoHoles,
-    /// I8: nothing is done without an ack.
+    /// I8: an entry is done only after an ack.
     AckGated,
-    /// I9: one owner at a time.
+    /// I9: a resource has one owner at a time.
     OneOwner,
     /// I10: a fire is taken once, under one id, and never early.
     Fire,
-    /// I11: what was cancelled is not told afterwards.
+    /// I11: a cancelled job is not delivered afterwards.
     Cancel,
-    /// I12: who sleeps while entries wait is called.
+    /// I12: an agent without a line is called while entries wait.
     Wake,
-    /// I13: a stop reaches the turn it names.
+    /// I13: a stop reaches the turn that it names.
     Stop,
-    /// I14: what was lent is used for whom it was lent to, and in time.
+    /// I14: a capability is used for its own agent and before it expires.
     Capability,
-    /// I15: who was revoked gets nothing more.
+    /// I15: a revoked gateway is no longer served.
     Revoked,
-    /// I16: nobody else is told so.
+    /// I16: only a revoked gateway is closed as revoked.
     NoWrongRevocation,
-    /// I17: a send is said once, and its gateway knows.
+    /// I17: a send is made once, and its gateway gets the true result.
     Outbound,
-    /// I18: nobody leads the desk where it must not go.
+    /// I18: no URL leads the desk to a forbidden address.
     NoHoneypot,
     /// I19: a line holds no more than its window.
     Window,
-    /// I21: what was taken is stored.
+    /// I21: a confirmed event is stored.
     DurableBeforeAck,
     /// I22: no secret leaks.
     NoLeak,
-    /// I23: what was done is told, and nobody changed it.
+    /// I23: the audit chain verifies.
     AuditWhole,
-    /// I24: a minute after the last fault everything is well.
+    /// I24: a minute after the last fault every event is delivered.
     Heals,
-    /// I25: who may write to an agent can, and who asks it gets one reply, or none, whenever they ask.
+    /// I25: a permitted letter is accepted, and a question gets one reply or none, the same on each read.
     Exchange,
-    /// I26: what was put on a shelf is there, and each change of it once.
+    /// I26: an item on a shelf is as written, with one version per change.
     Shelf,
 }
 
 impl Invariant {
-    /// Its number in the list of promises.
+    /// Returns its number in the list of promises.
     pub const fn number(self) -> &'static str {
         match self {
             Self::NoLoss => "I1",
@@ -130,10 +130,10 @@ impl Serialize for Invariant {
     }
 }
 
-/// How many violations of one promise are told in words. All are counted.
+/// Maximum violations of one promise that are described. All are counted.
 const TOLD_MAX: u64 = 25;
 
-/// A promise that was not kept, and the records that show it.
+/// A broken promise, and the records that show it.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) invariant: Invariant,
@@ -141,7 +141,7 @@ pub(crate) struct Finding {
     pub(crate) records: Vec<u32>,
 }
 
-/// What was found.
+/// All violations.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) told: Vec<Finding>,
@@ -167,7 +167,7 @@ impl Findings {
     }
 }
 
-/// Asks a history for every promise.
+/// Checks a history for every promise.
 pub(crate) fn all(history: &History) -> Findings {
     let mut findings = Findings::default();
     for check in [

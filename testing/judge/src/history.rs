@@ -1,4 +1,4 @@
-//! History: what all processes of a run saw, in the order of time, ready to be asked.
+//! All records of a run in order of time, indexed for the checks.
 //!
 //! Texts become numbers and records become rows, so that ten million of them fit into memory.
 
@@ -24,9 +24,9 @@ use crate::names::{ByName, Name, Names};
 pub(crate) struct History {
     pub(crate) names: Names,
     pub(crate) events: u32,
-    /// How often a run was begun. More or less than once is no run.
+    /// Number of `Begin` events. A valid run has one.
     pub(crate) begins: u32,
-    /// Whether faults were to be expected.
+    /// True if faults are to be expected.
     pub(crate) faulty: bool,
     pub(crate) quiesced: Option<Mark>,
     pub(crate) last: Option<Mark>,
@@ -69,9 +69,9 @@ pub(crate) struct History {
     pub(crate) letters: Vec<Letter>,
     letter_by_id: ByName,
     pub(crate) letter_answers: Vec<LetterAnswer>,
-    /// Letters that may not be sent, and were not.
+    /// Number of forbidden letters that were refused.
     pub(crate) letters_refused: u64,
-    /// Letters that may be sent, and were refused.
+    /// Permitted letters that were refused.
     pub(crate) letters_denied: Vec<About>,
     pub(crate) replies: Vec<Reply>,
     pub(crate) shelf_puts: Vec<ShelfPut>,
@@ -101,7 +101,7 @@ pub(crate) struct History {
     pub(crate) epochs: Vec<Epoch>,
 }
 
-/// A process that was killed on purpose, and how much it had written.
+/// A process that was killed on purpose, and the number of its records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Killed {
     pub(crate) mark: Mark,
@@ -110,7 +110,7 @@ pub(crate) struct Killed {
 }
 
 impl History {
-    /// Makes the history ready to be asked, once all records were taken.
+    /// Builds the indexes after all records were added.
     pub(crate) fn finish(mut self) -> Self {
         self.end_lines_of_killed();
         self.find_done();
@@ -119,37 +119,37 @@ impl History {
         self
     }
 
-    /// The text of a name.
+    /// Returns the text of a name.
     pub(crate) fn text(&self, name: Name) -> &str {
         self.names.text(name)
     }
 
-    /// What was sent with this nonce.
+    /// Returns the event with this nonce.
     pub(crate) fn send(&self, nonce: Name) -> Option<&Send> {
         self.send_by_nonce.get(nonce).map(|row| &self.sends[row])
     }
 
-    /// What was sent under this id.
+    /// Returns the event with this id.
     pub(crate) fn send_of(&self, id: Name) -> Option<&Send> {
         self.send_by_id.get(id).map(|row| &self.sends[row])
     }
 
-    /// Whom something sent is for.
+    /// Returns the agents of an event.
     pub(crate) fn expected(&self, send: &Send) -> &[Name] {
         &self.expected[send.expect_from as usize..][..send.expect_count as usize]
     }
 
-    /// The line of this name.
+    /// Returns the line with this name.
     pub(crate) fn line(&self, conn: Name) -> Option<&Line> {
         self.line_by_conn.get(conn).map(|row| &self.lines[row])
     }
 
-    /// What the tables said of an entry.
+    /// Returns an entry of the tables.
     pub(crate) fn entry(&self, buffer: Name) -> Option<&Entry> {
         self.entry_by_buffer.get(buffer).map(|row| &self.entries[row])
     }
 
-    /// An agent's receipts of one nonce, in the order of time.
+    /// Returns an agent's receipts of one nonce, in order of time.
     pub(crate) fn receipts_of(&self, agent: Name, nonce: Name) -> &[Receipt] {
         let key = (agent, nonce);
         let from = self.receipts.partition_point(|r| (r.agent, r.nonce) < key);
@@ -157,7 +157,7 @@ impl History {
         &self.receipts[from..from + count]
     }
 
-    /// How often a nonce was put in again.
+    /// Returns the number of times that a nonce was resubmitted.
     pub(crate) fn times_resubmitted(&self, nonce: Name) -> usize {
         self.resubmitted.iter().filter(|about| about.name == nonce).count()
     }

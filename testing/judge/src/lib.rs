@@ -1,15 +1,14 @@
-//! Judge: what outside observers saw, and whether every promise was kept.
+//! Judges a run by the records of outside observers, and reports broken promises.
 //!
-//! Verdicts come from those outside the desk: platforms, gateways, targets of calls. What the
-//! desk's own nodes and its database say explains, and never excuses.
+//! Verdicts come from outside the desk: platforms, gateways, targets of calls. The records of the desk's own nodes and
+//! its database explain, and never excuse.
 //!
 //! # Promise
 //!
-//! A history that is not whole is never judged, and what was seen to go wrong is told with the
-//! records that show it.
+//! An incomplete history is never judged, and every violation is reported with the records that show it.
 //!
-//! A process of a run writes with a [`Recorder`]; [`judge`] reads what all of them wrote. Begin
-//! with `event.rs`, then `check.rs`: each promise is a file of its folder.
+//! A process of a run writes with a [`Recorder`]; [`judge`] reads the records of all processes. Begin with `event.rs`,
+//! then `check.rs`: each promise is a file of its folder.
 
 mod event;
 mod recorder;

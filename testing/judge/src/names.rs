@@ -1,4 +1,4 @@
-//! Names: every text of a history once, and a number for it.
+//! Stores every text of a history once, under a number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The number of a text, a new one if it was not seen before.
+    /// Returns the number of a text, or assigns a new one.
     pub(crate) fn of(&mut self, text: &str) -> Name {
         if let Some(&name) = self.numbers.get(text) {
             return name;
@@ -27,7 +27,7 @@ impl Names {
         name
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     pub(crate) fn text(&self, name: Name) -> &str {
         &self.texts[name.index()]
     }
@@ -39,20 +39,20 @@ impl Name {
     }
 }
 
-/// A row for each name that has one.
+/// A row per name.
 #[derive(Debug, Default)]
 pub(crate) struct ByName(Vec<u32>);
 
-/// No row has this number.
+/// Marks a name without a row.
 const NO_ROW: u32 = u32::MAX;
 
 impl ByName {
-    /// The row of a name.
+    /// Returns the row of a name.
     pub(crate) fn get(&self, name: Name) -> Option<usize> {
         self.0.get(name.index()).filter(|&&row| row != NO_ROW).map(|&row| row as usize)
     }
 
-    /// Gives a name its row.
+    /// Sets the row of a name.
     pub(crate) fn set(&mut self, name: Name, row: usize) {
         if self.0.len() <= name.index() {
             self.0.resize(name.index() + 1, NO_ROW);
@@ -61,8 +61,7 @@ impl ByName {
     }
 }
 
-/// A count as a number of four bytes. Histories end long before: the reader refuses more records
-/// than that, and each has a handful of names.
+/// Converts a count to four bytes. The reader refuses more records than that, and each record has a handful of names.
 pub(crate) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NO_ROW)
 }

@@ -1,4 +1,4 @@
-//! A random run in which all went well passes; with one mistake in it, it does not.
+//! A random correct run passes; with one planted mistake it does not.
 
 mod desk;
 mod mistake;
@@ -12,7 +12,7 @@ use mistake::MISTAKES;
 use crate::event::{Event, Record};
 use crate::tale::Tale;
 
-/// Who takes part.
+/// The agents.
 const AGENTS: [&str; 3] = ["dave", "erin", "frank"];
 
 fn places(tale: &Tale) -> Vec<usize> {

@@ -1,10 +1,9 @@
-//! Reading the histories of a run: all files at once, merged by time.
+//! Reads the histories of a run: all files at once, merged by time.
 //!
 //! # Promise
 //!
-//! A history that is not whole is never read to its end: not one with a gap, a cut line, a missing
-//! end or a missing file. Only a process that was killed on purpose may stop in the middle, and
-//! there exactly where it did.
+//! An incomplete history is never accepted: not one with a gap, a cut line, a missing end or a missing file. Only a
+//! process that was killed on purpose may stop in the middle, and exactly at the recorded line.
 
 mod file;
 
@@ -19,10 +18,10 @@ use crate::event::Record;
 use crate::history::History;
 use crate::names::number;
 
-/// More records than this are not counted any more.
+/// Maximum number of records.
 const RECORDS_MAX: usize = 1 << 31;
 
-/// Why a history cannot be judged.
+/// Reasons why a history cannot be judged.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant says what it is")]
 pub enum ReadError {
@@ -46,14 +45,14 @@ pub enum ReadError {
     TooMany,
 }
 
-/// Where a record stands: which file, and from which byte on.
+/// Position of a record: file and byte offset.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     file: u32,
     offset: u64,
 }
 
-/// A history, and where each of its records stands.
+/// A history, and the position of each of its records.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) history: History,
@@ -88,12 +87,12 @@ impl Run {
     }
 }
 
-/// When a file's next record was noted.
+/// Returns the time of a file's next record.
 fn turn((at, file): (usize, &HistoryFile)) -> Option<Reverse<(u64, usize)>> {
     file.next_at_ns().map(|at_ns| Reverse((at_ns, at)))
 }
 
-/// The histories of a folder, by name.
+/// Returns the history files of a folder, by name.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let io = |source| ReadError::Io { path: folder.to_owned(), source };
     let entries = fs::read_dir(folder).map_err(io)?;
@@ -108,7 +107,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(paths)
 }
 
-/// Finds histories that were cut off, and those that are not there.
+/// Finds histories that are cut off or missing.
 fn check_whole(files: &[HistoryFile], history: &History) -> Result<(), ReadError> {
     if history.begins != 1 {
         return Err(ReadError::Begins { begins: history.begins });

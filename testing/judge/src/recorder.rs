@@ -1,10 +1,9 @@
-//! The recorder: writes down what one process sees.
+//! Writes the records of one process.
 //!
 //! # Promise
 //!
-//! What was noted is with the system when [`Recorder::note`] returns, so that a process that is
-//! killed loses nothing but the line it was writing. A history that could not be written has no
-//! end, and the judge refuses it.
+//! A record is with the operating system when [`Recorder::note`] returns, so a killed process loses only the line that
+//! it was writing. A history that could not be written has no end, and the judge refuses it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -18,7 +17,7 @@ use crate::event::Event;
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Writes the history of one process, from as many threads as it likes.
+/// Writes the history of one process, from any number of threads.
 #[derive(Debug)]
 pub struct Recorder {
     /// The process's name, as JSON.
@@ -27,36 +26,36 @@ pub struct Recorder {
     out: Mutex<Out>,
 }
 
-/// Where lines go, and how many there are.
+/// The file and the number of its lines.
 #[derive(Debug)]
 struct Out {
     file: File,
     lines: u64,
-    /// The first line that could not be written. None is written after it.
+    /// The first write error. No line is written after it.
     failed: Option<io::Error>,
 }
 
 impl Recorder {
-    /// Begins a history in a file that is not there yet. Its name ends in `.jsonl`, and no other
-    /// process of the run has this name.
+    /// Begins a history in a new file. The file's name ends in `.jsonl`, and no other process of the run has the same
+    /// name.
     pub fn create(path: &Path, proc: &str) -> io::Result<Self> {
         Self::create_by(path, proc, monotonic_ns)
     }
 
-    /// The same, by another clock that never goes back: a simulation's.
+    /// Begins a history with another monotonic clock, such as a simulation's.
     pub fn create_by(path: &Path, proc: &str, now_ns: fn() -> u64) -> io::Result<Self> {
         let out = Out { file: File::create_new(path)?, lines: 0, failed: None };
         Ok(Self { proc: serde_json::to_string(proc)?, now_ns, out: Mutex::new(out) })
     }
 
-    /// Writes down what was just seen.
+    /// Writes a record.
     ///
-    /// Nobody has to look whether that went well: if it did not, [`Recorder::end`] says so.
+    /// The caller need not check for an error: [`Recorder::end`] reports it.
     #[expect(clippy::needless_pass_by_value, reason = "an event is made to be noted")]
     pub fn note(&self, event: Event) {
         let event = serde_json::to_string(&event);
         let mut out = self.out();
-        // Read with the lock held, so that time does not go back in a file.
+        // The clock is read under the lock, so that times in a file never decrease.
         let at_ns = (self.now_ns)();
         if out.failed.is_none() {
             let written =
@@ -65,21 +64,20 @@ impl Recorder {
         }
     }
 
-    /// Notes that this process sees nothing more. Says whether everything was written.
+    /// Records that this process records nothing more. Returns an error if any record was not written.
     pub fn end(&self) -> io::Result<()> {
         self.note(Event::End);
         self.out().failed.take().map_or(Ok(()), Err)
     }
 
-    /// Notes that another process was killed on purpose and is gone: its history, which is at
-    /// `path`, stays without an end.
+    /// Records that another process was killed on purpose and is gone: its history at `path` remains without an end.
     pub fn note_killed(&self, proc: &str, path: &Path) -> io::Result<()> {
         let records = whole_lines(path)?;
         self.note(Event::Killed { proc: proc.to_owned(), records });
         Ok(())
     }
 
-    /// A thread that panicked left at most a line without its end, which the judge finds.
+    /// Locks the output. A thread that panicked leaves at most a line without its end, which the judge detects.
     fn out(&self) -> MutexGuard<'_, Out> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,14 +92,14 @@ impl Out {
     }
 }
 
-/// The machine's monotonic clock, which is the same for all its processes.
+/// Returns the time of the machine's monotonic clock, which all its processes share.
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
-    // Neither is negative: the clock begins when the machine does.
+    // Neither value is negative: the clock begins at boot.
     now.tv_sec.unsigned_abs() * SECOND_NS + now.tv_nsec.unsigned_abs()
 }
 
-/// How many lines a file has. What comes after the last line's end is not one.
+/// Returns the number of complete lines of a file.
 fn whole_lines(path: &Path) -> io::Result<u64> {
     let mut file = BufReader::new(File::open(path)?);
     let (mut lines, mut line) = (0, Vec::new());

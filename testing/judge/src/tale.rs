@@ -1,4 +1,4 @@
-//! Tales: made-up histories for tests, a millisecond between two records.
+//! Builds test histories with a millisecond between two records.
 
 use crate::check;
 use crate::event::{EntryState, Event, Record};
@@ -7,7 +7,7 @@ use crate::history::History;
 /// Nanoseconds in a millisecond.
 const MILLI_NS: u64 = 1_000_000;
 
-/// A history that a test tells.
+/// A history of a test.
 #[derive(Clone, Debug)]
 pub(crate) struct Tale {
     pub(crate) records: Vec<Record>,
@@ -15,12 +15,12 @@ pub(crate) struct Tale {
 }
 
 impl Tale {
-    /// A run without faults in which two agents each got what was for them.
+    /// Creates a run without faults in which two agents each got their event.
     pub(crate) fn clean() -> Self {
         Self::begun(false)
     }
 
-    /// The same with a fault that is over.
+    /// Creates such a run with a fault that is over.
     pub(crate) fn with_faults() -> Self {
         let mut tale = Self::begun(true);
         tale.fault_on("f1", "redis").fault_off("f1");
@@ -58,7 +58,7 @@ impl Tale {
         self
     }
 
-    /// When the next record is noted.
+    /// Returns the time of the next record.
     pub(crate) const fn now_ns(&self) -> u64 {
         self.at_ns + MILLI_NS
     }
@@ -107,7 +107,7 @@ impl Tale {
         })
     }
 
-    /// Under another id than usual.
+    /// Adds a receipt under a given id.
     pub(crate) fn handed_as(
         &mut self,
         conn: &str,
@@ -122,7 +122,7 @@ impl Tale {
         })
     }
 
-    /// By a frame that clients do not ack.
+    /// Adds a receipt of a frame that clients do not ack.
     pub(crate) fn passed(&mut self, conn: &str, agent: &str, nonce: &str) -> &mut Self {
         self.handed_with(conn, agent, nonce, |event| {
             if let Event::GwRecv { passthrough, .. } = event {
@@ -180,19 +180,19 @@ impl Tale {
         self.note(Event::FaultOff { id: id.to_owned() })
     }
 
-    /// The numbers of the promises that were not kept, once everybody had time to finish.
+    /// Returns the numbers of the broken promises after the run is over.
     pub(crate) fn broken(&self) -> Vec<&'static str> {
         let mut tale = self.clone();
         tale.note(Event::Quiesce);
         tale.broken_so_far()
     }
 
-    /// The same without such a time.
+    /// Returns the numbers of the broken promises without an end of the run.
     pub(crate) fn broken_so_far(&self) -> Vec<&'static str> {
         self.counts().into_iter().map(|(number, _)| number).collect()
     }
 
-    /// The same, each with how often.
+    /// Returns the broken promises with their numbers of violations.
     pub(crate) fn counts(&self) -> Vec<(&'static str, u64)> {
         let mut history = History::default();
         self.records.iter().for_each(|record| history.take(record));
@@ -201,7 +201,7 @@ impl Tale {
     }
 }
 
-/// The usual id of an entry.
+/// Returns the default id of an entry.
 fn id(agent: &str, nonce: &str) -> String {
     format!("{agent}-{nonce}")
 }

@@ -1,4 +1,4 @@
-//! The verdict: which promises were not kept, and what shows it.
+//! The verdict: broken promises, and the records that show them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,40 +11,40 @@ use crate::check::{self, Finding, Invariant};
 use crate::event::Record;
 use crate::read::{ReadError, Run};
 
-/// How many records are shown of one violation.
+/// Maximum records that are shown of one violation.
 const SHOWN_MAX: usize = 20;
 
-/// What the judge says of a run.
+/// The verdict on a run.
 #[derive(Debug, Serialize)]
 pub struct Verdict {
-    /// How many records were read.
+    /// Number of records.
     pub events: u64,
-    /// How often the desk used what was lent to it.
+    /// Number of uses of a capability.
     pub followed_up: u64,
-    /// How many fires agents took.
+    /// Number of fires that agents took.
     pub fires: u64,
-    /// How many letters were taken that ask for no reply.
+    /// Number of accepted letters without a question.
     pub letters: u64,
-    /// How many that ask were answered, or timed out.
+    /// Number of questions that were answered or timed out.
     pub exchanges: u64,
-    /// How many letters that may not be sent were refused.
+    /// Number of forbidden letters that were refused.
     pub refused: u64,
-    /// How often something was put on a shelf.
+    /// Number of confirmed writes to shelves.
     pub shelved: u64,
-    /// What went wrong, promise by promise; of each promise the first few.
+    /// Violations by promise, the first few of each.
     pub violations: Vec<Violation>,
-    /// How often each promise was not kept, all counted.
+    /// Number of violations of each promise.
     pub counts: BTreeMap<Invariant, u64>,
 }
 
-/// A promise that was not kept.
+/// A violation of a promise.
 #[derive(Debug, Serialize)]
 pub struct Violation {
-    /// Which promise.
+    /// The promise.
     pub invariant: Invariant,
-    /// What happened, in a sentence.
+    /// A sentence that describes it.
     pub what: String,
-    /// The records that show it, in the order of time.
+    /// The records that show it, in order of time.
     pub history: Vec<Record>,
 }
 
@@ -60,12 +60,12 @@ impl fmt::Display for Violation {
 }
 
 impl Verdict {
-    /// How often a promise was not kept.
+    /// Returns the number of violations of a promise.
     pub fn count(&self, invariant: Invariant) -> u64 {
         self.counts.get(&invariant).copied().unwrap_or_default()
     }
 
-    /// Everything in one line, for a script to read.
+    /// Returns a summary in one line, for scripts.
     pub fn summary(&self) -> String {
         let broken: Vec<&str> = self.counts.keys().map(|invariant| invariant.number()).collect();
         format!(
@@ -84,7 +84,7 @@ impl Verdict {
 ///
 /// # Errors
 ///
-/// A history that is not whole is not judged.
+/// Returns an error if a history is incomplete.
 pub fn judge(folder: &Path) -> Result<Verdict, ReadError> {
     let run = Run::read(folder)?;
     let mut found = check::all(&run.history);

@@ -1,4 +1,4 @@
-//! A run, recorded and judged as it is in earnest: files, the binary, and what it exits with.
+//! Records a run and judges it with the binary, as in production.
 
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use nightdesk_judge::{Event, Invariant, Recorder, judge};
 use tempfile::TempDir;
 
-/// A run in which one message was sent for alice, who got it, and acked it or not.
+/// Creates a run in which alice received one message, and acked it or not.
 fn run(acks: bool) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let recorder = |proc: &str| {

@@ -1,4 +1,4 @@
-//! The simulated bell between nodes: hints come late, twice, in another order, or not at all.
+//! The simulated bell between nodes: hints arrive late, twice, out of order, or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,24 +13,23 @@ use tokio_util::task::TaskTracker;
 
 use crate::chance::Chance;
 
-/// A late hint is later than the others by up to this. The real bell drops hints older than half a
-/// minute.
+/// Maximum delay of a late hint. The real bell drops hints older than half a minute.
 const LATE_MS_MAX: u64 = 10_000;
 
-/// What is usual on the bus.
+/// Error rates of the bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noise {
-    /// How long a hint takes at most.
+    /// Maximum delay of a hint.
     pub takes_ms_max: u64,
-    /// Of a thousand hints, how many are lost without a trace.
+    /// Hints per thousand that are silently lost.
     pub lost_per_mille: u64,
-    /// Of a thousand hints, how many come twice.
+    /// Hints per thousand that arrive twice.
     pub doubled_per_mille: u64,
-    /// Of a thousand hints, how many are overtaken by others.
+    /// Hints per thousand that are overtaken by others.
     pub late_per_mille: u64,
 }
 
-/// What all nodes ring through.
+/// The bus that all nodes share.
 #[derive(Clone, Debug)]
 pub struct SimBus(Arc<Mutex<State>>);
 
@@ -45,33 +44,33 @@ struct State {
 #[derive(Debug, Default)]
 struct Member {
     cut: bool,
-    /// Where its newest life listens.
+    /// The listener of the node's newest process.
     ears: Option<Arc<Ears>>,
 }
 
 impl SimBus {
-    /// A bus whose noise follows from chance.
+    /// Creates a bus whose noise follows from the random numbers.
     pub fn of(chance: Chance, noise: Noise) -> Self {
         let state = State { chance, noise, down: false, nodes: BTreeMap::new() };
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Changes what is usual.
+    /// Sets the error rates.
     pub fn set(&self, noise: Noise) {
         self.state().noise = noise;
     }
 
-    /// Takes the bus away from everybody, or gives it back.
+    /// Disconnects the bus from all nodes, or reconnects it.
     pub fn set_down(&self, down: bool) {
         self.state().down = down;
     }
 
-    /// Cuts a node off, or connects it again.
+    /// Disconnects a node, or reconnects it.
     pub fn set_cut(&self, node: &str, cut: bool) {
         self.state().nodes.entry(node.to_owned()).or_default().cut = cut;
     }
 
-    /// A node died: nobody listens there any more.
+    /// Removes the listener of a node that died.
     pub fn forget(&self, node: &str) {
         self.state().nodes.entry(node.to_owned()).or_default().ears = None;
     }
@@ -81,7 +80,7 @@ impl SimBus {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, even if a holder panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,7 +90,7 @@ impl State {
         self.down || self.nodes.get(node).is_some_and(|member| member.cut)
     }
 
-    /// Who but the ringing node listens at an address.
+    /// Returns the listeners at an address, except the ringing node.
     fn listeners(&self, from: &str, address: &Address) -> Vec<Arc<Ears>> {
         if self.is_away(from) {
             return Vec::new();
@@ -101,7 +100,7 @@ impl State {
         ears.filter(|ears| ears.listens_at(address)).collect()
     }
 
-    /// How long each copy of a hint takes. A stop is news only once: the real bell sees to that.
+    /// Returns the delay of each copy of a hint. A stop is never doubled, because the real bell removes duplicates.
     fn copies(&mut self, ring: &Ring) -> Vec<Duration> {
         let Noise { takes_ms_max, lost_per_mille, doubled_per_mille, late_per_mille } = self.noise;
         if self.chance.happens(lost_per_mille) {
@@ -117,18 +116,18 @@ impl State {
     }
 }
 
-/// The bell of one life of a node.
+/// The bell of one process of a node.
 #[derive(Clone, Debug)]
 pub struct SimBell {
     bus: SimBus,
     node: String,
     ears: Arc<Ears>,
-    /// What is on its way.
+    /// Hints in transit.
     hints: TaskTracker,
 }
 
 impl SimBell {
-    /// Lets a node listen, and ring.
+    /// Connects a node to the bus.
     pub fn of(bus: &SimBus, node: &str, ears: &Arc<Ears>) -> Self {
         let mut state = bus.state();
         state.nodes.entry(node.to_owned()).or_default().ears = Some(Arc::clone(ears));
@@ -137,7 +136,7 @@ impl SimBell {
         Self { bus, node, ears, hints: TaskTracker::new() }
     }
 
-    /// Listens for this node's own word, as the real bell does: without it, the bell is broken.
+    /// Listens for this node's own heartbeat, as the real bell does: without it, the bell is broken.
     pub async fn beat(self, until: CancellationToken) {
         let mut heard = Instant::now();
         while until.run_until_cancelled(sleep(BEAT_EVERY)).await.is_some() {
@@ -148,7 +147,7 @@ impl SimBell {
         }
     }
 
-    /// Tells older lines elsewhere when a line opens here, as the real bell does.
+    /// Notifies older lines on other nodes when a line opens here, as the real bell does.
     pub async fn follow(self, until: CancellationToken) {
         while let Some(changed) = until.run_until_cancelled(self.ears.changes().taken()).await {
             let changed = match changed {

@@ -1,7 +1,6 @@
-//! Cast: who is there in a simulated world.
+//! The tenants, agents and gateways of a simulated world.
 //!
-//! Everybody shares one bot, and some tenants have two agents: what is for one of them must reach
-//! nobody else.
+//! All agents share one bot, and some tenants have two agents: an event for one agent must reach no other.
 
 use futures_util::FutureExt;
 use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
@@ -11,49 +10,49 @@ use nightdesk_vault::{DataKey, Key, Place, Vault};
 use serde_json::json;
 use uuid::Uuid;
 
-/// The adapter that every bot has.
+/// The adapter of the bot.
 pub const ADAPTER: &str = "sim";
 
 /// The path of the bot's webhook.
 pub const PATH: &str = "the-bot";
 
-/// The key the platform signs with.
+/// The key that signs the platform's requests.
 pub const BOT_KEY: &str = "the key of the bot";
 
-/// What the bot is called, and its platform.
+/// The bot's name and its platform.
 pub const BOT: (&str, &str) = ("desk-bot", "discord");
 
-/// How many gateways an agent may be: one of them may be revoked.
+/// Number of gateways per agent: one of them may be revoked.
 const GATEWAYS: u128 = 2;
 
-/// An agent, and who writes to it.
+/// An agent, and the person who writes to it.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// What it is called in the history.
+    /// The agent's name in the history.
     pub name: String,
-    /// Whose it is.
+    /// The agent's tenant.
     pub scope: TenantScope,
-    /// Its id.
+    /// The agent's id.
     pub id: AgentId,
-    /// Who is bound to it; each writes in a chat of their own name.
+    /// The person who is bound to the agent; each writes in a chat of the same name.
     pub author: String,
-    /// As which gateways it may dial in, one after the other.
+    /// The gateways as which the agent may dial, one after the other.
     pub gateways: Vec<Login>,
 }
 
-/// How a gateway shows who it is.
+/// The credentials of a gateway.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// Its name.
+    /// The gateway's name.
     pub name: String,
-    /// Its secret.
+    /// The gateway's secret.
     pub secret: Key,
 }
 
-/// Who is there.
+/// All participants.
 #[derive(Debug)]
 pub struct Cast {
-    /// Opens what is sealed.
+    /// Opens the sealed secrets.
     pub vault: Vault,
     /// The one bot.
     pub bot: BotId,
@@ -62,7 +61,7 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// Enters everybody into an empty store: tenants with so many agents each.
+    /// Enters all participants into an empty store: tenants with so many agents each.
     pub fn entered(memory: &Memory, tenants: &[usize]) -> anyhow::Result<Self> {
         let vault = Vault::from_key_file(&Vault::new_key_file())?;
         let entering = enter(memory, &vault, tenants);
@@ -93,7 +92,7 @@ async fn enter(
     Ok((bot, agents))
 }
 
-/// The same ids in every run: what is kept in their order comes in the same order.
+/// Returns an id that is the same in every run, so that rows ordered by id have the same order.
 fn id(kind: u128, number: u64) -> Uuid {
     Uuid::from_u128((kind << 64) | (u128::from(number) + 1))
 }
@@ -148,7 +147,7 @@ async fn agent(
     Ok(Agent { name, scope, id: agent, author, gateways })
 }
 
-/// A secret as the register seals it.
+/// Seals a secret as the register does.
 fn sealed(
     (scope, key, key_id): (TenantScope, &DataKey, DataKeyId),
     row: Uuid,

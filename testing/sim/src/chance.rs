@@ -1,18 +1,18 @@
-//! Chance: numbers that look random and follow from a seed.
+//! Pseudo-random numbers from a seed.
 
 use std::time::Duration;
 
-/// A row of numbers: splitmix64.
+/// A sequence of numbers: splitmix64.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The row of this seed.
+    /// Returns the sequence of this seed.
     pub const fn of(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A row of its own for somebody, so that what others draw does not change theirs.
+    /// Returns an independent sequence, which other draws do not affect.
     #[must_use]
     pub fn fork(&mut self) -> Self {
         Self(self.next())
@@ -25,27 +25,27 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `from` to `to`, both included.
+    /// Returns a number from `from` to `to`, both included.
     pub const fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.next() % (to - from + 1)
     }
 
-    /// A place in a list of this length.
+    /// Returns an index into a list of this length.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.next() % (length.max(1) as u64)).unwrap_or(0)
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub fn one_of<'a, T>(&mut self, these: &'a [T]) -> &'a T {
         &these[self.place(these.len())]
     }
 
-    /// Whether it happens that happens so often in a thousand times.
+    /// Returns true with this probability per thousand.
     pub const fn happens(&mut self, per_mille: u64) -> bool {
         self.next() % 1_000 < per_mille
     }
 
-    /// A span between two, in milliseconds.
+    /// Returns a duration between two limits, in milliseconds.
     pub const fn millis(&mut self, from: u64, to: u64) -> Duration {
         Duration::from_millis(self.between(from, to))
     }

@@ -1,4 +1,4 @@
-//! Drive: steps a world to its end, and looks at it from outside.
+//! Steps a world to its end, and observes it from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,29 +21,29 @@ use crate::plan::Plan;
 use crate::world::World;
 use crate::{gateway, node, platform, time};
 
-/// How long a message is on its way.
+/// Minimum and maximum latency of a message.
 pub const MESSAGE_TAKES: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_millis(30));
 
-/// One step.
+/// The length of a step.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How often the tables are looked at.
+/// Interval of the reads of the tables.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
-/// The time that a world has to settle after the last fault and the last message. Then it is judged, settled or not.
+/// Time limit to settle after the last fault and the last message. Then the world is judged, settled or not.
 ///
-/// A restless gateway stays for 1 to 12 s, is given nothing in the first 3 s of a life, and takes up to 6 s for an ack: about
-/// half of its lines end before the ack. Twenty lines in a row do not.
+/// A restless gateway stays for 1 to 12 s, gets no entries in the first 3 s of a connection, and takes up to 6 s for an
+/// ack: about half of its lines end before the ack. Twenty lines in a row do not.
 const SETTLE_WAIT: Duration = Duration::from_mins(3);
 
-/// How long a settled world goes on, to see whether anything comes that must not.
+/// Time that a settled world continues, to detect unexpected events.
 const SETTLED_FOR: Duration = Duration::from_secs(3);
 
-/// Segments that may be on their way on one connection, and dials that may wait at a door.
+/// Maximum segments in transit on one connection, and maximum dials that wait at a listener.
 const SEGMENTS_MAX: usize = 512;
 
-/// Plays a seed, and judges what was seen. The histories are left in the folder.
+/// Plays a seed and judges the records. The histories remain in the folder.
 pub fn play(seed: u64, folder: &Path) -> anyhow::Result<Verdict> {
     time::stepped_to(Duration::ZERO);
     let mut chance = Chance::of(seed);
@@ -74,8 +74,8 @@ fn network(chance: &mut Chance) -> Sim<'static> {
         .build()
 }
 
-/// Says in advance what may be parked: an agent that dials again and again while an entry is
-/// handed over has tried it in vain.
+/// Declares in advance the entries that may be parked: an agent that reconnects repeatedly during a handover has tried
+/// the entry in vain.
 fn foretell(plan: &Plan, notes: &Notes) {
     for say in &plan.says {
         if say.to.is_some_and(|to| plan.habits[to].may_park()) {
@@ -91,7 +91,7 @@ fn may_park(nonce: String, notes: &Notes) {
     notes.note(Event::MayPark { nonce, reason: ParkReason::Tries.slug().to_owned() });
 }
 
-/// Puts everybody into the network.
+/// Adds the platform and the gateways to the network.
 fn people(
     sim: &mut Sim<'static>,
     world: &Arc<World>,
@@ -120,7 +120,7 @@ fn people(
 struct Driver {
     world: Arc<World>,
     notes: Notes,
-    /// Faults that have begun, by their place in the plan, and those that are over.
+    /// Indexes of the faults that have begun, and of those that are over.
     begun: BTreeSet<usize>,
     over: BTreeSet<usize>,
     revoked: bool,
@@ -156,7 +156,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether there is nothing more to see.
+    /// Returns true if there are no more events to observe.
     fn is_over(&mut self, now: Duration) -> bool {
         let Plan { says, feed, faults, .. } = &self.world.plan;
         let said = says.iter().map(|say| say.at).chain(feed.iter().map(|fed| fed.at)).max();
@@ -167,7 +167,7 @@ impl Driver {
         self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + SETTLE_WAIT
     }
 
-    /// Does what is due between two steps.
+    /// Executes the actions that are due between two steps.
     fn act(&mut self, sim: &mut Sim<'_>) -> anyhow::Result<()> {
         let now = sim.elapsed();
         let world = Arc::clone(&self.world);
@@ -192,7 +192,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts nodes again that have ended by themselves.
+    /// Restarts nodes that have ended by themselves.
     fn restart(&self, sim: &mut Sim<'_>) {
         for name in &self.world.plan.nodes {
             if !self.is_crashed(name) && !sim.is_host_running(name.as_str()) {
@@ -212,7 +212,7 @@ impl Driver {
         let Some((at, agent)) = self.world.plan.revoked.filter(|_| !self.revoked) else {
             return Ok(());
         };
-        // Where the store is away for everybody, nobody can be revoked.
+        // While the store is down for all nodes, no gateway can be revoked.
         if now >= at && !self.world.weather.is_down() {
             self.revoked = true;
             let agent = &self.world.cast.agents[agent];
@@ -224,7 +224,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Writes down how entries stand, where that changed.
+    /// Records the states of entries that changed.
     fn probe(&mut self) {
         let world = Arc::clone(&self.world);
         for agent in &world.cast.agents {
@@ -238,7 +238,7 @@ impl Driver {
     }
 }
 
-/// Every entry of an agent, as the tables have it.
+/// Returns every entry of an agent in the tables.
 fn entries(world: &World, agent: &Agent) -> Vec<(i64, Event)> {
     let head = world.memory.heads(&[(agent.scope, agent.id)]).now_or_never();
     let head = head.and_then(Result::ok).and_then(|heads| heads.first().copied());

@@ -1,4 +1,4 @@
-//! Faults: what breaks, when, and what that does to the world.
+//! The faults: their kinds, times and effects.
 
 use std::time::Duration;
 
@@ -12,57 +12,57 @@ use crate::platform;
 use crate::store::Climate;
 use crate::world::World;
 
-/// Within which time faults begin, ...
+/// Range of the start of a fault.
 const BEGIN_MS: (u64, u64) = (2_000, 22_000);
 
-/// ... and how long they last.
+/// Range of the duration of a fault.
 const LAST_MS: (u64, u64) = (300, 14_000);
 
-/// How wrong a clock may go, in milliseconds.
+/// Errors of a node's clock, in milliseconds.
 const SKEWS_MS: [i64; 6] = [-7_200_000, -90_000, -4_000, 4_000, 90_000, 3_600_000];
 
-/// Something that breaks for a while.
+/// A temporary fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What it is called in the history.
+    /// The fault's id in the history.
     pub id: String,
-    /// When it begins.
+    /// The start.
     pub on: Duration,
-    /// When it ends.
+    /// The end.
     pub off: Duration,
-    /// What breaks.
+    /// The kind of fault.
     pub what: Broken,
 }
 
-/// What breaks.
+/// Kinds of faults.
 #[derive(Clone, Debug)]
 pub enum Broken {
-    /// A node dies with everything it had in mind, and is started again.
+    /// A node dies with its memory, and is restarted.
     Crash(String),
-    /// A node is told to stop, and is started again.
+    /// A node is stopped gracefully, and is restarted.
     Stop(String),
-    /// The store is away for everybody.
+    /// The store is down for all nodes.
     StoreDown,
-    /// The store is away for one node.
+    /// The store is unreachable for one node.
     StoreCut(String),
-    /// Calls to the store stall, fail, or are done and not answered.
+    /// Calls to the store stall, fail, or are executed without a response.
     StoreLossy(Climate),
-    /// The bus is away for everybody.
+    /// The bus is down for all nodes.
     BusDown,
-    /// Hints are lost, doubled and overtaken, and nobody can see it.
+    /// Hints are lost, doubled and overtaken, and the nodes cannot detect it.
     BusNoisy(Noise),
-    /// The bus is away for one node.
+    /// The bus is unreachable for one node.
     BusCut(String),
-    /// Nothing passes between a node and an agent's gateway, until it is over.
+    /// Messages between a node and an agent's gateway are held until the fault ends.
     Line(String, usize),
-    /// Nothing passes between a node and the platform, until it is over.
+    /// Messages between a node and the platform are held, and its calls fail, until the fault ends.
     Platform(String),
     /// The clock of a node is wrong.
     Clock(String, i64),
 }
 
 impl Fault {
-    /// Some faults, at random times.
+    /// Generates faults at random times.
     pub fn some(chance: &mut Chance, nodes: &[String], agents: usize) -> Vec<Self> {
         let mut fault = |number| {
             let on = chance.millis(BEGIN_MS.0, BEGIN_MS.1);
@@ -92,7 +92,7 @@ impl Broken {
         }
     }
 
-    /// Its name and its place, as the judge knows them.
+    /// Returns the fault's name and place for the judge.
     pub fn told(&self, world: &World) -> (&'static str, String) {
         match self {
             Self::Crash(node) => ("crash", node.clone()),
@@ -107,12 +107,12 @@ impl Broken {
                 ("line cut", format!("{node}/gateway:{}", world.cast.agents[*agent].name))
             }
             Self::Platform(node) => ("platform cut", format!("{node}/platform")),
-            // A wrong clock is no excuse for anything.
+            // A wrong clock excuses nothing.
             Self::Clock(node, _) => ("clock", format!("clock:{node}")),
         }
     }
 
-    /// Breaks it.
+    /// Starts the fault.
     pub fn begin(&self, world: &World, sim: &mut Sim<'_>) {
         match self {
             Self::Crash(node) => {
@@ -132,11 +132,11 @@ impl Broken {
         }
     }
 
-    /// Mends it.
+    /// Ends the fault.
     pub fn end(&self, world: &World, sim: &mut Sim<'_>) {
         match self {
             Self::Crash(node) => evenly(world, sim, node, |sim| sim.bounce(node.as_str())),
-            // It is started again when it has stopped.
+            // The node is restarted when it has stopped.
             Self::Stop(_) => {}
             Self::StoreLossy(_) => world.weather.set(world.plan.climate),
             Self::BusNoisy(_) => world.bus.set(world.plan.noise),
@@ -198,8 +198,8 @@ fn noisy(chance: &mut Chance) -> Noise {
     }
 }
 
-/// Ends a node's life. The last word of each of its connections takes the same time: in which order
-/// they fall is up to the numbers of tasks, which all simulations of this process share.
+/// Ends a node's process. The last segment of each of its connections takes the same time, because their order depends
+/// on task ids, which all simulations of this process share.
 pub fn evenly(world: &World, sim: &mut Sim<'_>, node: &str, end: impl FnOnce(&mut Sim<'_>)) {
     let gateways = world.cast.agents.iter().map(gateway::host);
     let peers: Vec<String> = gateways.chain([platform::HOST.to_owned()]).collect();

@@ -1,7 +1,7 @@
-//! The feed: a source with a memory of its own, as a platform's socket or poll is one.
+//! A source with its own position, like a platform's socket or poll.
 //!
-//! Whoever says up to where it has read is told what follows, and what it has read is taken: it is
-//! never told again.
+//! A reader that reports its position gets the following events, and the events before it count as accepted: they are
+//! never sent again.
 
 mod reader;
 
@@ -20,19 +20,19 @@ use crate::world::World;
 
 pub use reader::read;
 
-/// Events it tells at a time.
+/// Maximum events per read.
 const PAGE_MAX: usize = 8;
 
-/// Something that is said in the feed.
+/// An event of the feed.
 #[derive(Clone, Copy, Debug)]
 pub struct Fed {
-    /// When.
+    /// The time.
     pub at: Duration,
-    /// To which agent of the cast.
+    /// Index of the agent in the cast.
     pub to: usize,
 }
 
-/// What the feed knows.
+/// The state of the feed.
 #[derive(Debug)]
 pub struct Feed {
     notes: Notes,
@@ -41,27 +41,27 @@ pub struct Feed {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// How many events were said so far,
+    /// Number of events that were published so far.
     said: usize,
-    /// and how many of them are taken.
+    /// Number of events that were accepted.
     taken: usize,
 }
 
-/// An event as a reader is told it: its place, and what stands there.
+/// An event for a reader: its position and its body.
 type Told = (usize, Vec<u8>);
 
-/// What an event is called.
+/// Returns the name of an event.
 pub fn nonce(number: usize) -> String {
     format!("f{number}")
 }
 
 impl Feed {
-    /// A feed that nobody has read.
+    /// Creates a feed that has not been read.
     pub fn new(notes: Notes) -> Self {
         Self { notes, known: Mutex::default() }
     }
 
-    /// What follows after so many events, which are taken.
+    /// Returns the events after a position, and counts those before it as accepted.
     fn after(&self, world: &World, read: usize) -> Vec<Told> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = time::elapsed();
@@ -101,7 +101,7 @@ fn body(world: &World, number: usize, fed: Fed) -> Vec<u8> {
 }
 
 impl Plan {
-    /// What is said in the feed, each with its name.
+    /// Returns the events of the feed, each with its name.
     pub fn fed(&self) -> impl Iterator<Item = (String, Fed)> {
         self.feed.iter().enumerate().map(|(before, fed)| (nonce(before + 1), *fed))
     }

@@ -1,4 +1,4 @@
-//! Gateways: the agents' ends of the lines, with the habits that real ones have.
+//! Simulated gateways with the habits of real ones.
 
 mod habit;
 mod line;
@@ -25,24 +25,24 @@ use crate::time::SimClock;
 use crate::world::{PORT, World};
 use line::{Ended, Line, Request};
 
-/// How long a dial may take.
+/// Time limit of a dial.
 const DIAL_WAIT: Duration = Duration::from_secs(5);
 
-/// How long a gateway waits before it dials again.
+/// Range of the delay before a gateway dials again.
 const AGAIN_MS: (u64, u64) = (200, 2_000);
 
-/// How long an old line is still used when another was dialled.
+/// Range of the time that an old line is still used after another was dialled.
 const OVERLAP_MS: (u64, u64) = (500, 5_000);
 
-/// The close that is final for the stock client.
+/// The close code that a stock client takes as final.
 const REVOKED_CODE: u16 = 4401;
 
-/// The name of the host of an agent's gateway.
+/// Returns the host name of an agent's gateway.
 pub fn host(agent: &Agent) -> String {
     format!("gateway-{}", agent.name)
 }
 
-/// A gateway's host: holds a line, and dials again.
+/// Runs a gateway's host: it holds a line, and dials again.
 pub async fn live(
     world: Arc<World>,
     agent: usize,
@@ -60,7 +60,7 @@ pub async fn live(
         }
         sleep(gateway.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
     }
-    // It was told for good that nobody wants it.
+    // All logins of the agent are revoked.
     std::future::pending().await
 }
 
@@ -70,10 +70,10 @@ struct Gateway {
     habit: Habit,
     notes: Notes,
     chance: Chance,
-    /// As whom it dials.
+    /// Index of the login that it uses.
     login: usize,
     dials: u64,
-    /// Sends that were not answered on the line they were asked on.
+    /// Sends without a result on their line.
     unanswered: Vec<Request>,
 }
 
@@ -101,7 +101,7 @@ impl Gateway {
         }
     }
 
-    /// Holds a line to its end, whoever ends it.
+    /// Holds a line until either side ends it.
     async fn hold(&mut self, mut line: Line, old: &mut JoinSet<Ended>) {
         loop {
             let (stays, leave) = self.habit.next(&mut self.chance);
@@ -122,14 +122,14 @@ impl Gateway {
         }
     }
 
-    /// Neither reads nor acks, as a machine that is suspended.
+    /// Stops reading and acking, like a suspended machine.
     async fn freeze(&mut self) {
         self.note_state(GatewayState::Frozen);
         sleep(Habit::sleeps_for(&mut self.chance)).await;
         self.note_state(GatewayState::Thawed);
     }
 
-    /// Says goodbye, leaves, and comes back after a while.
+    /// Announces that it goes idle, leaves, and comes back after a while.
     async fn idle(&mut self, mut line: Line) {
         self.note_state(GatewayState::Idle);
         let ended = line.say_goodbye().await;
@@ -149,7 +149,7 @@ impl Gateway {
     }
 }
 
-/// Dials a node. An error is the status of the answer; 0: there was none.
+/// Dials a node. The error is the status of the response, or 0 without one.
 async fn dial(node: &str, login: &Login) -> Result<line::Socket, u16> {
     let stream = TcpStream::connect((node, PORT)).await.map_err(|_| 0_u16)?;
     let now = SimClock::default().now();

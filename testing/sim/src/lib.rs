@@ -1,13 +1,12 @@
-//! Sim: several nodes, their database and bus, platforms and gateways, on one thread and in
-//! simulated time.
+//! Simulates several nodes, their database and bus, platforms and gateways, on one thread and in simulated time.
 //!
 //! # Promise
 //!
-//! A seed says everything that happens: the same seed on the same commit leaves the same
-//! histories, byte for byte. What is simulated is what is around the desk; the stops are the real
-//! ones, and so are HTTP and the WebSocket of the lines.
+//! A seed determines everything that happens: the same seed on the same commit produces the same histories, byte for
+//! byte. Only the desk's environment is simulated; the stops are the real ones, and so are HTTP and the WebSocket of
+//! the lines.
 //!
-//! Begin with [`plan`] for what may happen, then [`drive`]; [`node`] puts a node together.
+//! Begin with [`plan`], which generates the events, then [`drive`]; [`node`] assembles a node.
 
 pub mod plan;
 pub mod drive;

@@ -1,4 +1,4 @@
-//! `sim`: plays seeds, and says which of them break a promise.
+//! `sim` plays seeds, and reports those that break a promise.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,27 +12,27 @@ mod report;
 mod seeds;
 mod ui;
 
-/// Plays seeds of a simulated desk, and says which of them break a promise.
+/// Plays seeds of a simulated desk, and reports those that break a promise.
 #[derive(Parser)]
 struct Args {
     /// The seed to play. Without it, many are played.
     seed: Option<u64>,
-    /// How many seeds are played.
+    /// Number of seeds to play.
     #[arg(long, default_value_t = 500)]
     seeds: u64,
-    /// From which seed on.
+    /// The first seed.
     #[arg(long, default_value_t = 1)]
     from: u64,
-    /// How many are played at a time.
+    /// Number of seeds that are played in parallel.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Where the histories of a single seed go, or of those that fail.
+    /// Folder for the histories of a single seed, or of seeds that fail.
     #[arg(long, default_value = "target/sim-histories")]
     histories: PathBuf,
     /// Plants a bug of this number, and plays until a seed finds it, or plays the one seed with it.
     #[arg(long)]
     plant: Option<String>,
-    /// Plants every bug that a simulation can show, each in a process of its own.
+    /// Plants every bug that a simulation can show, each in a separate process.
     #[arg(long)]
     planted: bool,
 }
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Answers whether everything was as it must be.
+/// Returns true if all results are as expected.
 fn run(args: &Args) -> Result<bool> {
     ensure!(cfg!(tokio_unstable), "build it with `--cfg tokio_unstable`, or seeds do not replay");
     if args.planted {

@@ -1,4 +1,4 @@
-//! A node: the real stops, put together as the binary does, on a simulated machine.
+//! Assembles a node of real stops, as the binary does, on a simulated machine.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -42,16 +42,16 @@ use crate::store::SimStore;
 use crate::time::{self, SimClock};
 use crate::world::{Machine, PORT, World};
 
-/// How long a node takes to start.
+/// Time that a node takes to start.
 const BOOT: Duration = Duration::from_millis(300);
 
-/// How soon it tries again to begin its life.
+/// Delay before the next attempt to register the node.
 const BEGIN_AGAIN: Duration = Duration::from_millis(500);
 
-/// Where the desk says that it is found.
+/// Public URL of the desk.
 const URL: &str = "https://desk.sim";
 
-/// What a node is made of.
+/// The parts of a node.
 struct Parts {
     store: Arc<SimStore>,
     clock: Arc<SimClock>,
@@ -61,7 +61,7 @@ struct Parts {
     life: Life,
 }
 
-/// Everything that runs, by the order in which it stops.
+/// All running tasks, in the order in which they stop.
 #[derive(Default)]
 struct Life {
     drain: CancellationToken,
@@ -72,7 +72,7 @@ struct Life {
     writers: TaskTracker,
 }
 
-/// One life of a node, until it is told to stop or is taken for dead.
+/// Runs one process of a node, until it is stopped or its lease is lost.
 pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     sleep(BOOT).await;
     let machine = &world.machines[&name];
@@ -86,7 +86,7 @@ pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(reads));
     tokio::select! {
         () = told_to_stop.cancelled() => parts.stop(&desk, keeper).await,
-        // Others act for it already: it is gone at once, and started again.
+        // Other nodes already act for it, so the process ends at once and is restarted.
         () = parts.lease.is_over() => {}
     }
     world.bus.forget(&name);
@@ -153,7 +153,7 @@ impl Parts {
         Schedule::new(self.store(), Arc::new(Calls), clocks, self.lease.node().clone())
     }
 
-    /// Starts everything. Answers how the keeping of the lease is ended.
+    /// Starts all tasks. Returns the handle of the lease renewal.
     async fn run(&self, desk: &Arc<Desk>) -> io::Result<Keeping> {
         let Life { drain, street, leave, rooms, .. } = &self.life;
         let keeping = Keeping::default();
@@ -214,7 +214,7 @@ impl Parts {
         Arc::<SimClock>::clone(&self.clock)
     }
 
-    /// Stops as the binary does: the street side first, the lease last.
+    /// Stops as the binary does: the public side first, the lease last.
     async fn stop(&self, desk: &Desk, keeping: Keeping) {
         desk.readiness.stop();
         let Life { drain, street, leave, rooms, work, .. } = &self.life;
@@ -232,7 +232,7 @@ impl Parts {
     }
 }
 
-/// The task that renews the lease, where the binary has a thread.
+/// The task that renews the lease, which is a thread in the binary.
 #[derive(Default)]
 struct Keeping {
     stop: CancellationToken,
@@ -243,7 +243,7 @@ async fn keep(lease: Arc<Lease>, store: Arc<SimStore>, stop: CancellationToken) 
     nightdesk_lease::keep(&lease, &*store, &stop).await;
 }
 
-/// Begins a life, when the store can be reached.
+/// Registers the node as soon as the store can be reached.
 async fn begin(store: &SimStore, name: &str, clock: &SimClock) -> Lease {
     loop {
         let asked_at = clock.moment();
@@ -255,7 +255,7 @@ async fn begin(store: &SimStore, name: &str, clock: &SimClock) -> Lease {
     }
 }
 
-/// Stops turns, as people on this node ask for it.
+/// Executes the planned stops of turns on this node.
 async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
     let mut stops: Vec<_> = world.plan.stops.iter().filter(|stop| stop.node == name).collect();
     stops.sort_by_key(|stop| stop.at);
@@ -274,7 +274,7 @@ async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
     }
 }
 
-/// Calls agents: none of them can be called yet, each comes back by itself.
+/// A wake client that calls no agent: each gateway comes back by itself.
 struct Calls;
 
 #[async_trait]
@@ -304,7 +304,7 @@ impl ByCallback for Calls {
     }
 }
 
-/// The street side's door on the simulated network.
+/// The listener of the public side on the simulated network.
 struct Door(TcpListener);
 
 impl Listener for Door {

@@ -1,4 +1,4 @@
-//! Notes: the histories of a run, one for each who sees something.
+//! The histories of a run, one per observer.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,13 +9,13 @@ use nightdesk_judge::{Event, Recorder};
 
 use crate::time;
 
-/// What one observer writes down. Time does not go back for a single one of them; between two it
-/// may, by less than a step of the simulation.
+/// The records of one observer. Times of one observer never decrease; between two observers they may, by less than a
+/// step of the simulation.
 #[derive(Clone, Debug)]
 pub struct Notes(Arc<Recorder>);
 
 impl Notes {
-    /// Writes down what was just seen.
+    /// Writes a record.
     pub fn note(&self, event: Event) {
         self.0.note(event);
     }
@@ -29,7 +29,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Histories that go into an empty folder.
+    /// Creates the histories of an empty folder.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), open: BTreeMap::new() }
     }
@@ -42,7 +42,7 @@ impl Histories {
         Ok(notes)
     }
 
-    /// Ends them all.
+    /// Ends all histories.
     pub fn end(&self) -> io::Result<()> {
         self.open.values().try_for_each(|notes| notes.0.end())
     }

@@ -1,4 +1,4 @@
-//! Plan: what will happen in a world, all of it from the seed.
+//! Generates all events of a world from the seed.
 
 use std::time::Duration;
 
@@ -10,67 +10,67 @@ use crate::gateway::Habit;
 use crate::platform::Say;
 use crate::store::Climate;
 
-/// Within which time people write, ...
+/// Range of the time of messages.
 const SAYS_MS: (u64, u64) = (500, 25_000);
 
-/// ... and turns are stopped.
+/// Range of the time of stops.
 const STOPS_MS: (u64, u64) = (3_000, 25_000);
 
-/// When a gateway is revoked.
+/// Range of the time of a revocation.
 const REVOKED_MS: (u64, u64) = (5_000, 20_000);
 
-/// Seeds without a fault, of a thousand: there nothing is excused.
+/// Seeds per thousand without a fault, in which nothing is excused.
 const FAULTLESS_PER_MILLE: u64 = 100;
 
-/// What is usual where nothing is broken.
+/// The climate of the store without faults.
 const CALM: Climate = Climate { way_ms_max: 4, stalls_per_mille: 0, lost_per_mille: 0 };
 
-/// The same for the bus.
+/// The noise of the bus without faults.
 const QUIET: Noise =
     Noise { takes_ms_max: 15, lost_per_mille: 0, doubled_per_mille: 0, late_per_mille: 0 };
 
-/// Somebody wants an agent's turn stopped.
+/// A stop of an agent's turn.
 #[derive(Clone, Debug)]
 pub struct StopTurn {
-    /// When.
+    /// The time.
     pub at: Duration,
-    /// On which node that is asked.
+    /// The node that gets the request.
     pub node: String,
-    /// The agent, by its place in the cast.
+    /// Index of the agent in the cast.
     pub agent: usize,
 }
 
-/// What will happen.
+/// The events of a world.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// From which seed.
+    /// The seed.
     pub seed: u64,
-    /// Whether anything breaks.
+    /// True if there are faults.
     pub faulty: bool,
     /// The nodes.
     pub nodes: Vec<String>,
-    /// How many agents each tenant has.
+    /// Number of agents of each tenant.
     pub tenants: Vec<usize>,
-    /// How the wires to the store are.
+    /// Error rates of the connections to the store.
     pub climate: Climate,
-    /// How the bus is.
+    /// Error rates of the bus.
     pub noise: Noise,
-    /// What people say.
+    /// People's messages.
     pub says: Vec<Say>,
-    /// What is said in the feed, in its order.
+    /// Events of the feed, in order.
     pub feed: Vec<Fed>,
-    /// Which turns are stopped.
+    /// Stops of turns.
     pub stops: Vec<StopTurn>,
-    /// What breaks.
+    /// The faults.
     pub faults: Vec<Fault>,
-    /// When which agent's first gateway is revoked.
+    /// The time of a revocation, and the agent whose first gateway is revoked.
     pub revoked: Option<(Duration, usize)>,
-    /// How each agent's gateway behaves.
+    /// Behaviour of each agent's gateway.
     pub habits: Vec<Habit>,
 }
 
 impl Plan {
-    /// The plan of a seed.
+    /// Generates the plan of a seed.
     pub fn of(seed: u64, chance: &mut Chance) -> Self {
         let faulty = !chance.happens(FAULTLESS_PER_MILLE);
         let nodes: Vec<String> = (1..=chance.between(2, 3)).map(|n| format!("node-{n}")).collect();
@@ -96,13 +96,13 @@ impl Plan {
         }
     }
 
-    /// How often a platform will be told that something was taken.
+    /// Returns the number of confirmations that the platform will get.
     pub fn posts(&self) -> usize {
         self.says.iter().map(|say| 1 + usize::from(say.doubled)).sum()
     }
 }
 
-/// Some write now and then, and some agents get a burst that does not fit into a window.
+/// Generates messages at random times, and bursts for some agents that do not fit into a window.
 fn says(chance: &mut Chance, agents: usize) -> Vec<Say> {
     let mut says = Vec::new();
     for number in 0..chance.between(10, 40) {
@@ -120,7 +120,7 @@ fn says(chance: &mut Chance, agents: usize) -> Vec<Say> {
     says
 }
 
-/// The feed comes in gusts: then several events are read at once.
+/// Generates the feed in bursts, so that several events are read at once.
 fn feed(chance: &mut Chance, agents: usize) -> Vec<Fed> {
     let mut feed = Vec::new();
     for _ in 0..chance.between(2, 5) {

@@ -9,8 +9,8 @@ use crate::report::Judged;
 use crate::seeds::play_until;
 use crate::ui;
 
-/// The bugs that a simulation can show. Those that are planted in SQL or in what calls out it cannot.
-/// Each with the promise that it breaks.
+/// The bugs that a simulation can show, each with the promise that it breaks. Bugs in SQL or in outgoing calls are not
+/// visible here.
 const SHOWN: [(&str, &str); 9] = [
     ("X1", "I21"),
     ("X2", "I1"),
@@ -23,7 +23,7 @@ const SHOWN: [(&str, &str); 9] = [
     ("X22", "I1"),
 ];
 
-/// Plants each bug in a process of its own.
+/// Plants each bug in a separate process.
 pub(crate) fn all(seeds: u64, jobs: usize) -> Result<bool> {
     let own = std::env::current_exe().context("could not find this program")?;
     let mut caught = 0;
@@ -56,7 +56,7 @@ pub(crate) fn one(number: &str, seeds: Range<u64>, jobs: usize) -> Result<bool> 
     Ok(is_clean)
 }
 
-/// What shows that a promise is broken, if it is.
+/// Returns the description of a violation of this promise, if there is one.
 fn found<'a>(judged: &'a Judged, promise: &str) -> Option<&'a str> {
     let violations = &judged.as_ref().ok()?.violations;
     let broken = violations.iter().find(|violation| violation.invariant.number() == promise);

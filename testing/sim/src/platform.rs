@@ -1,5 +1,4 @@
-//! The simulated platform: what people say there comes to the desk, and what the desk says is
-//! written down.
+//! The simulated platform: it posts people's messages to the desk, and records the desk's calls.
 
 mod says;
 mod takes;
@@ -8,5 +7,5 @@ pub(crate) use says::chat_of;
 pub use says::{Say, live};
 pub use takes::{Outside, SimPlatform};
 
-/// Its machine.
+/// The platform's host name.
 pub const HOST: &str = "platform";

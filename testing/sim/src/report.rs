@@ -1,20 +1,20 @@
-//! Report: what is told of a seed.
+//! Prints the result of a seed.
 
 use nightdesk_judge::Verdict;
 
 use crate::ui;
 
-/// How many violations of one seed are told.
+/// Maximum violations of one seed that are printed.
 const TOLD_MAX: usize = 5;
 
-/// A verdict, or why there is none.
+/// A verdict, or the reason why there is none.
 pub(crate) type Judged = Result<Verdict, String>;
 
 pub(crate) fn is_good(judged: &Judged) -> bool {
     judged.as_ref().is_ok_and(|verdict| verdict.violations.is_empty())
 }
 
-/// Tells how a seed went, and how to play it again if it did not go well.
+/// Prints the result of a seed, and the command to repeat it if it failed.
 pub(crate) fn tell(seed: u64, judged: &Judged) {
     match judged {
         Ok(verdict) => tell_verdict(seed, verdict),

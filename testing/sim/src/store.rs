@@ -1,10 +1,9 @@
-//! The simulated store: the memory of the test kit, at the far end of a wire that may be slow, cut
-//! or lossy.
+//! The simulated store: the test kit's memory store behind a connection that may be slow, cut or lossy.
 //!
 //! # Promise
 //!
-//! It passes the same conformance suites as the store in PostgreSQL. A call that fails has done
-//! nothing, or everything and its answer was lost: who called cannot tell which.
+//! It passes the same conformance suites as the store in PostgreSQL. A failed call has done nothing, or everything with
+//! a lost response: the caller cannot distinguish the two.
 
 mod weather;
 mod stops;
@@ -19,7 +18,7 @@ pub use weather::{Climate, Weather};
 
 use crate::time;
 
-/// The store, as one node reaches it. It outlives the node.
+/// The store as one node reaches it. It outlives the node.
 #[derive(Clone, Debug)]
 pub struct SimStore {
     memory: Memory,
@@ -28,12 +27,12 @@ pub struct SimStore {
 }
 
 impl SimStore {
-    /// How the node of this name reaches the store behind this weather.
+    /// Creates the connection of this node to the store.
     pub fn reached_from(node: &str, memory: &Memory, weather: &Weather) -> Self {
         Self { memory: memory.clone(), node: node.to_owned(), weather: weather.clone() }
     }
 
-    /// Makes a call: there, done, and back. It may get lost on both ways.
+    /// Makes a call: request, execution and response. Either direction may get lost.
     async fn call<T>(
         &self,
         operation: &'static str,
@@ -57,7 +56,7 @@ impl SimStore {
         Ok(())
     }
 
-    /// The database has the time of the simulation.
+    /// Sets the database's clock to the time of the simulation.
     fn tell_time(&self) {
         let clock = self.memory.clock();
         let now = Moment::after_start(time::elapsed());
@@ -65,7 +64,7 @@ impl SimStore {
     }
 }
 
-/// Puts a port on the simulated store: every method is a call to the memory's.
+/// Implements a port on the simulated store: every method calls that of the memory store.
 macro_rules! through {
     ($port:path { $(fn $name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)+ }) => {
         #[async_trait::async_trait]

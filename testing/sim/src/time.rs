@@ -1,4 +1,4 @@
-//! Time: there is one, and it passes when the simulation says so.
+//! The simulated time, which passes only in steps of the simulation.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use nightdesk_testkit::FakeClock;
 use nightdesk_types::{Clock, Moment, Timestamp};
 
 thread_local! {
-    /// How far the simulation on this thread has come, for whoever is no host of it.
+    /// The time of the simulation on this thread, for code outside its hosts.
     static STEPPED_TO: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// How long the simulation on this thread has run.
+/// Returns the elapsed time of the simulation on this thread.
 pub fn elapsed() -> Duration {
     turmoil::sim_elapsed().unwrap_or_else(|| STEPPED_TO.get())
 }
 
-/// The same in nanoseconds, as records have it.
+/// Returns the elapsed time in nanoseconds, the unit of records.
 pub fn elapsed_ns() -> u64 {
     u64::try_from(elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Says how far the simulation has come.
+/// Sets the time of the simulation.
 pub fn stepped_to(elapsed: Duration) {
     STEPPED_TO.set(elapsed);
 }
@@ -35,7 +35,7 @@ pub struct SimClock {
 }
 
 impl SimClock {
-    /// Sets its wall time wrong by so much, or right again.
+    /// Sets the error of its wall time, or removes it.
     pub fn set_skew_ms(&self, skew_ms: i64) {
         self.skew_ms.store(skew_ms, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
-//! What people see.
+//! Output for people.
 
-/// Says a line.
+/// Prints a line.
 #[expect(clippy::print_stdout, reason = "the one place that prints")]
 pub(crate) fn say(line: &str) {
     println!("{line}");

@@ -1,4 +1,4 @@
-//! World: what there is in a simulation, and outlives the death of any node.
+//! The parts of a simulation that outlive any node.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,58 +21,58 @@ use crate::platform::Outside;
 use crate::store::Weather;
 use crate::time::SimClock;
 
-/// Where nodes listen.
+/// Port on which nodes listen.
 pub const PORT: u16 = 80;
 
-/// What there is.
+/// The parts of a world.
 pub struct World {
-    /// What will happen.
+    /// The planned events.
     pub plan: Plan,
-    /// Who is there.
+    /// The participants.
     pub cast: Cast,
     /// The database.
     pub memory: Memory,
-    /// The wires to it.
+    /// The connections to the database.
     pub weather: Weather,
     /// The bell between nodes.
     pub bus: SimBus,
-    /// What is read and not posted.
+    /// The source that nodes read.
     pub feed: Feed,
-    /// The wires to the platform.
+    /// The connections to the platform.
     pub outside: Outside,
-    /// Reads what platforms post.
+    /// Parses the platform's requests.
     pub scripted: Arc<Scripted>,
-    /// The machines that nodes run on.
+    /// The machines of the nodes.
     pub machines: BTreeMap<String, Machine>,
     untold: AtomicUsize,
 }
 
-/// A machine that a node runs on.
+/// The machine of a node.
 #[derive(Debug)]
 pub struct Machine {
-    /// Its clock.
+    /// The machine's clock.
     pub clock: SimClock,
-    /// What is seen there.
+    /// The records of the machine.
     pub notes: Notes,
     stop: Mutex<CancellationToken>,
 }
 
 impl Machine {
-    /// A new life of its node begins: how it is told to stop.
+    /// Begins a new process of the node, and returns its stop signal.
     pub fn begin(&self) -> CancellationToken {
         let stop = CancellationToken::new();
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
         stop
     }
 
-    /// Tells its node to stop.
+    /// Stops the node.
     pub fn stop(&self) {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
 }
 
 impl World {
-    /// The world of a plan. Its histories go into a folder.
+    /// Creates the world of a plan. Its histories go into a folder.
     pub fn of(plan: Plan, mut chance: Chance, histories: &mut Histories) -> anyhow::Result<Self> {
         let memory = Memory::new(FakeClock::default());
         let cast = Cast::entered(&memory, &plan.tenants)?;
@@ -95,12 +95,12 @@ impl World {
         })
     }
 
-    /// The platform was told that an event was taken.
+    /// Records that the platform got the confirmation of an event.
     pub fn told(&self) {
         self.untold.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether everything was taken, and nothing waits for anybody.
+    /// Returns true if every event was accepted and no entry waits.
     pub fn is_settled(&self) -> bool {
         self.untold.load(Ordering::Relaxed) == 0
             && self.cast.agents.iter().all(|agent| !self.waits(agent))

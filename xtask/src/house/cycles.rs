@@ -1,7 +1,7 @@
-//! Cycles of imports among the files of a crate.
+//! Finds cycles of imports among the files of a crate.
 //!
-//! A file uses another if it names a path into it. A module and the file that declares it are not told apart: a
-//! parent declares its children and they name its types, which is one unit.
+//! A file uses another if it names a path into it. A module and the file that declares it count as one unit: a parent
+//! declares its children, and they name its types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::parts::{Parts, ProductFile};
 /// A module's path below its crate.
 type Module = Vec<String>;
 
-/// Groups of files that use each other, each as a list of their modules.
+/// Returns groups of files that use each other, each as a list of their modules.
 pub(super) fn find(parts: &Parts) -> Vec<String> {
     let mut crates: BTreeMap<&str, Vec<&ProductFile>> = BTreeMap::new();
     for file in &parts.product {
@@ -44,7 +44,7 @@ fn in_crate(name: &str, files: &[&ProductFile]) -> Vec<String> {
         .collect()
 }
 
-/// `crates/a/src/b/c.rs` is `b::c`; the root is empty.
+/// Returns the module of a path: `crates/a/src/b/c.rs` is `b::c`; the root is empty.
 fn module_of(path: &str) -> Module {
     let within = path.split_once("/src/").map_or(path, |(_, within)| within);
     let within = within.trim_end_matches(".rs");
@@ -52,12 +52,12 @@ fn module_of(path: &str) -> Module {
     parts.filter(|part| part != "lib" && part != "main").collect()
 }
 
-/// Whether one module lies within the other.
+/// Returns true if one module is within the other.
 fn is_kin(one: &Module, other: &Module) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The file in which a path ends.
+/// Returns the file in which a path ends.
 fn nearest(mut path: Module, modules: &BTreeSet<Module>) -> Module {
     while !path.is_empty() && !modules.contains(&path) {
         path.pop();
@@ -65,7 +65,7 @@ fn nearest(mut path: Module, modules: &BTreeSet<Module>) -> Module {
     path
 }
 
-/// Strongly connected groups: modules that reach each other.
+/// Returns strongly connected groups: modules that reach each other.
 fn groups(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
     let reach: BTreeMap<&Module, BTreeSet<&Module>> =
         edges.keys().map(|from| (from, reachable(from, edges))).collect();

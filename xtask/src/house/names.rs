@@ -1,8 +1,8 @@
-//! Type names that cannot be searched: bare participles, and one name for several things.
+//! Finds type names that cannot be searched: bare participles, and one name for several types.
 
 use std::collections::BTreeMap;
 
-/// A type, and where it is defined.
+/// A type, and the place of its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TypeName {
     pub(super) name: String,
@@ -52,16 +52,16 @@ const IRREGULAR: [&str; 38] = [
 ];
 /// Nouns that end in "ed".
 const NOUNS: [&str; 4] = ["Embed", "Feed", "Seed", "Speed"];
-/// Each crate has one of these by convention, and its crate's name says which.
+/// Names that each crate has once by convention; the crate's name distinguishes them.
 const SHARED_BY_CONVENTION: [&str; 5] = ["Config", "Error", "Metrics", "Row", "Store"];
 
-/// Types whose whole name is a participle: "Kept" says that something was kept, not what.
+/// Returns types whose whole name is a participle: "Kept" describes a state, not an object.
 pub(super) fn participles(types: &[TypeName]) -> Vec<String> {
     let bare = types.iter().filter(|named| is_participle(&named.name));
     bare.map(|named| format!("{} {}", named.place, named.name)).collect()
 }
 
-/// Names that several types share.
+/// Returns names that several types share.
 pub(super) fn shared(types: &[TypeName]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for TypeName { name, place } in types {

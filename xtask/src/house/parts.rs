@@ -15,7 +15,7 @@ use crate::repo::TextFile;
 pub(super) struct ProductFile {
     pub(super) path: String,
     pub(super) text: String,
-    /// Its lines that are not tests.
+    /// Number of lines that are not tests.
     pub(super) lines: usize,
     pub(super) syntax: syn::File,
 }
@@ -56,14 +56,14 @@ impl Parts {
     }
 }
 
-/// The folder where the modules of a file are.
+/// Returns the folder of a file's modules.
 fn children_of(path: &str) -> PathBuf {
     let path = Path::new(path);
     let is_root = path.file_stem().is_some_and(|stem| stem == "lib" || stem == "main");
     if is_root { path.with_file_name("") } else { path.with_extension("") }
 }
 
-/// Where modules are that a file declares for tests alone.
+/// Returns the paths of modules that a file declares only for tests.
 fn test_modules(path: &str, syntax: &syn::File) -> Vec<PathBuf> {
     let folder = children_of(path);
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn test_modules(path: &str, syntax: &syn::File) -> Vec<PathBuf> {
     found
 }
 
-/// Whether an attribute leaves an item out of the product: `cfg(test)`, alone or beside the feature of a proof.
+/// Returns true if an attribute excludes an item from the product: `cfg(test)`, alone or with the feature of a proof.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let Ok(list) = attribute.meta.require_list() else { return false };
     let tokens = list.tokens.to_string();

@@ -1,4 +1,4 @@
-//! Functions, parameters, types and doc comments.
+//! Measures functions, parameters, types and doc comments.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -9,7 +9,7 @@ use super::names::TypeName;
 use super::parts::Parts;
 use crate::tidy::sentences::lacks_subject;
 
-/// What a walk over all files found.
+/// The results for all files.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     /// Lines of each function of the product.
@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// The attributes of one item: its doc lines are one comment.
+    /// Checks the attributes of one item: its doc lines are one comment.
     fn doc_comment(&mut self, attributes: &[Attribute]) {
         let mut lines =
             attributes.iter().filter_map(|attribute| Some((attribute, doc_line(attribute)?)));
@@ -101,7 +101,7 @@ fn doc_line(attribute: &Attribute) -> Option<String> {
     pair.path.is_ident("doc").then(|| text.value())
 }
 
-/// Visits an item: its doc comment, then what is in it.
+/// Visits an item: its doc comment, then its content.
 macro_rules! visit_documented {
     ($($method:ident $item:ident),* $(,)?) => {
         $(fn $method(&mut self, node: &'ast syn::$item) {

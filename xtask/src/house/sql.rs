@@ -1,4 +1,4 @@
-//! Function definitions in migrations that a later migration replaces.
+//! Finds function definitions in migrations that a later migration replaces.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::repo::TextFile;
 
 const MIGRATIONS: &str = "crates/store-pg/migrations/";
 
-/// The lines of definitions of which there is a newer one.
+/// Returns the lines of definitions for which a newer one exists.
 pub(super) fn superseded(texts: &[TextFile]) -> Vec<String> {
     let mut files: Vec<&TextFile> =
         texts.iter().filter(|file| file.path.starts_with(MIGRATIONS)).collect();
@@ -21,7 +21,7 @@ pub(super) fn superseded(texts: &[TextFile]) -> Vec<String> {
     old
 }
 
-/// The functions that a migration defines, each with its lines up to the end of its body.
+/// Returns the functions that a migration defines, each with its lines up to the end of its body.
 fn definitions(file: &TextFile) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut is_inside = false;

@@ -1,20 +1,20 @@
-//! Which calls may be made where. Tests may make any.
+//! Restricts certain calls to certain files. Tests may make any.
 
 use super::{Finding, RustFile};
 
-/// A call, the only paths whose files may make it, and why.
+/// A call, the only paths whose files may make it, and the reason.
 const ONLY_IN: [(&str, &[&str], &str); 2] = [
     (
         "TenantScope::of(",
         &[
-            // Where a worker reads the tenant from a row.
+            // A worker reads the tenant from a row.
             "crates/store-pg/src/",
-            // Where a token or a platform's signature is checked.
+            // A token or a platform's signature is checked.
             "crates/register/src/register.rs",
             "crates/register/src/issuer.rs",
             "crates/register/src/issuers.rs",
-            // Where an operator names a tenant.
-            // after the signature of the operator's own scheduler
+            // An operator names a tenant; the first of these files checks the signature of the operator's own scheduler
+            // before.
             "crates/api/src/agent_cron/relay.rs",
             "crates/nightdesk/src/command/names.rs",
             "crates/nightdesk/src/command/dev.rs",
@@ -33,10 +33,10 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
     ),
 ];
 
-/// What begins the inline tests of a file.
+/// Beginning of the inline tests of a file.
 const TESTS: &str = "#[cfg(test)]";
 
-/// Finds calls made where they may not be.
+/// Finds calls in files that may not make them.
 pub(super) fn check(file: &RustFile) -> Vec<Finding> {
     let ours = file.path.starts_with("crates/") || file.path.starts_with("platforms/");
     if !ours || is_test(&file.path) {

@@ -1,8 +1,8 @@
-//! Every library we depend on has a line that says why.
+//! Checks that every dependency has a line with its reason.
 
 use super::Finding;
 
-/// The list, in words.
+/// The list of dependencies.
 pub(super) const LIST: &str = "docs/dependencies.md";
 
 const MANIFEST: &str = "Cargo.toml";
@@ -23,7 +23,7 @@ pub(super) fn check(manifest: &str, list: &str) -> Vec<Finding> {
     silent.chain(stale).collect()
 }
 
-/// The names in the table `workspace.dependencies`, which has one line for each.
+/// Returns the names in the table `workspace.dependencies`, which has one line for each.
 fn used(manifest: &str) -> Vec<&str> {
     let lines = manifest.lines().skip_while(|line| line.trim() != "[workspace.dependencies]");
     let table = lines.skip(1).take_while(|line| !line.starts_with('['));
@@ -31,7 +31,7 @@ fn used(manifest: &str) -> Vec<&str> {
     names.filter(|name| !name.starts_with('#') && !name.starts_with(OURS)).collect()
 }
 
-/// The names that stand first, in code marks, in the rows of the list's tables.
+/// Returns the names that come first, in code marks, in the rows of the list's tables.
 fn listed(list: &str) -> Vec<&str> {
     let rows = list.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split('`').next()).collect()

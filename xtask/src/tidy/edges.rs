@@ -1,42 +1,41 @@
-//! Who may know whom: the table of allowed edges between our crates.
+//! The table of allowed dependencies between the project's crates.
 //!
-//! A new edge is a decision: change the table and say why in the same commit.
+//! A new edge is a decision: change the table and give the reason in the same commit.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Finding;
 
-/// What every crate's name begins with, but for the binary's and xtask's.
+/// Prefix of every crate's name, except for the binary and xtask.
 const PREFIX: &str = "nightdesk-";
 
-/// Each crate, and the crates of ours it may depend on. Names without the prefix.
+/// Each crate, and the project's crates on which it may depend. Names without the prefix.
 ///
-/// A stop knows the one stop before it, for the type it receives: so the graph is the data path.
+/// A stop knows only the previous stop, for the type that it receives, so the graph is the data path.
 pub(super) const EDGES: &[(&str, &[&str])] = &[
-    // words
+    // shared types
     ("types", &[]),
     ("protocol", &["types"]),
     // the way in
     ("intake", &["types", "port"]),
     ("gate", &["types", "port", "intake"]),
-    // an entry is kept as it goes on the wire
+    // an entry is stored in its wire format
     ("inbox", &["types", "protocol", "gate"]),
     // a line listens for the bell
     ("line", &["types", "protocol", "bus", "inbox"]),
-    // the way out; what is said through a bot is said by its owner, who is rung for, and perhaps with
-    // what a platform lent us
+    // the way out; the bot's owner makes the calls, is notified by the bell, and may use a platform's capability
     ("egress", &["types", "port", "gate", "bus", "lease", "vault"]),
-    // the rooms behind the desk; the register gives out gateways and bots
+    // the crates around the stops; the register issues gateways and bots
     ("register", &["types", "protocol", "port", "vault"]),
     ("vault", &["types"]),
     ("bus", &["types"]),
     ("lease", &["types"]),
-    // whoever a tenant names is called through one guarded client
+    // URLs of tenants are called through one guarded client
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
     ("schedule", &["types", "outside"]),
-    // letters, as they are on the wire; some go to URLs that tenants name
+    // letters in their wire format; some go to URLs of tenants
     ("courier", &["types", "protocol", "outside"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
@@ -48,7 +47,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf",
         ],
     ),
-    // what stands behind the ports; it reads entries back in the form they were written
+    // the implementation of the ports; it reads entries in the format in which they were written
     (
         "store-pg",
         &[
@@ -57,10 +56,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("bus-redis", &["types", "bus"]),
-    // how tools are called, and not what they do
+    // the protocol of tools, not the tools
     ("mcp", &["types"]),
-    // the street side; the API opens lines, hands webhooks in, serves our own pages, and gives out
-    // what the register knows who to give to
+    // the public side; the API opens lines, receives webhooks, serves the webchat pages, and calls the register
     (
         "api",
         &[
@@ -68,8 +66,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "media", "shelf", "mcp", "desk", "webchat",
         ],
     ),
-    // the binary wires everything, runs an agent of its own on a desk to try, and can be built with
-    // the scripted platform
+    // the binary wires everything, runs its own agent on a trial desk, and can be built with the scripted platform
     (
         "nightdesk",
         &[
@@ -98,17 +95,17 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "testkit",
         ],
     ),
-    // what agents build against: it knows the wire and nothing behind it
+    // the library for agents, which knows only the wire protocol
     ("sdk", &["protocol", "types"]),
-    // platforms; a bot is lent its key. The other crates of that folder are like `PLATFORM`
+    // platforms; a bot has its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
-    // whoever looks at a page is rung for; its tests make keys
+    // an open page is notified by the bell; its tests create keys
     ("webchat", &["types", "port", "bus", "vault"]),
-    // the secret of its webhook is made of its key
+    // the secret of its webhook is derived from its key
     ("telegram", &["types", "port", "vault"]),
-    // what Discord lends for an answer is a key
+    // Discord's capability to answer an interaction is a key
     ("discord", &["types", "port", "vault"]),
-    // throw-away servers, for `dev` and for tests
+    // temporary servers, for `dev` and for tests
     ("servers", &[]),
     // testing
     (
@@ -119,12 +116,12 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "api",
         ],
     ),
-    // fuzzers hand bytes to whoever meets them first
+    // fuzzers pass bytes to the code that receives them first
     ("fuzz", &["types", "protocol", "port", "intake", "vault", "telegram", "discord"]),
-    // a judge knows what was seen, and nobody who saw it
+    // the judge knows the records, and none of the observers
     ("judge", &[]),
-    // proofs enter everybody through the register, and know the desk only from outside; the SDK is
-    // one of their gateways. One of them counts what the gate alone decides in a second
+    // proofs enter all identities through the register, and know the desk only from outside; the SDK is one of their
+    // gateways. One of them measures the gate's decisions per second
     (
         "prove",
         &[
@@ -132,8 +129,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "shelf", "store-pg", "servers", "testkit", "judge", "sdk",
         ],
     ),
-    // a simulation puts nodes together as the binary does, over ports of its own, reads a source that
-    // no platform of the binary has yet, and is judged as real processes are
+    // a simulation assembles nodes as the binary does, over its own ports, reads a source that no platform of the
+    // binary has yet, and is judged like real processes
     (
         "sim",
         &[
@@ -145,27 +142,27 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &["servers"]),
 ];
 
-/// What a crate's tests may know besides: the two ends of a line talk to each other in one, and
-/// the bell is lost with a real Redis; what is due is claimed by a node that lives.
+/// Further crates that a crate's tests may use: both ends of a line talk to each other in one test, the bell is tested
+/// with a real Redis, and due jobs are claimed by a live node.
 const TESTS_EDGES: &[(&str, &[&str])] =
     &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"]), ("schedule", &["lease"])];
 
-/// What a platform may know. Of platforms only the binary knows, and what tests it.
+/// Crates that a platform may use. Only the binary and its tests know platforms.
 const PLATFORM: &[&str] = &["types", "port"];
 
-/// One of our crates, as cargo describes it.
+/// One of the project's crates, as cargo describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Package {
     name: String,
-    /// The folder of folders it is in: `crates`, `platforms`, `testing`.
+    /// The parent folder: `crates`, `platforms`, `testing`.
     group: String,
-    /// Crates of ours that it is built with.
+    /// The project's crates that it depends on.
     needs: Vec<String>,
-    /// Crates of ours that only its tests are built with.
+    /// The project's crates that only its tests depend on.
     tests_need: Vec<String>,
 }
 
-/// Reads our crates out of `cargo metadata --no-deps`.
+/// Reads the project's crates from `cargo metadata --no-deps`.
 pub(super) fn read(metadata: &Value) -> Result<Vec<Package>> {
     let packages = metadata["packages"].as_array().context("cargo's metadata has no packages")?;
     packages.iter().map(read_package).collect()
@@ -177,7 +174,7 @@ fn read_package(package: &Value) -> Result<Package> {
     let group = manifest.rsplit('/').nth(2).unwrap_or_default();
     let (mut needs, mut tests_need) = (Vec::new(), Vec::new());
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
-        // Only what has a path is ours.
+        // Only a dependency with a path belongs to the project.
         let Some(name) = dependency["name"].as_str().filter(|_| dependency["path"].is_string())
         else {
             continue;
@@ -192,7 +189,7 @@ fn short(name: &str) -> &str {
     name.strip_prefix(PREFIX).unwrap_or(name)
 }
 
-/// Finds crates and edges that the table does not have.
+/// Finds crates and edges that are not in the table.
 pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
     packages.iter().flat_map(|package| check_package(package, packages)).collect()
 }
@@ -221,7 +218,7 @@ fn allowed(package: &Package) -> Option<&'static [&'static str]> {
     listed.map(|(_, allowed)| *allowed).or(platform)
 }
 
-/// The binary wires every platform in, and the test kit stands in for them.
+/// Returns true for the binary, which wires every platform, and for the test kit, which simulates them.
 fn may_wire(package: &Package, need: &str, all: &[Package]) -> bool {
     matches!(package.name.as_str(), "nightdesk" | "testkit") && is_in("platforms", need, all)
 }

@@ -1,16 +1,16 @@
-//! Versions below which a library is known to be unsafe for us.
+//! Minimum versions of libraries with known vulnerabilities.
 //!
-//! The advisory database is incomplete, and its copy here is of a certain day; what we know
-//! ourselves is kept as floors. A floor holds for every copy in the lock file.
+//! The advisory database is incomplete, and its copy here has a fixed date; other known problems are recorded as
+//! minimum versions. A minimum holds for every copy in the lock file.
 
 use super::Finding;
 
 const LOCK: &str = "Cargo.lock";
 
-/// A version as three numbers. What follows a `-` or `+` is not compared.
+/// A version as three numbers. The part after a `-` or `+` is not compared.
 type Version = (u64, u64, u64);
 
-/// Crates by name, or by how the name begins if it ends in `*`; the floor; and why.
+/// Crates by name, or by prefix if it ends in `*`; the minimum version; and the reason.
 const FLOORS: [(&str, Version, &str); 11] = [
     ("jsonwebtoken", (10, 3, 0), "CVE-2026-25537, claims of a wrong type are let through"),
     ("h2", (0, 4, 16), "RUSTSEC-2026-0258, empty frames without end"),
@@ -25,7 +25,7 @@ const FLOORS: [(&str, Version, &str); 11] = [
     ("sqlx*", (0, 8, 1), "RUSTSEC-2024-0363, long values taken for protocol"),
 ];
 
-/// Finds locked versions below a floor.
+/// Finds locked versions below the minimum.
 pub(super) fn check(lock: &str) -> Vec<Finding> {
     locked(lock).into_iter().filter_map(|(name, version)| check_one(name, version)).collect()
 }
@@ -43,7 +43,7 @@ fn is_named(name: &str, known: &str) -> bool {
     known.strip_suffix('*').map_or(name == known, |begin| name.starts_with(begin))
 }
 
-/// Name and version of every package in the lock file.
+/// Returns name and version of every package in the lock file.
 fn locked(lock: &str) -> Vec<(&str, &str)> {
     let packages = lock.split("[[package]]").skip(1);
     packages

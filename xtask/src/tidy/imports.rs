@@ -1,4 +1,4 @@
-//! Which libraries may be known where.
+//! Restricts certain libraries to certain files.
 
 use super::mask::is_word;
 use super::{Finding, RustFile};
@@ -21,12 +21,12 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Files of this name decide, and files that begin so are a state machine: neither does I/O.
+/// Files with these names make decisions, and files with these prefixes are state machines: neither does I/O.
 const PURE_NAMES: [&str; 4] = ["decide.rs", "policy.rs", "cron.rs", "state.rs"];
 const PURE_PATHS: [&str; 2] = ["crates/line/src/session", "crates/sdk/src/session"];
 const NOT_IN_PURE: [&str; 3] = ["tokio", "sqlx", "axum"];
 
-/// Finds libraries used where they may not be.
+/// Finds libraries in files that may not use them.
 pub(super) fn check(file: &RustFile) -> Vec<Finding> {
     let lines = file.masked.code.lines().enumerate();
     lines.flat_map(|(line, code)| check_line(&file.path, line, code)).collect()
@@ -53,7 +53,7 @@ fn is_pure(path: &str) -> bool {
     PURE_NAMES.contains(&name) || PURE_PATHS.iter().any(|begin| path.starts_with(begin))
 }
 
-/// Whether the line names the library: in a `use`, or at the root of a path.
+/// Returns true if the line names the library: in a `use`, or at the root of a path.
 fn uses(code: &str, library: &str) -> bool {
     code.match_indices(library).any(|(at, _)| {
         let (before, after) = (&code[..at], &code[at + library.len()..]);
@@ -64,7 +64,7 @@ fn uses(code: &str, library: &str) -> bool {
     })
 }
 
-/// Whether what follows is a later part of a path; `::sqlx` alone begins one.
+/// Returns true if the next word is a later part of a path; `::sqlx` alone begins one.
 fn is_inside_path(before: &str) -> bool {
     before.strip_suffix("::").is_some_and(|root| root.ends_with(is_word))
 }

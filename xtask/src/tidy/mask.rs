@@ -1,10 +1,10 @@
-//! Tells code from comments and from text in quotes.
+//! Separates code from comments and from quoted text.
 //!
-//! Not a parser: it knows just enough of Rust's grammar that a word in a comment is not taken for
-//! code, and a brace in a string is not counted.
+//! It is not a parser: it knows just enough of Rust's grammar that a word in a comment is not taken for code, and a
+//! brace in a string is not counted.
 
-/// One source text twice, line by line as it was: once with only its code, once with only its
-/// comments. Everything else is blank.
+/// A source text in two versions with the same lines: one with only its code, one with only its comments. Everything
+/// else is blank.
 #[derive(Debug)]
 pub(crate) struct Masked {
     /// Code, with the contents of strings and characters blanked.
@@ -14,7 +14,7 @@ pub(crate) struct Masked {
 }
 
 impl Masked {
-    /// Takes a source text apart.
+    /// Splits a source text.
     pub(crate) fn new(text: &str) -> Self {
         let mut masker = Masker { rest: text, code: String::new(), comments: String::new() };
         while !masker.rest.is_empty() {
@@ -24,7 +24,7 @@ impl Masked {
     }
 }
 
-/// Where a piece of text belongs.
+/// The kind of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -39,7 +39,7 @@ struct Masker<'a> {
 }
 
 impl Masker<'_> {
-    /// Takes the next piece: a comment, something quoted, or one word or character of code.
+    /// Takes the next piece: a comment, a quoted text, or one word or character of code.
     fn step(&mut self) {
         let rest = self.rest;
         let (kind, length) = if rest.starts_with("//") {
@@ -69,7 +69,7 @@ impl Masker<'_> {
     }
 }
 
-/// The length of a block comment, which may hold others.
+/// Returns the length of a block comment, which may contain others.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -91,7 +91,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a raw string (`r"…"`, `br#"…"#`), if one begins here.
+/// Returns the length of a raw string (`r"…"`, `br#"…"#`), if one begins here.
 fn raw_string(text: &str) -> Option<usize> {
     let after = text.strip_prefix("br").or(text.strip_prefix("cr")).or(text.strip_prefix('r'))?;
     let body = after.trim_start_matches('#');
@@ -102,7 +102,7 @@ fn raw_string(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| begins + at + end.len()))
 }
 
-/// The length of what stands between two marks, with escapes.
+/// Returns the length of a quoted text with escapes.
 fn quoted(text: &str, mark: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -114,21 +114,21 @@ fn quoted(text: &str, mark: char) -> usize {
     text.len()
 }
 
-/// Whether a character begins here; `'a` alone is a lifetime.
+/// Returns true if a character literal begins here; `'a` alone is a lifetime.
 fn is_character(text: &str) -> bool {
     let mut chars = text.chars();
     let (mark, first, second) = (chars.next(), chars.next(), chars.next());
     mark == Some('\'') && (first == Some('\\') || second == Some('\''))
 }
 
-/// The length of a word, or of one other character. Words are taken whole, so that the `r` at
-/// the end of one does not begin a raw string.
+/// Returns the length of a word, or of one other character. Words are taken whole, so that the `r` at the end of one
+/// does not begin a raw string.
 fn word(text: &str) -> usize {
     let end = text.find(|c: char| !is_word(c)).unwrap_or(text.len());
     if end > 0 { end } else { text.chars().next().map_or(1, char::len_utf8) }
 }
 
-/// Whether the character can be part of a name.
+/// Returns true if the character can be part of a name.
 pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -1,22 +1,22 @@
-//! Migrations that a node of the release before could not live with.
+//! Finds migrations that are incompatible with nodes of the previous release.
 //!
-//! Nodes of two releases run beside each other while a cell is upgraded (decision 0019), so a
-//! migration may add, and may take away only what the release before no longer asks for. The one
-//! who writes it says so in a comment above the statement: `-- contract: …`.
+//! Nodes of two releases run side by side while a cell is upgraded (decision 0019), so a migration may add objects, and
+//! may remove only those that the previous release no longer uses. Its author states that in a comment above the
+//! statement: `-- contract: …`.
 
 use super::Finding;
 use crate::repo::TextFile;
 
-/// Where the migrations are.
+/// The folder of the migrations.
 const FOLDER: &str = "crates/store-pg/migrations/";
 
-/// Up to this one there was no release whose nodes could be beside.
+/// The last migration before the first release, up to which any change is permitted.
 const FREE_UP_TO: &str = "20261117000300";
 
-/// How the author says that nobody needs it any more.
+/// Prefix of the author's statement that an object is unused.
 const SAID: &str = "-- contract: ";
 
-/// Finds statements that take something away without saying who no longer needs it.
+/// Finds statements that remove an object without the author's statement.
 pub(super) fn check(file: &TextFile) -> Vec<Finding> {
     let Some(name) = file.path.strip_prefix(FOLDER).filter(|_| file.has_extension("sql")) else {
         return Vec::new();
@@ -37,16 +37,16 @@ pub(super) fn check(file: &TextFile) -> Vec<Finding> {
         .collect()
 }
 
-/// A statement that stands by itself, not in a function's body.
+/// A top-level statement, not one in a function's body.
 #[derive(Debug)]
 struct Statement {
     line: usize,
-    /// In small letters, without comments.
+    /// The text in lower case, without comments.
     text: String,
     is_said: bool,
 }
 
-/// The house's SQL begins statements at the margin, and indents all that is in them.
+/// Splits SQL into statements. The project's SQL begins statements at the margin, and indents their content.
 fn statements(sql: &str) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut is_said = false;
@@ -67,7 +67,7 @@ fn statements(sql: &str) -> Vec<Statement> {
     statements
 }
 
-/// What of a statement an older node could not live with.
+/// Returns the part of a statement that is incompatible with an older node.
 fn takes_away(statement: &str) -> Option<&'static str> {
     const DROPPED: [&str; 4] = ["drop table", "drop function", "drop view", "drop type"];
     const ALTERED: [&str; 4] = ["drop column", "rename", "set not null", " type "];

@@ -1,10 +1,10 @@
-//! The repository speaks of the product, not of the machine somebody works on.
+//! Finds paths of a developer's machine, which must not be in the repository.
 
 use super::Finding;
 use crate::repo::TextFile;
 
-/// Beginnings of paths that exist on one machine only. Written in two parts, so that this file
-/// does not find itself.
+/// Prefixes of paths that exist on one machine only. They are written in two parts, so that this file does not match
+/// itself.
 const PLACES: [&str; 5] = [
     concat!("/wo", "rk/"),
     concat!("../sha", "red"),

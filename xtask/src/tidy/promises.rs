@@ -1,4 +1,4 @@
-//! Numbers of promises that are cited have a row in the list, and each row names tests, recipes or files that exist.
+//! Checks that cited promise numbers have a row in the list, and that each row names existing tests, recipes or files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::Finding;
 use super::mask::{Masked, is_word};
 use crate::repo::TextFile;
 
-/// The list.
+/// The list of promises.
 pub(super) const LIST: &str = "docs/promises.md";
 
 const JUSTFILE: &str = "justfile";
@@ -14,7 +14,7 @@ const JUSTFILE: &str = "justfile";
 /// Numbers that begin with one letter.
 struct Kind {
     letter: char,
-    /// With two, a number below ten is written with a zero: Slack's ids look like `T1`.
+    /// Minimum digits. With two, a number below ten is written with a zero, because Slack's ids look like `T1`.
     digits_min: usize,
 }
 
@@ -40,7 +40,7 @@ const DIGITS_MAX: usize = 2;
 /// with digits after them.
 const CITING: [&str; 7] = ["rs", "sh", "py", "md", "sql", "toml", "list"];
 
-/// Folders of our crates. The empty one is the root.
+/// Folders of the project's crates. The empty one is the root.
 const CRATE_FOLDERS: [&str; 4] = ["crates/", "platforms/", "testing/", ""];
 
 /// Compares the numbers that files cite, and the tree, with the list.
@@ -101,7 +101,7 @@ impl Row<'_> {
     }
 }
 
-/// The rows of the list's tables that begin with a number.
+/// Returns the rows of the list's tables that begin with a number.
 fn rows(list: &str) -> Vec<Row<'_>> {
     let lines = list.lines().enumerate();
     lines
@@ -116,7 +116,7 @@ fn rows(list: &str) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// The places where a holder may be.
+/// The files and recipes that a row may name.
 struct Tree<'a> {
     files: BTreeMap<&'a str, &'a str>,
     recipes: BTreeSet<&'a str>,
@@ -155,7 +155,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The name at the margin, before parameters and a colon. A setting has `:=` there.
+/// Returns the recipe's name at the margin, before parameters and a colon. A setting has `:=` there.
 fn recipe(line: &str) -> Option<&str> {
     let (head, rest) = line.split_once(':')?;
     let name = head.split(' ').next()?;
@@ -163,7 +163,7 @@ fn recipe(line: &str) -> Option<&str> {
     (!rest.starts_with('=') && !name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// Where a test of this path may be: in the crate's sources, or in its folder of integration tests.
+/// Returns the possible files of a test with this path: in the crate's sources, or in its folder of integration tests.
 fn possible_paths(crate_name: &str, modules: &[&str]) -> Vec<String> {
     let mut within = vec![match modules {
         [] => "src/lib.rs".to_owned(),
@@ -178,7 +178,7 @@ fn possible_paths(crate_name: &str, modules: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a file has a test function of this name. One of a `proptest!` block counts.
+/// Returns true if a file has a test function of this name. A function in a `proptest!` block counts.
 fn has_test(text: &str, function: &str) -> bool {
     let code = Masked::new(text).code;
     let lines: Vec<&str> = code.lines().map(str::trim).collect();

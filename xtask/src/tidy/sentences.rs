@@ -1,10 +1,10 @@
-//! Sentences name their subject.
+//! Finds sentences that do not name their subject.
 
 use super::mask::Masked;
 use super::{Finding, promises};
 use crate::repo::TextFile;
 
-/// Files that are held to the rule. A path that ends in `/` is a folder. The list grows as texts are rewritten.
+/// Files to which the rule applies. A path that ends in `/` is a folder. The list grows as texts are rewritten.
 const HELD: [&str; 2] = ["STYLE.md", promises::LIST];
 
 /// Words that stand for a subject without naming it. No sentence begins with one.
@@ -22,17 +22,17 @@ const NAMELESS: [&str; 11] = [
     "everybody",
 ];
 
-/// Words that no doc comment begins with either: the comment then paraphrases the name below it. In prose they begin
-/// conditions.
+/// Words with which a doc comment must not begin either, because it then paraphrases the name below it. In prose they
+/// begin conditions.
 const NOT_IN_FRONT: [&str; 5] = ["how", "whether", "where", "which", "why"];
 
-/// Whether a doc comment that begins with this word has no subject.
+/// Returns true if a doc comment that begins with this word has no subject.
 pub(crate) fn lacks_subject(first_word: &str) -> bool {
     let word = first_word.to_lowercase();
     NAMELESS.contains(&&*word) || NOT_IN_FRONT.contains(&&*word)
 }
 
-/// Finds sentences without a subject, in files that are held to the rule.
+/// Finds sentences without a subject in files to which the rule applies.
 pub(super) fn check(file: &TextFile) -> Vec<Finding> {
     let is_held =
         |held: &&str| *held == file.path || held.ends_with('/') && file.path.starts_with(held);
@@ -50,14 +50,14 @@ pub(super) fn check(file: &TextFile) -> Vec<Finding> {
     openings.iter().map(|it| Finding::in_line(&file.path, it.line, what(&it.word))).collect()
 }
 
-/// The beginning of a sentence that lacks its subject.
+/// The beginning of a sentence without a subject.
 #[derive(Debug, PartialEq, Eq)]
 struct Opening {
     line: usize,
     word: String,
 }
 
-/// Finds such sentences in paragraphs, headings, list items and table cells. Code is not read.
+/// Finds such sentences in paragraphs, headings, list items and table cells. Code is skipped.
 fn in_markdown(text: &str) -> Vec<Opening> {
     let mut found = Vec::new();
     let mut reader = Reader { is_at_beginning: true };
@@ -83,7 +83,7 @@ fn begins_block(line: &str) -> bool {
     line.is_empty() || ["#", ">", "|", "- ", "* "].iter().any(|mark| line.starts_with(mark))
 }
 
-/// A line with a placeholder for each piece of code in it.
+/// Returns a line with a placeholder for each piece of code in it.
 fn without_code(line: &str) -> String {
     let pieces = line.split('`').enumerate();
     pieces.map(|(at, piece)| if at % 2 == 0 { piece } else { "x" }).collect()
@@ -144,7 +144,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The words of this piece that begin a sentence and are no subject.
+    /// Returns the words of this piece that begin a sentence and are not a subject.
     fn read(&mut self, piece: &str) -> Vec<String> {
         let mut found = Vec::new();
         for word in piece.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)) {
@@ -158,7 +158,7 @@ impl Reader {
     }
 }
 
-/// The letters with which a text begins, in small ones, behind marks such as `*` and `"`.
+/// Returns the first letters of a text in lower case, without marks such as `*` and `"`.
 fn first_letters(text: &str) -> String {
     let letters = text.trim_start_matches(|c: char| !c.is_alphanumeric()).chars();
     letters.take_while(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()

@@ -1,15 +1,15 @@
-//! How long a file may be, and that no file is called `mod.rs`.
+//! Limits the length of files, and rejects files named `mod.rs`.
 
 use super::{Finding, RustFile};
 
-/// Lines of a file, its inline tests not counted.
+/// Maximum lines of a file without its inline tests.
 const LINES_MAX: usize = 500;
 
-/// Files that have a limit of their own.
+/// Files with a separate limit.
 const OWN_LIMITS: [(&str, usize); 2] =
     [("crates/desk/src/inbound.rs", 150), ("crates/desk/src/outbound.rs", 150)];
 
-/// What begins the inline tests.
+/// Beginning of the inline tests.
 const TESTS: &str = "#[cfg(test)]\nmod tests {";
 
 /// Finds files that are too long or have the wrong name.
@@ -41,7 +41,7 @@ fn lines_without_tests(code: &str) -> usize {
     all - tests.lines().count()
 }
 
-/// Where the block ends that was open at the beginning.
+/// Returns the end of the block that is open at the beginning.
 fn closing_brace(body: &str) -> usize {
     let mut depth = 1_usize;
     for (at, c) in body.char_indices() {

@@ -1,9 +1,9 @@
-//! What may not stand in our code or its comments.
+//! Finds forbidden words in code and comments.
 
 use super::mask::is_word;
 use super::{Finding, RustFile};
 
-/// In code, and why not.
+/// Words that are forbidden in code, with the reason.
 const NOT_IN_CODE: [(&str, &str); 4] = [
     ("#[ignore", "a test runs or is deleted"),
     ("should_panic", "assert on the value; a panic has many reasons"),
@@ -11,10 +11,10 @@ const NOT_IN_CODE: [(&str, &str); 4] = [
     ("unimplemented!", "write it, or leave it out"),
 ];
 
-/// In comments.
+/// Words that are forbidden in comments.
 const NOT_IN_COMMENTS: [&str; 3] = ["TODO", "FIXME", "HACK"];
 
-/// Finds words that may not stand where they stand.
+/// Finds forbidden words.
 pub(super) fn check(file: &RustFile) -> Vec<Finding> {
     let code = file.masked.code.lines().enumerate();
     let comments = file.masked.comments.lines().enumerate();
@@ -35,7 +35,7 @@ fn in_comment(path: &str, line: usize, text: &str) -> Vec<Finding> {
     words.map(|word| Finding::in_line(path, line, what(word))).collect()
 }
 
-/// Whether the word stands there by itself.
+/// Returns true if the text contains the word as a whole.
 fn has(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)

@@ -1,4 +1,4 @@
-//! What a store of data must do.
+//! The suite of a store of data.
 
 mod upstream;
 mod kept;
@@ -7,7 +7,7 @@ mod asked;
 use super::{DataHarness, Report, cases};
 use crate::data::{DataWrite, QueryFilters};
 
-/// Puts stores of data to every case.
+/// Runs all cases of a store of data.
 #[expect(clippy::cognitive_complexity, reason = "a list, of one call each")]
 pub async fn data_store<H: DataHarness>(harness: &H) -> Report {
     cases!(

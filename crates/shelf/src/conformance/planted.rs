@@ -1,4 +1,4 @@
-//! Stores with one fault each, and the case that must notice it. Several are faults of stores that exist.
+//! Stores with one fault each, and the case that must detect it. Several faults are those of existing stores.
 
 mod skill;
 mod data;
@@ -8,17 +8,17 @@ pub use skill::{FaultySkills, FaultySkillsHarness, SkillFault};
 
 use super::{DataHarness, SkillHarness, data_store, skill_store};
 
-/// How many faults were planted, and those that the case meant for them did not notice.
+/// The number of planted faults, and the faults that their case did not detect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Planted {
-    /// How many.
+    /// The number of planted faults.
     pub planted: usize,
-    /// Which were not noticed.
+    /// The undetected faults.
     pub missed: Vec<String>,
 }
 
 impl Planted {
-    /// How many were noticed.
+    /// Returns the number of detected faults.
     pub const fn caught(&self) -> usize {
         self.planted - self.missed.len()
     }
@@ -31,7 +31,7 @@ impl Planted {
     }
 }
 
-/// Plants every fault of a store of skills into one that has none.
+/// Plants every fault of a store of skills into a correct one.
 pub async fn plant_in_skills<H: SkillHarness + Clone>(good: &H) -> Planted {
     let mut planted = Planted::default();
     for fault in SkillFault::ALL {
@@ -42,7 +42,7 @@ pub async fn plant_in_skills<H: SkillHarness + Clone>(good: &H) -> Planted {
     planted
 }
 
-/// Plants every fault of a store of data into one that has none.
+/// Plants every fault of a store of data into a correct one.
 pub async fn plant_in_data<H: DataHarness + Clone>(good: &H) -> Planted {
     let mut planted = Planted::default();
     for fault in DataFault::ALL {

@@ -1,4 +1,4 @@
-//! What a store of skills must do.
+//! The suite of a store of skills.
 
 mod upstream;
 mod bytes;
@@ -9,7 +9,7 @@ mod approving;
 use super::{Report, SkillHarness, cases};
 use crate::skill::{SkillPatch, SkillStatus};
 
-/// Puts stores of skills to every case.
+/// Runs all cases of a store of skills.
 #[expect(clippy::cognitive_complexity, reason = "a list, of one call each")]
 pub async fn skill_store<H: SkillHarness>(harness: &H) -> Report {
     cases!(
@@ -72,7 +72,7 @@ pub async fn skill_store<H: SkillHarness>(harness: &H) -> Report {
     )
 }
 
-/// As the runtime's own suite has it: its status in small letters, and a name that is not its file's.
+/// The sample of the runtime's own suite: a lower-case status, and a name that differs from the file's.
 const SAMPLE: &str = "# Skill: sample\n# Status: draft\n# Description: a sample\n\nt:\n    emit(text=\"hi\")\ndefault: t\n";
 
 const NONE: SkillPatch =

@@ -1,7 +1,7 @@
-//! The room: where the files of a folder lie, and how they change.
+//! Reads and writes the files of a folder.
 //!
-//! What a change leaves is written first, then the skill itself, then the log of its changes. Who dies in
-//! between leaves a skill that is newer than its log, as an edit by hand does.
+//! A change writes the versions first, then the skill itself, then the log of its changes. If the process dies in
+//! between, the skill is newer than its log, as after a manual edit.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -19,16 +19,16 @@ use crate::plan::{Kept, Planned};
 use crate::skill::VersionInfo;
 use crate::store::Revision;
 
-/// What a skill's file is called after its name.
+/// Suffix of a skill's file.
 const SUFFIX: &str = ".skill.md";
 
-/// Where what was before lies.
+/// Folder of earlier versions.
 const ASIDE: &str = ".shelf";
 
-/// How much longer than a skill its file may be: its status line may have been added.
+/// Extra length of a skill's file: its status line may have been added.
 const STATUS_LINE_BYTES_MAX: usize = 256;
 
-/// How large the log of one skill may be.
+/// Maximum size of the log of one skill.
 const LOG_BYTES_MAX: usize = 1024 * 1024;
 
 /// A folder.
@@ -36,13 +36,13 @@ pub(super) struct Room {
     root: PathBuf,
 }
 
-/// A folder in which nobody else works.
+/// A locked folder.
 pub(super) struct Held<'a> {
     room: &'a Room,
     _lock: File,
 }
 
-/// What became of a skill, the newest last.
+/// The changes of a skill, newest last.
 #[derive(Default, Serialize, Deserialize)]
 struct Log {
     author: Option<String>,
@@ -63,7 +63,7 @@ impl Room {
         &self.root
     }
 
-    /// Waits until nobody else works here, in this process or another.
+    /// Waits for the folder's lock, which excludes other threads and processes.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         let lock = File::create(self.root.join(ASIDE).join("lock"));
         let lock = lock.and_then(|lock| lock.lock().map(|()| lock));
@@ -81,7 +81,7 @@ impl Room {
 }
 
 impl Held<'_> {
-    /// The names of all skills.
+    /// Returns the names of all skills.
     pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
         let listed = names(&self.room.root).map_err(|error| failed("list skills", error))?;
         if listed.len() > SKILLS_MAX {
@@ -91,7 +91,7 @@ impl Held<'_> {
         Ok(listed)
     }
 
-    /// A skill as it is.
+    /// Returns the current version of a skill.
     pub(super) fn current(&self, name: &str) -> Result<Option<Revision>, StoreError> {
         let Some((source, at)) = self.file(name)? else {
             return Ok(None);
@@ -100,7 +100,7 @@ impl Held<'_> {
         Ok(Some(revision(name, source, at, log)))
     }
 
-    /// A skill as it last was with a version.
+    /// Returns the last revision of a skill with this version.
     pub(super) fn earlier(
         &self,
         current: &Revision,
@@ -119,7 +119,7 @@ impl Held<'_> {
         Ok(Some(Revision { info, kept, status_changed_at, ..current.clone() }))
     }
 
-    /// What became of a skill, the newest last.
+    /// Returns the changes of a skill, newest last.
     pub(super) fn changes(&self, current: &Revision) -> Result<Vec<VersionInfo>, StoreError> {
         let mut changes = self.log(&current.info.name)?.changes;
         if changes.last().is_none_or(|last| last.content_hash != current.info.content_hash) {
@@ -128,7 +128,7 @@ impl Held<'_> {
         Ok(changes)
     }
 
-    /// Puts a revision in place of the one before.
+    /// Replaces a revision by the next one.
     pub(super) fn put(&self, before: Option<&Revision>, next: &Revision) -> Result<(), StoreError> {
         let name = &next.info.name;
         if before.is_none() && self.names()?.len() >= SKILLS_MAX {
@@ -150,7 +150,7 @@ impl Held<'_> {
         self.write(name, before, next, &log).map_err(|error| failed("keep a skill", error))
     }
 
-    /// Removes a skill and all that it was.
+    /// Removes a skill and its history.
     pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
         let done = fs::remove_file(self.room.file(name))
             .and_then(|()| sync(&self.room.root))
@@ -167,7 +167,7 @@ impl Held<'_> {
     ) -> io::Result<()> {
         let aside = self.room.aside(name);
         if before.is_none() {
-            // Of one that was removed while somebody died.
+            // These files are of a removed skill: a process died before it deleted them.
             remove_all(&aside)?;
         }
         fs::create_dir_all(&aside)?;
@@ -192,10 +192,10 @@ impl Held<'_> {
         path.parent().map_or(Ok(()), sync)
     }
 
-    /// What a skill's file says, and since when.
+    /// Returns the content and the time of a skill's file.
     fn file(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
         let path = self.room.file(name);
-        // A link may lead anywhere, and is none of ours.
+        // A symbolic link may lead anywhere, so it is ignored.
         let Ok(about) = fs::symlink_metadata(&path).map(|about| (about.is_file(), about)) else {
             return Ok(None);
         };
@@ -230,10 +230,10 @@ impl Held<'_> {
     }
 }
 
-/// What became of a skill. No digest is called so.
+/// Name of the log file. No digest has this form.
 const LOG: &str = "log.json";
 
-/// What a file and the log of its changes say together.
+/// Combines a file and the log of its changes.
 fn revision(name: &str, source: String, at: i64, log: Log) -> Revision {
     let kept = Kept { source, author: log.author, metadata_bag: log.metadata_bag };
     let found = Revision::first(name, kept, (at, None));
@@ -265,7 +265,7 @@ fn names(root: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A text of at most so many bytes.
+/// Reads a text of limited length.
 fn read(path: &Path, bytes_max: usize) -> io::Result<String> {
     let mut text = String::new();
     let one_more = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
@@ -276,7 +276,7 @@ fn read(path: &Path, bytes_max: usize) -> io::Result<String> {
     Ok(text)
 }
 
-/// Removes the bytes of versions that are not in the log any more.
+/// Removes the files of versions that are no longer in the log.
 fn forget(aside: &Path, log: &Log) -> io::Result<()> {
     for entry in fs::read_dir(aside)? {
         let entry = entry?;
@@ -297,7 +297,7 @@ fn remove_all(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// What a folder lists is on the disk, too.
+/// Flushes a folder's entries to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! Files: given along with a call, and fetched from where they lie.
+//! Uploads files with a call, and downloads them.
 
 use nightdesk_port::File;
 use reqwest::multipart::{Form, Part};
@@ -8,27 +8,27 @@ use tokio::time::timeout;
 
 use super::{ANSWER_WAIT, Api, CallError, Refusal, unanswered};
 
-/// What a file without a name is called.
+/// Name of a file without a name.
 pub(crate) const UNNAMED: &str = "file";
 
-/// Where pictures lie that move.
+/// Base URL of animated pictures.
 const MOVING_URL: &str = "https://media.discordapp.net";
 
-/// A call with a file: what is asked is a part of it.
+/// Builds a multipart request from the JSON body and the file.
 pub(super) fn giving(request: RequestBuilder, asked: &Value, file: File) -> RequestBuilder {
     let File { bytes, mime, filename } = file;
     let part = || {
         let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
         part.file_name(filename.clone().unwrap_or_else(|| UNNAMED.to_owned()))
     };
-    // What is no kind is left to Discord to find out.
+    // If the MIME type is invalid, Discord detects it.
     let typed = part().mime_str(mime.as_deref().unwrap_or_default());
     let form = Form::new().text("payload_json", asked.to_string());
     request.multipart(form.part("files[0]", typed.unwrap_or_else(|_| part())))
 }
 
 impl Api {
-    /// Begins to fetch a file, without any key. It lies with Discord, or it is none.
+    /// Begins to download a file without a key. The address must be one of Discord's file servers.
     pub(crate) async fn download(&self, address: &str) -> Result<Response, CallError> {
         let is_theirs = |url: &Url| {
             url.origin() == self.cdn.origin() || address.starts_with(&format!("{MOVING_URL}/"))
@@ -44,7 +44,7 @@ impl Api {
         }
     }
 
-    /// Where the picture of a sticker lies.
+    /// Returns the URL of a sticker's picture.
     pub(crate) fn sticker(&self, name: &str) -> String {
         let ending = name.rsplit('.').next();
         let base = if ending == Some("gif") { MOVING_URL } else { self.cdn.as_str() };

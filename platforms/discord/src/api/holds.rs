@@ -1,4 +1,4 @@
-//! Holds: calls that would be too many, as Discord's answers tell. They are not made.
+//! Holds back calls that would exceed a rate limit that Discord reported.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,18 +11,18 @@ use reqwest::StatusCode;
 use super::refusal::span;
 use super::{Call, Refusal};
 
-/// Kinds of call that are held at a time. One more is made, and Discord says no by itself.
+/// Maximum number of call kinds that are held at once. Further calls are made, and Discord refuses them itself.
 const HOLDS_MAX: usize = 10_000;
 
-/// All calls of a bot.
+/// Stands for all calls of a bot.
 const ALL: &str = "*";
 
-/// Until when calls of a kind are held.
+/// The time until which calls of each kind are held.
 #[derive(Debug, Default)]
 pub(super) struct Holds(Mutex<HashMap<(Option<BotId>, String), Moment>>);
 
 impl Holds {
-    /// For how long a call is held still.
+    /// Returns the remaining time that a call is held.
     pub(super) fn held(&self, bot: Option<BotId>, call: &Call, now: Moment) -> Option<Duration> {
         let holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let until = |kind: String| holds.get(&(bot, kind)).map(|until| until.since(now));
@@ -30,7 +30,7 @@ impl Holds {
         (!held.is_zero()).then_some(held)
     }
 
-    /// Notes what an answer tells: that none is left, or that it was one too many.
+    /// Records the rate limit in a response: no calls are left, or this call was one too many.
     pub(super) fn note(
         &self,
         bot: Option<BotId>,
@@ -64,7 +64,7 @@ fn used_up(headers: &HeaderMap) -> Option<Duration> {
     span(after.parse().ok()?)
 }
 
-/// What is counted together: the same thing done in the same channel, to whichever message.
+/// Returns the rate-limit group of a call: the same operation in the same channel, for any message.
 fn kind(call: &Call) -> String {
     let path = call.path.split('?').next().unwrap_or_default();
     let mut parts = path.split('/');

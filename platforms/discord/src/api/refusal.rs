@@ -1,4 +1,4 @@
-//! Refusal: a no of Discord's, without its words.
+//! A refusal by Discord, without its text.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,28 +8,27 @@ use http::header::RETRY_AFTER;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-/// What a rate limit without a time means, ...
+/// Retry delay of a rate limit without a time.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 
-/// ... and the longest that is believed.
+/// Maximum retry delay that is accepted.
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
-/// What is not there any more.
+/// Code for a message that no longer exists.
 pub(crate) const UNKNOWN_MESSAGE: u32 = 10_008;
 
-/// Codes of what was lent to us and is not good any more: an unknown webhook or interaction, and a token that is
-/// none.
+/// Codes of an expired capability: unknown webhook, unknown interaction, and invalid token.
 const GONE: [u32; 3] = [10_015, 10_062, 50_027];
 
-/// A no of Discord's.
+/// A refusal by Discord.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// Discord's number for the reason, if it gave one.
+    /// Discord's error code, if there is one.
     pub(crate) code: Option<u32>,
-    /// After how long it may be tried again, if it was too often.
+    /// Retry delay, if the call was rate limited.
     pub(crate) retry_after: Duration,
-    /// Whether that is true of all calls.
+    /// True if the rate limit applies to all calls.
     pub(crate) is_global: bool,
 }
 
@@ -48,7 +47,7 @@ struct Said {
 }
 
 impl Refusal {
-    /// Reads a no. Whoever stands between us and Discord may have said it in other words.
+    /// Parses a refusal. A proxy between the desk and Discord may have sent it in another format.
     pub(super) fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let said: Said = serde_json::from_slice(body).unwrap_or_default();
         let in_header =
@@ -62,24 +61,24 @@ impl Refusal {
         }
     }
 
-    /// Discord's number for it, or else the status.
+    /// Returns Discord's error code, or the HTTP status without one.
     pub(crate) fn word(&self) -> String {
         self.code.map_or_else(|| self.status.as_u16().to_string(), |code| code.to_string())
     }
 
-    /// Whether this is the reason.
+    /// Returns true if the refusal has this code.
     pub(crate) fn is(&self, code: u32) -> bool {
         self.code == Some(code)
     }
 
-    /// Whether what was lent to us is not good any more.
+    /// Returns true if the capability is no longer valid.
     pub(crate) fn is_gone(&self) -> bool {
         let is_known = self.code.is_some_and(|code| GONE.contains(&code));
         is_known || matches!(self.status, StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND)
     }
 }
 
-/// So many seconds, within reason.
+/// Converts seconds to a duration of at most [`RETRY_AFTER_MAX`].
 pub(super) fn span(secs: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(secs).ok().map(|span| span.min(RETRY_AFTER_MAX))
 }

@@ -1,4 +1,4 @@
-//! Asked: what is asked of Discord, as it wants to be asked.
+//! Builds request bodies in Discord's format.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_port::{Bot, DeliverError, File};
@@ -11,36 +11,36 @@ use crate::api::UNNAMED;
 use crate::capabilities::MESSAGE_CHARS_MAX;
 use crate::words::{Id, button_word};
 
-/// The kind of thread that all can see who see the channel.
+/// Type of a thread that every viewer of the channel can see.
 pub(super) const PUBLIC_THREAD: u8 = 11;
 
-/// Buttons in one row, ...
+/// Maximum buttons in one row.
 const ROW_MAX: usize = 5;
 
-/// ... and under one question.
+/// Maximum buttons of one prompt.
 const BUTTONS_MAX: usize = 25;
 
-/// Characters a button shows.
+/// Maximum characters of a button's label.
 const LABEL_CHARS_MAX: usize = 80;
 
-/// Characters a thread's name may have.
+/// Maximum characters of a thread's name.
 const THREAD_NAME_CHARS_MAX: usize = 100;
 
-/// Bytes of an emoji, or of the name and number of one of a guild's own.
+/// Maximum bytes of an emoji, or of the name and id of a custom emoji.
 const EMOJI_BYTES_MAX: usize = 64;
 
-/// Characters of the name by which Discord tells a repeat. It takes 25.
+/// Characters of the nonce by which Discord detects a repeated message. Its maximum is 25.
 const NONCE_CHARS: usize = 24;
 
-/// The names of those who can be called by being named.
+/// Kinds of mentions that can notify people.
 const CALLABLE: [&str; 3] = ["everyone", "roles", "users"];
 
-/// A message to be made.
+/// The body of a message to create.
 #[derive(Clone, Debug)]
 pub(super) struct Asked(Map<String, Value>);
 
 impl Asked {
-    /// Says something. It calls nobody, unless the bot's operator granted that.
+    /// Creates a message with a text. It notifies no people, unless the bot's operator granted that.
     pub(super) fn saying(bot: &Bot, content: &str) -> Result<Self, DeliverError> {
         if content.replace('\0', "").trim().is_empty() {
             return Err(refused("empty"));
@@ -48,7 +48,7 @@ impl Asked {
         Self::showing(bot, content)
     }
 
-    /// The same, where something besides a text is shown.
+    /// Creates a message whose text may be empty, because it shows something else, too.
     fn showing(bot: &Bot, content: &str) -> Result<Self, DeliverError> {
         let text = content.replace('\0', "");
         if u32::try_from(text.chars().count()).is_ok_and(|chars| chars <= MESSAGE_CHARS_MAX) {
@@ -58,7 +58,7 @@ impl Asked {
         Err(refused("too_long"))
     }
 
-    /// The message that an op makes; none, if it does something else.
+    /// Returns the message that an op creates, or `None` if the op does something else.
     pub(super) fn message(bot: &Bot, op: &Op) -> Result<Option<Self>, DeliverError> {
         let (asked, reply_to) = match op {
             Op::Send { content, reply_to } => (Self::saying(bot, content)?, reply_to),
@@ -84,7 +84,7 @@ impl Asked {
         Ok(Some(asked.replying(reply_to.as_deref())))
     }
 
-    /// A file, with what is said of it.
+    /// Creates a message with an uploaded file and its caption.
     pub(super) fn giving(bot: &Bot, op: &Op, file: &File) -> Result<(Self, File), DeliverError> {
         let Op::SendMedia { content, reply_to, filename, .. } = op else {
             return Err(DeliverError::Unsupported);
@@ -95,21 +95,21 @@ impl Asked {
         Ok((asked.replying(reply_to.as_deref()), File { filename, ..file.clone() }))
     }
 
-    /// The same, with one more.
+    /// Adds a field.
     fn with(mut self, name: &str, value: impl Serialize) -> Self {
-        // What cannot be written is none: all that is given is numbers, texts and lists of them.
+        // Serialization cannot fail: all values are numbers, texts and lists of them.
         self.0.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());
         self
     }
 
-    /// An answer to a message. If that is gone, it is said all the same.
+    /// Makes the message a reply. If the original message is deleted, the message is sent all the same.
     fn replying(self, to: Option<&str>) -> Self {
         let Some(to) = to.and_then(id) else { return self };
         let reply = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
         self.with("message_reference", reply)
     }
 
-    /// By a name. Discord answers a repeat with the message that it made the first time.
+    /// Adds a nonce. Discord answers a repeated nonce with the message of the first call.
     pub(super) fn named(self, name: Option<&str>) -> Self {
         let Some(name) = name else { return self };
         let hash = hex::encode(digest(&SHA256, name.as_bytes()));
@@ -127,17 +127,17 @@ fn granted(bot: &Bot) -> Vec<&'static str> {
     CALLABLE.into_iter().filter(is_granted).collect()
 }
 
-/// An id as clients write it.
+/// Parses an id in a client's format.
 pub(super) fn id(text: &str) -> Option<Id> {
     Id::read(text)
 }
 
-/// One that they may write as a number, too.
+/// Parses an id that may also be a JSON number.
 pub(super) fn number(value: &Value) -> Option<Id> {
     value.as_u64().filter(|id| *id != 0).map(Id).or_else(|| id(value.as_str()?))
 }
 
-/// The buttons of a question, in rows.
+/// Builds the buttons of a prompt, in rows.
 fn buttons(prompt_id: &str, options: &[PromptOption]) -> Result<Value, DeliverError> {
     if options.len() > BUTTONS_MAX {
         return Err(refused("too_many_options"));
@@ -163,7 +163,7 @@ fn style(named: Option<&str>) -> u8 {
     }
 }
 
-/// A file that lies elsewhere: Discord shows what an address leads to.
+/// Appends a link to an external file. Discord shows a preview of the link.
 fn media(caption: &str, url: &str) -> Result<String, DeliverError> {
     if !url.starts_with("https://") || url.contains(char::is_whitespace) {
         return Err(refused("file_not_taken"));
@@ -171,17 +171,17 @@ fn media(caption: &str, url: &str) -> Result<String, DeliverError> {
     Ok(format!("{caption}\n{url}").trim().to_owned())
 }
 
-/// A name for a thread.
+/// Returns a valid name for a thread.
 pub(super) fn thread_name(name: &str) -> Result<String, DeliverError> {
     let name: String = name.trim().chars().take(THREAD_NAME_CHARS_MAX).collect();
     if name.is_empty() { Err(refused("empty")) } else { Ok(name) }
 }
 
-/// An emoji as a part of an address: one of Unicode's, or one of a guild's own.
+/// Encodes an emoji, of Unicode or of a guild, as a path segment.
 pub(super) fn emoji(shown: &str) -> Result<String, DeliverError> {
     let own = shown.strip_prefix("<:").or_else(|| shown.strip_prefix("<a:"));
     let name = own.and_then(|own| own.strip_suffix('>')).unwrap_or(shown).trim();
-    // A part of an address that is dots leads elsewhere, however it is written.
+    // A path segment of dots leads to another path in any encoding.
     let is_odd = name.len() > EMOJI_BYTES_MAX || name.contains(['.', '/', '\\']);
     if name.is_empty() || is_odd {
         return Err(refused("reaction_invalid"));

@@ -1,4 +1,4 @@
-//! Commands: made known in one guild, and never in all of them: the bot may be shared.
+//! Registers commands in one guild. They are never registered globally, because the bot may be shared.
 
 use nightdesk_port::{Bot, Command, CommandChange, DeliverError, Receipt};
 use reqwest::{Method, StatusCode};
@@ -10,10 +10,10 @@ use crate::Discord;
 use crate::api::{Call, CallError};
 use crate::me::Me;
 
-/// Characters that say what a command does.
+/// Maximum characters of a command's description.
 const DESCRIPTION_CHARS_MAX: usize = 100;
 
-/// The kind of command that is typed.
+/// Type of a slash command.
 const TYPED: u8 = 1;
 
 impl Discord {
@@ -35,7 +35,7 @@ impl Discord {
                 let which = id(which).ok_or_else(|| refused("command_not_found"))?;
                 let call = Call::new(Method::DELETE, format!("{path}/{which}"));
                 match self.api.done(bot, call).await {
-                    // It is gone already, or the bot is.
+                    // The command is already deleted, or the bot has left the guild.
                     Err(CallError::Refused(no))
                         if matches!(no.status, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) =>
                     {

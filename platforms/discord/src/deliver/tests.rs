@@ -1,4 +1,4 @@
-//! What agents say, on a server that stands in for Discord.
+//! Tests of sends against a stub of Discord.
 
 use nightdesk_port::ChatInfo;
 use nightdesk_types::send::PromptOption;

@@ -1,4 +1,4 @@
-//! Threads: which channel is meant, and what channels are.
+//! Finds the channel of a send, and creates and renames threads.
 
 use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
 use nightdesk_types::Send;
@@ -14,7 +14,7 @@ use crate::api::Call;
 use crate::me::Me;
 use crate::words::{Id, Room};
 
-/// Somebody in a conversation with the bot.
+/// The other person in a direct message channel.
 #[derive(Deserialize)]
 struct Peer {
     username: String,
@@ -30,8 +30,8 @@ struct Channel {
 }
 
 impl Discord {
-    /// The channel a send goes to: its chat, or the thread it names. That the agent may speak in the chat was
-    /// looked at; that the thread is in it is looked at here, since a thread's number alone leads anywhere.
+    /// Returns the channel of a send: its chat, or the thread that it names. The gate has checked the chat. This
+    /// function checks that the thread belongs to it, because a thread's id alone reaches any channel.
     pub(super) async fn channel(&self, bot: &Bot, send: &Send) -> Result<Id, DeliverError> {
         let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
         let Some(thread) = send.metadata.get("thread_id").filter(|thread| !thread.is_null()) else {
@@ -44,7 +44,7 @@ impl Discord {
         self.thread_of(bot, chat, thread).await.map(|room| room.id)
     }
 
-    /// A thread of a channel.
+    /// Returns a thread of a channel.
     async fn thread_of(&self, bot: &Bot, chat: Id, thread: Id) -> Result<Room, DeliverError> {
         let room = match self.guilds.room(bot.id, thread) {
             Some(room) => room,
@@ -53,7 +53,7 @@ impl Discord {
         thread_in(chat, room)
     }
 
-    /// A channel as it is now.
+    /// Requests the current state of a channel.
     async fn room_now(&self, bot: &Bot, id: Id) -> Result<Room, DeliverError> {
         self.api.call(bot, Call::get(format!("channels/{id}"))).await.map_err(failed)
     }
@@ -79,8 +79,8 @@ impl Discord {
         Ok(Receipt { thread_id: Some(made.id.to_string()), ..Receipt::default() })
     }
 
-    /// Renames a thread. By the same call a channel could be renamed, so what it is is looked at first; and who
-    /// opened it and what it is called, right before, where the agent asks for that.
+    /// Renames a thread. The same call could rename a channel, so the channel's type is checked first. If the agent
+    /// requires it, the thread's owner and name are checked directly before the call.
     pub(super) async fn rename_thread(
         &self,
         bot: &Bot,
@@ -118,13 +118,13 @@ impl Discord {
     }
 }
 
-/// A channel, if it is a thread of this chat.
+/// Returns the channel if it is a thread of this chat.
 fn thread_in(chat: Id, room: Room) -> Result<Room, DeliverError> {
     let is_there = room.is_thread() && (room.parent_id == Some(chat) || room.id == chat);
     if is_there { Ok(room) } else { Err(no_thread()) }
 }
 
-/// What speaks against renaming a thread.
+/// Checks the agent's conditions for a rename.
 fn check(asked: Conditions<'_>, room: &Room, me: Me) -> Result<(), DeliverError> {
     if asked.is_ours && !room.owner_id.is_some_and(|owner| me.is(owner)) {
         return Err(refused("thread_of_somebody_else"));

@@ -1,4 +1,4 @@
-//! Guild: what is known of one, and what follows from it.
+//! The cached data of one guild, and the visibility that follows from it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,34 +7,34 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::words::{Id, Room};
 
-/// May do everything.
+/// Permission to do everything.
 const ADMINISTRATOR: u64 = 1 << 3;
 
-/// May see a channel.
+/// Permission to see a channel.
 pub(super) const VIEW_CHANNEL: u64 = 1 << 10;
 
-/// May see all threads of a channel that they see.
+/// Permission to see all threads of a visible channel.
 const MANAGE_THREADS: u64 = 1 << 34;
 
-/// The kind of a thread that only some can see.
+/// Type of a thread that only its members can see.
 const PRIVATE_THREAD: u8 = 12;
 
-/// Channels and threads of one guild that are remembered. When there are more, the threads are learnt again.
+/// Maximum cached channels and threads of one guild. When the cache is full, the threads are learnt again.
 const CHANNELS_MAX: usize = 2_000;
 
-/// People of one guild that are remembered. When there are more, they are learnt again.
+/// Maximum cached members of one guild. When the cache is full, they are learnt again.
 const MEMBERS_MAX: usize = 2_000;
 
-/// People in a private thread that are remembered.
+/// Maximum cached members of a private thread.
 const THREAD_MEMBERS_MAX: usize = 1_000;
 
-/// A guild. All its roles are known, or it is not.
+/// A guild. It is cached only with all its roles.
 #[derive(Debug, Default)]
 pub(super) struct Guild {
     pub(super) owner: Option<Id>,
     pub(super) roles: HashMap<Id, u64>,
     channels: HashMap<Id, Channel>,
-    /// Who has which roles. `None`: they are not there.
+    /// Roles of each person. `None` if the person is not a member.
     members: HashMap<Id, Option<Vec<Id>>>,
 }
 
@@ -45,17 +45,17 @@ pub(super) struct Channel {
     pub(super) room: Room,
     #[serde(default)]
     pub(super) permission_overwrites: Vec<Overwrite>,
-    /// Who opened it, if it is a thread.
+    /// The person who created the thread.
     owner_id: Option<Id>,
     #[serde(skip)]
     people: HashSet<Id>,
 }
 
-/// What a role or a person may do in one channel otherwise than in the rest.
+/// Permissions of a role or a person that differ in one channel.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Overwrite {
     pub(super) id: Id,
-    /// Whether it is of a person; else it is of a role.
+    /// True for a person, false for a role.
     #[serde(rename = "type", deserialize_with = "of_person")]
     pub(super) is_of_person: bool,
     #[serde(deserialize_with = "bits")]
@@ -72,14 +72,14 @@ fn of_person<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
     })
 }
 
-/// Permissions, which are written as a text.
+/// Parses permission bits, which Discord writes as a string.
 pub(super) fn bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| de::Error::custom("not a number"))
 }
 
 impl Channel {
-    /// The same, of that guild.
+    /// Sets the channel's guild.
     pub(super) fn of(mut self, guild: Id) -> Self {
         self.room.guild_id = Some(guild);
         self
@@ -87,7 +87,7 @@ impl Channel {
 }
 
 impl Guild {
-    /// A guild of which no channel is known yet.
+    /// Creates a guild without channels.
     pub(super) fn new(owner: Option<Id>, roles: HashMap<Id, u64>) -> Self {
         Self { owner, roles, ..Self::default() }
     }
@@ -96,7 +96,7 @@ impl Guild {
         self.channels.get(&channel).map(|channel| &channel.room)
     }
 
-    /// Whether a person can see a channel, or what is said in a thread.
+    /// Returns whether a person can see a channel or a thread.
     pub(super) fn sight(&self, id: Id, at: Id, (person, is_author): (Id, bool)) -> Sight {
         let Some(at) = self.channels.get(&at) else { return Sight::Unknown };
         let channel = if at.room.is_thread() {
@@ -116,11 +116,11 @@ impl Guild {
         }
         let is_shut = at.room.kind == PRIVATE_THREAD && may & MANAGE_THREADS == 0;
         let is_in = is_author || at.owner_id == Some(person) || at.people.contains(&person);
-        // Who is in a private thread is told bit by bit, so who is not known to be in it may be.
+        // The members of a private thread arrive one by one, so a person who is not known may be a member.
         if is_shut && !is_in { Sight::Unknown } else { Sight::Sees }
     }
 
-    /// What a person may do in a channel, as Discord reckons it. `None`: the guild's own role is not known.
+    /// Computes a person's permissions in a channel by Discord's algorithm. `None` if the guild's base role is unknown.
     fn may(&self, id: Id, (person, roles): (Id, &[Id]), overwrites: &[Overwrite]) -> Option<u64> {
         let of = |role: &Id| self.roles.get(role).copied().unwrap_or_default();
         let everybody = *self.roles.get(&id)?;
@@ -157,7 +157,7 @@ impl Guild {
         }
     }
 
-    /// Forgets a channel, and the threads in it.
+    /// Removes a channel and its threads.
     pub(super) fn forget_channel(&mut self, id: Id) {
         self.channels.retain(|one, channel| *one != id && channel.room.parent_id != Some(id));
     }

@@ -1,4 +1,4 @@
-//! Learn: what was not told is asked for. A socket that went on after a pause is told of no guild anew.
+//! Requests missing data about a guild. A resumed session repeats no guild.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::Discord;
 use crate::api::{Call, CallError};
 use crate::words::{Id, Room};
 
-/// How long all that is asked for may take.
+/// Time limit of all requests for one question.
 const LEARN_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
@@ -25,16 +25,16 @@ struct Whole {
     roles: Vec<Role>,
 }
 
-/// What was asked for.
+/// The responses.
 struct Learnt {
     guild: Option<Whole>,
     channels: Vec<Channel>,
-    /// `None`: they are not there.
+    /// `None` if the person is not a member.
     member: Option<Member>,
 }
 
 impl Discord {
-    /// Asks for what is missing to say whether a person sees where something was written.
+    /// Requests the data that is missing to decide if a person sees the channel of an event.
     pub(super) async fn look_up(&self, bot: &Bot, source: &Source, person: &str) {
         let scope = source.scope_id.as_deref().and_then(Id::read);
         let ids = (scope, Id::read(&source.chat_id), Id::read(person));
@@ -48,13 +48,13 @@ impl Discord {
         let Ok(Ok(learnt)) = timeout(LEARN_WAIT, asked).await else { return };
         let mut known = self.guilds.known();
         let known = known.entry(bot.id).or_default();
-        // What was told meanwhile may be newer than what was answered.
+        // An event that arrived in the meantime may be newer than the responses.
         if known.told == since {
             keep(known, guild, (person, learnt));
         }
     }
 
-    /// Asks for a channel that is not known, so that what is said in it has its right place.
+    /// Requests an unknown channel, so that its messages are assigned to the right place.
     pub(crate) async fn learn_room(
         &self,
         bot: &Bot,
@@ -115,7 +115,7 @@ fn keep(known: &mut Known, id: Id, (person, learnt): (Id, Learnt)) {
         known.guilds.insert(id, Guild::new(whole.owner_id, roles));
     }
     let Some(guild) = known.guilds.get_mut(&id) else { return };
-    // A channel of another guild is not put into this one.
+    // A channel of another guild is not added to this one.
     for channel in learnt.channels.into_iter().filter(|one| one.room.guild_id == Some(id)) {
         guild.put_channel(channel);
     }

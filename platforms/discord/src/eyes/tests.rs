@@ -1,4 +1,4 @@
-//! Who sees what, as it changes.
+//! Tests of visibility as events change it.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const MANAGE_THREADS: u64 = 1 << 34;
 const OWNER: &str = "1";
 const ANN: &str = "900";
 
-/// A guild in which all see `500`, only the role `71` sees `501`, and Ann has it.
+/// A guild in which all members see `500`, only the role `71` sees `501`, and Ann has that role.
 fn home() -> Value {
     let overwrite = |id: &str, allow: u64, deny: u64| json!({ "id": id, "type": 0, "allow": allow.to_string(), "deny": deny.to_string() });
     json!({
@@ -57,7 +57,7 @@ impl Stage {
         self.0.take(bot().id, kind, data.to_string().as_bytes());
     }
 
-    /// Whether somebody sees what somebody else wrote in a channel.
+    /// Returns whether a person sees another person's message in a channel.
     fn sight(&self, channel: &str, person: &str) -> Sight {
         self.0.sight(bot().id, &at(channel), person)
     }
@@ -216,7 +216,7 @@ fn who_speaks_is_known_by_it() {
     assert_eq!(stage.sight("501", "905"), Sight::Sees);
     stage.told("MESSAGE_CREATE", &wrote(&[]));
     assert_eq!(stage.sight("501", "905"), Sight::Blind);
-    // Who is not remembered is not begun to be.
+    // A member update does not add a person to the cache.
     stage.told("GUILD_MEMBER_UPDATE", &member("906", &["71"]));
     assert_eq!(stage.sight("501", "906"), Sight::Unknown);
 }

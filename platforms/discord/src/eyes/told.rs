@@ -1,4 +1,4 @@
-//! Told: what Discord tells that decides who sees what.
+//! Applies Discord's events that affect visibility.
 
 use nightdesk_port::ReceiveError;
 use serde::Deserialize;
@@ -42,7 +42,7 @@ struct Numbered {
     id: Id,
 }
 
-/// Somebody in a guild.
+/// A member of a guild.
 #[derive(Deserialize)]
 pub(super) struct Member {
     user: Option<Numbered>,
@@ -56,12 +56,12 @@ struct Began {
     shard: (u64, u64),
 }
 
-/// The first socket of one.
+/// The default shard: the first of one.
 const fn the_only_one() -> (u64, u64) {
     (0, 1)
 }
 
-/// Whether a guild is told of on a socket.
+/// Returns true if a shard receives this guild.
 fn is_on((at, of): (u64, u64), guild: Id) -> bool {
     (guild.0 >> 22).checked_rem(of).is_none_or(|on| on == at)
 }
@@ -112,7 +112,7 @@ impl WholeGuild {
         let roles = self.roles.iter().map(Role::parts).collect();
         let mut guild = Guild::new(self.owner_id, roles);
         for channel in self.channels.into_iter().chain(self.threads) {
-            // Inside a guild they do not name it.
+            // Channels inside a guild object do not name the guild.
             guild.put_channel(channel.of(self.id));
         }
         for member in self.members {
@@ -124,7 +124,7 @@ impl WholeGuild {
     }
 }
 
-/// Takes in what was told. What cannot be read is forgotten with its guild.
+/// Applies an event. If the event is unreadable, its guild is forgotten.
 pub(super) fn take(known: &mut Known, kind: &str, told: &[u8]) {
     if !decides(kind) {
         return;
@@ -157,7 +157,7 @@ fn is_of_channel(kind: &str) -> bool {
 
 fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
     match kind {
-        // A new session: all guilds of its socket are told anew.
+        // In a new session Discord sends all guilds of the socket again.
         "READY" => {
             let Began { shard } = read(told)?;
             known.guilds.retain(|guild, _| !is_on(shard, *guild));
@@ -185,7 +185,7 @@ fn put(known: &mut Known, told: WholeGuild) {
 }
 
 fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
-    // Outside a guild there is nothing to see, and of one that is not known as a whole no part is kept.
+    // Outside a guild there is no visibility to decide, and no part of an incomplete guild is stored.
     let Some(id) = read::<OfGuild>(told)?.guild_id else { return Ok(()) };
     if let Some(channel) = read::<Numbered>(told).ok().filter(|_| is_of_channel(kind)) {
         known.rooms.remove(&channel.id);
@@ -222,7 +222,7 @@ fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveErr
         "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
             let member: Member = read(told)?;
             let person = member.user.ok_or(ReceiveError::Unreadable)?.id;
-            // Of the many people of a guild, those are remembered who were asked for or spoke.
+            // Only members who were requested or who wrote are cached, because a guild has many.
             if guild.knows(person) {
                 guild.put_member(person, Some(member.roles));
             }

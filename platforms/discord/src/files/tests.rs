@@ -1,4 +1,4 @@
-//! What people attached, on the fake.
+//! Tests of attachments against the fake Discord.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ async fn fetched(discord: &Discord, reference: &str) -> Result<String, FetchErro
     Ok(String::from_utf8(bytes.concat()).expect("a text"))
 }
 
-/// A message with a file, and what leads to that.
+/// Sends a message with a file, and returns the message's id and the file's reference.
 fn attach(fake: &FakeDiscord) -> (u64, String) {
     let files = json!([{ "name": "plan.txt", "text": "some words" }]);
     let message = fake.send(ANN, GENERAL, &json!({ "content": "see", "files": files }));

@@ -1,4 +1,4 @@
-//! Backfill: what was said in a channel while no session was open, or before a message.
+//! Fetches messages of a channel that were written without an open session, or before a message.
 
 use nightdesk_port::{Bot, Heard, ListenError, Part};
 use nightdesk_types::Timestamp;
@@ -12,7 +12,7 @@ use crate::api::{Call, CallError};
 use crate::eyes::RoomsOf;
 use crate::words::{Id, event};
 
-/// Messages that are asked for at a time. Discord gives no more.
+/// Messages per request, which is Discord's maximum.
 const PAGE_MAX: usize = 100;
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Numbered {
 }
 
 impl Discord {
-    /// What was said in a channel, oldest first, a page of it.
+    /// Returns a page of a channel's messages, oldest first.
     pub(super) async fn fetch_part(
         &self,
         bot: &Bot,
@@ -31,7 +31,7 @@ impl Discord {
         let odd = || ListenError::Unavailable("the channel or the message is no id".into());
         let channel = Id::read(channel).ok_or_else(odd)?;
         let which = which(part).ok_or_else(odd)?;
-        // Messages that are fetched do not say of which guild they are.
+        // Fetched messages do not contain their guild.
         self.learn_room(bot, channel).await.map_err(untold)?;
         let path = format!("channels/{channel}/messages?{which}");
         let told: Vec<Box<RawValue>> = self.api.call(bot, Call::get(path)).await.map_err(untold)?;
@@ -53,7 +53,7 @@ impl Discord {
     }
 }
 
-/// What a failed call means for a channel. One that is gone, or closed to the bot, stays so.
+/// Converts a failed call. A deleted channel, or one that the bot may not read, is a permanent failure.
 fn untold(error: CallError) -> ListenError {
     let stays = |status| [StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
     if matches!(&error, CallError::Refused(no) if stays(no.status)) {
@@ -74,8 +74,8 @@ fn which(part: Part<'_>) -> Option<String> {
     }
 }
 
-/// The lowest number that something said at this time could have. Numbers begin with the milliseconds since
-/// the first second of 2015.
+/// Returns the lowest id that a message of this time can have. Ids begin with the milliseconds since the first second
+/// of 2015.
 fn first_after(at: Timestamp) -> u64 {
     const FIRST_MS: i64 = 1_420_070_400_000;
     u64::try_from(at.as_millisecond() - FIRST_MS).unwrap_or(0) << 22

@@ -1,4 +1,4 @@
-//! Course: from one socket to the next: where to dial, whether a session goes on, and when to give up.
+//! Decides between two sockets: the address, resume or new session, delay, and the end.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use nightdesk_port::ListenError;
 use super::cursor::Cursor;
 use super::talk::{Ended, Talk};
 
-/// So often a session is tried to go on with before a new one is begun.
+/// Attempts to resume a session before a new one begins.
 const RESUMES_MAX: u32 = 3;
 
-/// After a talk that went well, the next may begin so soon.
+/// Delay after a socket that worked.
 const AGAIN_MIN: Duration = Duration::from_millis(200);
 
-/// After one that did not, it takes ever longer, up to this.
+/// Maximum delay after repeated failures.
 const AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// After a session was lost, Discord wants so much time.
+/// Delay that Discord requires after an invalid session.
 const ANEW_MIN: Duration = Duration::from_secs(1);
 
-/// Between two new sessions of a bot, Discord wants so much time.
+/// Delay that Discord requires between two new sessions of a bot.
 pub(super) const IDENTIFY_EVERY: Duration = Duration::from_secs(5);
 
-/// Why a bot may not listen.
+/// Reasons why a bot may not listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fatal {
     KeyRejected,
-    /// It is in too many servers for as many sockets as it has.
+    /// The bot is in too many servers for its number of sockets.
     TooFewSockets,
     Barred(&'static str),
 }
 
 const TOO_MANY_SERVERS: &str = "it is in too many servers";
 
-/// What is said when the day's new sessions are used up.
+/// The reason when the day's new sessions are used up.
 pub(super) const SPENT: Fatal =
     Fatal::Barred("it has begun too many sessions today, and would lose its token");
 
@@ -47,23 +47,23 @@ impl From<Fatal> for ListenError {
     }
 }
 
-/// From one socket to the next.
+/// The sequence of sockets of one shard.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// Where new sessions begin.
+    /// Address for new sessions.
     main: String,
     session: Option<Cursor>,
-    /// Whether there was any before it.
+    /// True if there was an earlier session.
     is_after_another: bool,
     lost_after: Option<u64>,
-    /// Whether the session's own address did not answer.
+    /// True if the session's own address did not respond.
     is_url_dead: bool,
     failed_resumes: u32,
     failures: u32,
     begun: Begun,
 }
 
-/// What was begun here so far.
+/// Progress of this course so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begun {
     Nothing,
@@ -72,7 +72,7 @@ enum Begun {
 }
 
 impl Course {
-    /// A course that goes on with a session, or begins one, perhaps where there were others.
+    /// Creates a course that resumes a session, or begins one, possibly after earlier sessions.
     pub(super) const fn new(main: String, session: Option<Cursor>, is_after_others: bool) -> Self {
         Self {
             main,
@@ -86,12 +86,12 @@ impl Course {
         }
     }
 
-    /// The next talk.
+    /// Creates the next conversation.
     pub(super) fn talk(&self) -> Talk {
         Talk::new(self.session.clone(), self.is_after_another, self.lost_after)
     }
 
-    /// Where it is held. An address that Discord gave is only believed if it is as safe as the main one.
+    /// Returns the address of the next conversation. Discord's address must have the main address's scheme.
     pub(super) fn url(&self) -> &str {
         let scheme = |url: &str| url.split_once("://").map(|(scheme, _)| scheme.to_owned());
         let own = self.session.as_ref().map(|session| session.url.as_str());
@@ -99,7 +99,7 @@ impl Course {
         own.filter(is_good).unwrap_or(&self.main)
     }
 
-    /// How long it is waited before.
+    /// Returns the delay before the next conversation.
     pub(super) fn wait(&self) -> Duration {
         let again = match self.failures {
             0 if self.begun == Begun::Nothing => Duration::ZERO,
@@ -115,17 +115,17 @@ impl Course {
         }
     }
 
-    /// Whether the next talk begins a session.
+    /// Returns true if the next conversation begins a new session.
     pub(super) const fn begins_anew(&self) -> bool {
         self.session.is_none()
     }
 
-    /// A new session was asked for.
+    /// Records that a new session was requested.
     pub(super) const fn identified(&mut self) {
         self.begun = Begun::Sessions;
     }
 
-    /// Takes in how a talk ended. Answers whether that is the end of all.
+    /// Applies the end of a conversation. Returns a reason if the bot may not continue.
     pub(super) fn ended(&mut self, talk: &Talk, ended: Ended) -> Option<Fatal> {
         let was_resuming = self.session.is_some();
         if self.begun == Begun::Nothing {
@@ -147,7 +147,7 @@ impl Course {
         if let Ended::Closed(Some(code)) = ended { fatal(code) } else { None }
     }
 
-    /// Whether some of what was missed was told.
+    /// Returns true if the conversation delivered some of the missed events.
     fn has_moved(&self, talk: &Talk) -> bool {
         let seq = |session: &Cursor| session.seq;
         talk.session().map(seq) > self.session.as_ref().map(seq)
@@ -172,7 +172,7 @@ impl Course {
             Ended::Gap => {
                 self.lost_after = self.session.as_ref().map(|session| session.seq);
             }
-            // The number or the session is not known any more.
+            // Discord no longer knows the sequence number or the session.
             Ended::Invalid { is_resumable: false } | Ended::Closed(Some(4003 | 4007 | 4009)) => {
                 self.lose();
             }
@@ -193,7 +193,7 @@ impl Course {
     }
 }
 
-/// What Discord closes for good with.
+/// Returns the reason for a close code that is final.
 const fn fatal(code: u16) -> Option<Fatal> {
     Some(match code {
         4004 => Fatal::KeyRejected,

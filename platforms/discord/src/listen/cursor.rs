@@ -1,26 +1,26 @@
-//! Cursor: sessions with Discord, and how far each was heard.
+//! The position in each session with Discord.
 
 use serde::{Deserialize, Serialize};
 
-/// Where to go on.
+/// The position in one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
-    /// Discord's name for the session.
+    /// Discord's id of the session.
     pub(super) session: String,
-    /// Where it goes on.
+    /// The address to resume at.
     pub(super) url: String,
-    /// The number of the last event.
+    /// Sequence number of the last event.
     pub(super) seq: u64,
 }
 
 impl Cursor {
-    /// Whether it stands at this one, or after it in the same session.
+    /// Returns true if this position is at or after `other` in the same session.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.session == other.session && self.seq >= other.seq
     }
 }
 
-/// Where to go on on each of a bot's sockets. It has one, unless it is in very many servers.
+/// The position of each of a bot's sockets. A bot has one socket unless it is in very many servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cursors(pub(super) Vec<Option<Cursor>>);
 
@@ -32,7 +32,7 @@ enum Written {
 }
 
 impl Cursors {
-    /// From the beginning, on so many sockets.
+    /// Returns initial positions for this number of sockets.
     pub(super) fn new(sockets: usize) -> Self {
         Self(vec![None; sockets])
     }
@@ -50,7 +50,7 @@ impl Cursors {
             [Some(one)] => Written::One(one.clone()),
             sockets => Written::Several { sockets: sockets.to_vec() },
         };
-        // Texts and numbers can always be written.
+        // Serialization of strings and numbers cannot fail.
         serde_json::to_string(&written).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Dial: from an address to a socket.
+//! Opens a WebSocket to an address.
 
 use std::io;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use tokio_tungstenite::client_async_with_config;
 
 use super::socket::{Connection, Socket, bounds};
 
-/// How long it may take to get a socket.
+/// Time limit to open a socket.
 const DIAL_WAIT: Duration = Duration::from_secs(10);
 
-/// The dialect we speak.
+/// API version and encoding.
 const DIALECT: &str = "/?v=10&encoding=json";
 
-/// Dials Discord.
+/// Opens sockets to Discord.
 pub(crate) struct Dialler {
     main: String,
     tls: Arc<ClientConfig>,
 }
 
 impl Dialler {
-    /// A dialler of this address. `None`: it is none of a WebSocket.
+    /// Creates a dialler of this address. `None` if it is not a WebSocket URL.
     pub(crate) fn new(main: &str) -> Option<Self> {
         let is_socket = main.starts_with("wss://") || main.starts_with("ws://");
         let is_one = is_socket && main.parse::<Uri>().is_ok_and(|uri| uri.host().is_some());
@@ -53,7 +53,7 @@ impl Dialler {
     }
 
     async fn connection(&self, url: &Uri) -> io::Result<Box<dyn Connection>> {
-        // The name in an address like `[::1]` stands in brackets, which no resolver knows.
+        // The host of an address such as `[::1]` has brackets, which a resolver does not accept.
         let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
         let secure = url.scheme_str() == Some("wss");
         let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
@@ -68,7 +68,7 @@ impl Dialler {
     }
 }
 
-/// With one crypto library, whatever else the program is built with.
+/// Selects one crypto library, independent of other features of the build.
 #[expect(clippy::expect_used, reason = "the provider and the versions are chosen here")]
 fn config() -> ClientConfig {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };

@@ -1,4 +1,4 @@
-//! Driver: the hands of a bot's talks with Discord. It dials, listens, obeys, and decides nothing.
+//! Executes a bot's conversations with Discord. It dials, reads and writes, and decides nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use super::socket::{Came, Socket};
 use super::sockets::Turns;
 use super::talk::{Effect, Ended, Talk, Told};
 
-/// How often it is looked whether anybody listens.
+/// Interval at which the driver checks if the desk still listens.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How long it may take to learn whether a new session may be begun.
+/// Time limit to take a new session from the budget.
 const BUDGET_WAIT: Duration = Duration::from_secs(10);
 
-/// What we want to be told: guilds and their members, which decide who sees what, and messages with their text.
+/// Gateway intents: guilds and members, which decide visibility, and messages with their text.
 const INTENTS: u64 = 1 | 1 << 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
-/// What all drivers use.
+/// Dependencies of all drivers.
 #[derive(Clone)]
 pub(crate) struct Hands {
     pub(crate) dialler: Arc<Dialler>,
@@ -34,36 +34,36 @@ pub(crate) struct Hands {
     pub(crate) turns: Arc<Turns>,
 }
 
-/// One of a bot's sockets, and of how many.
+/// The index of a socket and the number of the bot's sockets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shard {
     pub(super) at: usize,
     pub(super) of: usize,
 }
 
-/// The hands of a bot's talks.
+/// The driver of one socket of a bot.
 pub(super) struct Driver {
     bot: Bot,
     shard: Shard,
     course: Course,
     ends: Ends,
     hands: Hands,
-    /// What waits for its place in the ear. It outlives its socket: it will not be told again.
+    /// An event that waits for space in the ear's queue. It outlives its socket: Discord does not repeat it.
     held: Option<Arc<Told>>,
-    /// The first event of the session, if it began here.
+    /// Position of the session's first event, if the session began here.
     first: Option<Cursor>,
 }
 
-/// Why a talk is over.
+/// Reasons for the end of a conversation.
 enum Over {
     Ended(Ended),
-    /// Nobody listens any more.
+    /// The desk no longer listens.
     Left,
-    /// No new session may be begun.
+    /// The budget of new sessions is used up.
     Spent,
 }
 
-/// One talk, while it lasts.
+/// One open conversation.
 struct Line {
     socket: Socket,
     talk: Talk,
@@ -81,7 +81,7 @@ impl Driver {
         Self { bot, shard, course, ends, hands, held: None, first: None }
     }
 
-    /// Talks, until nobody listens or nothing may be heard.
+    /// Runs conversations until the desk stops listening or Discord refuses the bot.
     pub(super) async fn run(mut self) {
         loop {
             if self.is_left_within(self.wait()).await || !self.has_place().await {
@@ -104,7 +104,7 @@ impl Driver {
         }
     }
 
-    /// How long it is waited before the next talk. The sockets of a bot begin one after the other.
+    /// Returns the delay before the next conversation. The sockets of a bot begin their sessions one after the other.
     fn wait(&self) -> Duration {
         let wait = self.course.wait();
         if self.course.begins_anew() { wait.max(self.hands.turns.next(self.bot.id)) } else { wait }
@@ -115,13 +115,13 @@ impl Driver {
         self.ends.shared.end(fatal);
     }
 
-    /// Whether nobody listens any more, after a while at the most.
+    /// Waits up to `span` and returns true if the desk no longer listens.
     async fn is_left_within(&mut self, span: Duration) -> bool {
         let is_told = timeout(span, told_to_leave(&mut self.ends.leave)).await.is_ok();
         is_told || self.ends.shared.is_left()
     }
 
-    /// Finds a place for what waits for one, before anything more is asked for. Answers whether there is any.
+    /// Queues the held event before more events are read. Returns false if the desk no longer listens.
     async fn has_place(&mut self) -> bool {
         while let Some(told) = &self.held {
             match timeout(LOOK_EVERY, self.ends.tx.send(Arc::clone(told))).await {
@@ -137,7 +137,7 @@ impl Driver {
         true
     }
 
-    /// Holds one talk to its end. However it ends, the session can go on.
+    /// Runs one conversation to its end. The session can be resumed after every kind of end.
     async fn hold(&mut self, talk: &mut Talk, socket: Socket) -> Over {
         let fresh = self.course.talk();
         let mut line = Line {
@@ -173,7 +173,7 @@ impl Driver {
                     if let Some(told) = self.held.take() {
                         place.send(told);
                     }
-                    // As long as something comes, nobody is silent.
+                    // The socket was not read during the wait for space, so the deadline restarts.
                     line.since = Instant::now();
                     vec![]
                 }
@@ -213,7 +213,7 @@ impl Driver {
                 match timeout(BUDGET_WAIT, self.hands.budget.spend(&self.bot)).await {
                     Ok(Ok(true)) => {}
                     Ok(Ok(false)) => return Some(Over::Spent),
-                    // Whether any is left is not known. It may be later.
+                    // The budget's state is unknown, so this attempt ends and a later one may succeed.
                     Ok(Err(_)) | Err(_) => return Some(Over::Ended(Ended::Unanswered)),
                 }
                 self.course.identified();
@@ -236,14 +236,14 @@ impl Driver {
         self.held = Some(Arc::new(told));
     }
 
-    /// A frame in which the bot's key is shown.
+    /// Builds a frame that contains the bot's key.
     fn shown(&self, op: u8, mut data: Value) -> Value {
         let key = self.bot.key.as_ref().map(|key| key.with(str::to_owned)).unwrap_or_default();
         data["token"] = Value::String(key);
         json!({ "op": op, "d": data })
     }
 
-    /// The number that Discord is told we have heard: that of what is stored, and no later one.
+    /// Returns the sequence number to confirm: that of the last stored event and no later one.
     fn stored(&self, line: &Line) -> Option<u64> {
         let session = line.talk.session()?;
         let stored = self.ends.shared.stored().filter(|stored| stored.session == session.session);
@@ -251,20 +251,20 @@ impl Driver {
         Some(stored.as_ref().or(first).unwrap_or(session).seq)
     }
 
-    /// When the heart beats first: not all hearts at once.
+    /// Returns the delay of the first heartbeat, which differs per bot so that they do not coincide.
     fn first_beat(&self, every: Duration) -> Duration {
         let share = u32::from(self.bot.id.uuid().as_bytes()[15]) + 1;
         every * share / 256
     }
 }
 
-/// Waits until it is told to leave, also by being forgotten.
+/// Waits until the ear requests the end or is dropped.
 async fn told_to_leave(leave: &mut watch::Receiver<bool>) {
     let told = leave.wait_for(|is_left| *is_left).await;
     drop(told);
 }
 
-/// Waits until it is time to beat; for ever, if nobody has said how often.
+/// Waits for the next heartbeat, or forever if no interval is known.
 async fn tick(beat: Option<&mut Interval>) {
     match beat {
         Some(beat) => drop(beat.tick().await),
@@ -272,7 +272,7 @@ async fn tick(beat: Option<&mut Interval>) {
     }
 }
 
-/// Waits until patience runs out.
+/// Waits until the conversation's deadline, and returns the end that follows.
 async fn run_out(patience: Option<(Duration, Ended)>, since: Instant) -> Ended {
     let Some((span, ended)) = patience else { return std::future::pending().await };
     sleep_until(since + span).await;

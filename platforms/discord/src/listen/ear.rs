@@ -1,4 +1,4 @@
-//! Ear: what a bot's socket told, until it is stored.
+//! Queues the events of a bot's socket until they are stored.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,32 +14,32 @@ use super::cursor::Cursor;
 use super::talk::Told;
 use crate::words::Id;
 
-/// How long it is waited for something to come.
+/// Maximum wait for the first event.
 const POLL_FOR: Duration = Duration::from_secs(25);
 
-/// Events that are told at a time, ...
+/// Maximum events per batch.
 const BATCH_MAX: usize = 50;
 
-/// ... and that are read ahead meanwhile.
+/// Maximum events that are read ahead in the meantime.
 const AHEAD_MAX: usize = 64;
 
-/// Nobody listened for so long: somebody else will.
+/// If the desk has not listened for this long, the socket is left to another node.
 const LEFT_AFTER: Duration = Duration::from_secs(15);
 
-/// How long a goodbye may take.
+/// Time limit of a disconnect.
 const GOODBYE_WAIT: Duration = Duration::from_secs(2);
 
-/// Channels that nothing is asked about any more.
+/// Maximum channels whose lookup was given up.
 const GIVEN_UP_MAX: usize = 1_000;
 
-/// Why nothing is heard any more.
+/// Reasons why no more events arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Silence {
     Left,
     Fatal(Fatal),
 }
 
-/// What a bot's socket told.
+/// The events of one socket of a bot.
 pub(super) struct Ear {
     key: Option<Key>,
     pile: AsyncMutex<Pile>,
@@ -50,11 +50,11 @@ pub(super) struct Ear {
 
 struct Pile {
     rx: mpsc::Receiver<Arc<Told>>,
-    /// What was told and is not stored.
+    /// Events that were returned or read and are not stored.
     unstored: VecDeque<Arc<Told>>,
 }
 
-/// What the ear and the driver of its socket both know.
+/// State that the ear shares with the driver of its socket.
 pub(super) struct Shared {
     stored: Mutex<Option<Cursor>>,
     attention: Mutex<Attention>,
@@ -66,7 +66,7 @@ struct Attention {
     since: Instant,
 }
 
-/// The driver's ends.
+/// The driver's side of the channels.
 pub(super) struct Ends {
     pub(super) tx: mpsc::Sender<Arc<Told>>,
     pub(super) shared: Arc<Shared>,
@@ -78,12 +78,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// What is stored.
+    /// Returns the position of the last stored event.
     pub(super) fn stored(&self) -> Option<Cursor> {
         lock(&self.stored).clone()
     }
 
-    /// Whether nobody has listened for a while.
+    /// Returns true if the desk has not listened for a while.
     pub(super) fn is_left(&self) -> bool {
         let attention = lock(&self.attention);
         attention.listening == 0 && attention.since.elapsed() > LEFT_AFTER
@@ -94,7 +94,7 @@ impl Shared {
     }
 }
 
-/// Somebody listens, as long as this is there.
+/// Marks that the desk listens, while it exists.
 struct Attending<'e>(&'e Shared);
 
 impl<'e> Attending<'e> {
@@ -128,12 +128,12 @@ impl Ear {
         (Arc::new(ear), Ends { tx, shared, leave: left })
     }
 
-    /// Whether it listens with the key that the bot has.
+    /// Returns true if the socket uses the bot's current key.
     pub(super) fn is_of(&self, bot: &Bot) -> bool {
         super::is_same(self.key.as_ref(), bot)
     }
 
-    /// Whether it is where the cursor stands: it may have been moved elsewhere meanwhile.
+    /// Returns true if the socket continues at the cursor. Another node may have moved the cursor in the meantime.
     pub(super) async fn goes_on_after(&self, cursor: Option<&Cursor>) -> bool {
         let pile = self.pile.lock().await;
         let stored = self.shared.stored();
@@ -141,7 +141,7 @@ impl Ear {
             || cursor.is_some_and(|cursor| pile.unstored.iter().any(|told| told.cursor == *cursor))
     }
 
-    /// All up to the cursor is stored. Answers what that is.
+    /// Records that all events up to the cursor are stored, and returns them.
     pub(super) async fn stored(&self, cursor: Option<&Cursor>) -> Vec<Arc<Told>> {
         let mut pile = self.pile.lock().await;
         let Some(cursor) = cursor else { return Vec::new() };
@@ -150,7 +150,7 @@ impl Ear {
         pile.unstored.drain(..last.map_or(0, |last| last + 1)).collect()
     }
 
-    /// Waits a while until something was told that is not stored.
+    /// Waits a while for an event that is not stored.
     pub(super) async fn hear(&self) -> Result<(), Silence> {
         let _attending = Attending::to(&self.shared);
         let mut pile = self.pile.lock().await;
@@ -164,7 +164,7 @@ impl Ear {
         Ok(())
     }
 
-    /// What was told and is not stored.
+    /// Returns the events that are not stored.
     pub(super) async fn unstored(&self) -> Vec<Arc<Told>> {
         let mut pile = self.pile.lock().await;
         while pile.unstored.len() < BATCH_MAX {
@@ -178,13 +178,13 @@ impl Ear {
         lock(&self.shared.end).map_or(Silence::Left, Silence::Fatal)
     }
 
-    /// Hangs up, and waits a little until it is done.
+    /// Disconnects, and waits a short time until that is done.
     pub(super) async fn leave(&self) {
         self.leave.send_replace(true);
         drop(timeout(GOODBYE_WAIT, self.leave.closed()).await);
     }
 
-    /// Whether a channel was asked about in vain. The next time it will have been.
+    /// Returns true if the lookup of a channel was already attempted in vain, and records the attempt.
     pub(super) fn gives_up(&self, channel: Id) -> bool {
         let mut given_up = lock(&self.given_up);
         if given_up.len() >= GIVEN_UP_MAX {

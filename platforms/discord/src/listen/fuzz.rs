@@ -1,4 +1,4 @@
-//! Fuzz: what fuzzers may call of us, and nobody else.
+//! Entry points for fuzzers only.
 
 use std::io::Cursor;
 
@@ -11,19 +11,19 @@ use super::socket::{self, Came, Connection, Socket, bounds};
 use super::talk::{Effect, Talk};
 use crate::eyes::Guilds;
 
-/// How large a frame may be.
+/// Maximum size of a frame.
 pub const FRAME_BYTES_MAX: usize = socket::FRAME_BYTES_MAX;
 
-/// A frame that was heard.
+/// A frame that was read.
 #[derive(Debug)]
 pub struct Overheard {
-    /// What it said.
+    /// The frame's text.
     pub text: String,
-    /// How many things came of it.
+    /// Number of effects of the frame.
     pub effects: usize,
 }
 
-/// Hears these bytes of a socket to their end, as if Discord had sent them.
+/// Reads these bytes of a socket to their end, as if Discord had sent them.
 pub async fn overhear(bot: &Bot, bytes: &[u8]) -> Vec<Overheard> {
     let bytes = tokio::io::join(Cursor::new(bytes.to_vec()), tokio::io::sink());
     let connection: Box<dyn Connection> = Box::new(bytes);

@@ -1,4 +1,4 @@
-//! Heard: what was told, in our words, each in its right place.
+//! Converts received data to events and assigns each to its channel or thread.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::eyes::{Guilds, RoomsOf};
 use crate::receive::answer;
 use crate::words::{Id, Interaction, event, is_token, read};
 
-/// Where a message was written.
+/// The place of a message.
 #[derive(Deserialize)]
 struct Placed {
     channel_id: Id,
@@ -24,7 +24,7 @@ struct Placed {
 }
 
 impl Discord {
-    /// What was told, in our words.
+    /// Converts received data to events.
     pub(super) async fn heard(
         &self,
         bot: &Bot,
@@ -39,7 +39,7 @@ impl Discord {
                     cursors.0[at] = Some(told.cursor.clone());
                     heard.push(said(&self.guilds, bot, (&told, cursors.write())));
                 }
-                // What came before it can be stored already.
+                // The events before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
                 Err(error) => return Err(error),
             }
@@ -47,8 +47,8 @@ impl Discord {
         Ok(heard)
     }
 
-    /// Learns where a message was written, if that is not known: what is said in a thread has another place than
-    /// what is said in a channel. It is asked twice, and then taken for a channel.
+    /// Looks up an unknown channel of a message, because a message in a thread has another place than one in a channel.
+    /// The lookup is tried twice; then the place counts as a channel.
     async fn place(&self, bot: &Bot, ear: &Ear, told: &Told) -> Result<(), ListenError> {
         if !matches!(told.kind.as_str(), "MESSAGE_CREATE" | "MESSAGE_UPDATE") {
             return Ok(());
@@ -63,7 +63,7 @@ impl Discord {
         }
     }
 
-    /// Tells Discord that what is stored now was taken. It waits for that three seconds.
+    /// Confirms stored interactions to Discord, which waits three seconds for that.
     pub(super) fn defer(&self, bot: &Bot, stored: &[Arc<Told>]) {
         let given = stored.iter().filter(|told| told.kind == "INTERACTION_CREATE");
         for told in given {
@@ -75,14 +75,14 @@ impl Discord {
             let call = Call::new(Method::POST, path).with(answer(interaction.kind, Taken::Kept));
             let (api, bot) = (Arc::clone(&self.api), bot.clone());
             self.ears.spawn(async move {
-                // Who gave the command sees that it was not taken, and it is kept all the same.
+                // If the call fails, the person sees a failed command, and the stored event remains.
                 drop(api.said(&bot, call).await);
             });
         }
     }
 }
 
-/// What was told, in our words.
+/// Converts received data to an event.
 pub(super) fn said(guilds: &Guilds, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
     let rooms = RoomsOf(guilds, bot.id);
     let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
@@ -95,7 +95,7 @@ pub(super) fn said(guilds: &Guilds, bot: &Bot, (told, cursor): (&Told, String)) 
     Heard { said, body, cursor, capability, is_after_gap: told.is_after_gap }
 }
 
-/// What could not be read, without what acts on the bot.
+/// Returns unreadable data without the token, which could act as the bot.
 fn without_token(data: &str) -> Vec<u8> {
     let mut data: Value = serde_json::from_str(data).unwrap_or_default();
     if let Some(token) = data.get_mut("token") {
@@ -104,7 +104,7 @@ fn without_token(data: &str) -> Vec<u8> {
     data.to_string().into_bytes()
 }
 
-/// What a failed call means for who listens.
+/// Maps a failed call to the listener's error.
 pub(super) fn unheard(error: CallError) -> ListenError {
     match error {
         CallError::NoKey => ListenError::KeyRejected,

@@ -1,7 +1,7 @@
-//! Socket: a WebSocket as a talk sees it, with bounds on everything.
+//! A WebSocket with limits on every operation.
 //!
-//! The library writes every frame to the log on its finest level, and with it the key. The desk lets nothing of
-//! that through (`nightdesk/src/telemetry/logs.rs`).
+//! At trace level the library logs every frame, including the key. The desk never enables that level for it
+//! (`nightdesk/src/telemetry/logs.rs`).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-/// The longest frame that is read: all of a large guild.
+/// Maximum size of a frame, which holds all of a large guild.
 pub(super) const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const READ_BUFFER_BYTES: usize = 16 * 1024;
@@ -22,10 +22,10 @@ const WRITE_BUFFER_BYTES_MAX: usize = 64 * 1024;
 const WRITE_WAIT: Duration = Duration::from_secs(5);
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
-/// The code to hang up with. With any other Discord ends the session, and a new one would have to be begun.
+/// Close code that keeps the session resumable. With any other code Discord ends the session.
 const GOES_ON: u16 = 4000;
 
-/// What a WebSocket runs over: TCP, or TLS over it.
+/// The transport of a WebSocket: TCP or TLS.
 pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
@@ -33,15 +33,15 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
 /// A WebSocket.
 pub(super) struct Socket(Box<WebSocketStream<Box<dyn Connection>>>);
 
-/// What came over a socket.
+/// The result of a read.
 pub(super) enum Came {
     Text(Utf8Bytes),
     Nothing,
-    /// The end, and its code.
+    /// The connection ended with this close code.
     End(Option<u16>),
 }
 
-/// The bounds of a socket.
+/// Returns the limits of a socket.
 pub(super) fn bounds() -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER_BYTES)
@@ -56,7 +56,7 @@ impl Socket {
         Self(Box::new(stream))
     }
 
-    /// Waits for what comes next. It may be dropped while it waits.
+    /// Waits for the next message. The future may be dropped while it waits.
     pub(super) async fn hear(&mut self) -> Came {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Came::Text(text),
@@ -68,13 +68,13 @@ impl Socket {
         }
     }
 
-    /// Says something. Answers whether it went out.
+    /// Sends a text. Returns true if it was sent.
     pub(super) async fn say(&mut self, text: String) -> bool {
         let said = timeout(WRITE_WAIT, self.0.send(Message::text(text))).await;
         matches!(said, Ok(Ok(())))
     }
 
-    /// Hangs up, so that the session can go on, and waits a little until Discord has too.
+    /// Closes the socket so that the session can be resumed, and waits a short time for Discord's close.
     pub(super) async fn hang_up(mut self) {
         let frame = CloseFrame { code: GOES_ON.into(), reason: "".into() };
         let goodbye = async {

@@ -1,6 +1,6 @@
-//! Sockets: a bot has one, unless it is in so many servers that Discord tells it over several.
+//! Manages the sockets of a bot: one, or several if the bot is in very many servers.
 //!
-//! How many these are, its cursor says. When Discord wants more, it is asked how many, and all begin anew.
+//! The cursor contains the number of sockets. If Discord requires more, all sessions begin anew.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,19 +22,19 @@ use super::talk::Told;
 use crate::Discord;
 use crate::api::Call;
 
-/// Sockets of one bot. Each is told of up to 2,500 servers.
+/// Maximum sockets of one bot. Each serves up to 2,500 servers.
 const SOCKETS_MAX: usize = 64;
 
-/// When each bot may begin its next session: Discord wants a while between two.
+/// The time of each bot's next new session. Discord requires a delay between two.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<BotId, Instant>>);
 
 impl Turns {
-    /// Takes the next turn. Answers how long it is until then.
+    /// Reserves the next turn, and returns the delay until then.
     pub(super) fn next(&self, bot: BotId) -> Duration {
         let now = Instant::now();
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whose turn is over may begin at once, known or not.
+        // An expired turn needs no entry, because its bot may begin at once.
         turns.retain(|_, next| *next > now);
         let mine = turns.get(&bot).copied().unwrap_or(now);
         turns.insert(bot, mine + IDENTIFY_EVERY);
@@ -47,7 +47,7 @@ struct Gateway {
     shards: usize,
 }
 
-/// What was told on any of them and is not stored, once there is something on one.
+/// Waits for an event on any socket, and returns the events of all sockets that are not stored.
 pub(super) async fn hear(ears: &[Arc<Ear>]) -> Result<Vec<(usize, Arc<Told>)>, Silence> {
     let (first, _, _) = select_all(ears.iter().map(|ear| ear.hear().boxed())).await;
     first?;
@@ -59,7 +59,7 @@ pub(super) async fn hear(ears: &[Arc<Ear>]) -> Result<Vec<(usize, Arc<Told>)>, S
 }
 
 impl Discord {
-    /// The bot's sockets, each as it is if it goes on after its cursor; else another one.
+    /// Returns the bot's sockets. A socket that does not continue at its cursor is replaced.
     pub(super) async fn sockets(&self, bot: &Bot, cursors: &Cursors) -> Vec<Arc<Ear>> {
         let mut open = self.ears.open().remove(&bot.id).unwrap_or_default();
         if open.len() != cursors.0.len() {
@@ -89,7 +89,7 @@ impl Discord {
         }
         let (ear, ends) = Ear::open(bot, cursor.cloned());
         let Hands { dialler, .. } = &self.hands;
-        // Where there were fewer, something was told before.
+        // If Discord required more sockets, earlier sessions delivered events.
         let is_after_others = self.ears.wanted(bot.id).is_some();
         let course = Course::new(dialler.main().to_owned(), cursor.cloned(), is_after_others);
         let driver = Driver::new((bot.clone(), shard), course, ends, self.hands.clone());
@@ -97,13 +97,13 @@ impl Discord {
         ear
     }
 
-    /// Hangs up on all of a bot's sockets.
+    /// Disconnects all sockets of a bot.
     pub(super) async fn hang_up(&self, bot: &Bot) {
         let ears = self.ears.open().remove(&bot.id);
         goodbye(ears.unwrap_or_default()).await;
     }
 
-    /// What it means that a bot hears nothing any more.
+    /// Handles the end of a socket's events.
     pub(super) async fn silent(
         &self,
         bot: &Bot,
@@ -112,7 +112,7 @@ impl Discord {
     ) -> Result<Vec<Heard>, ListenError> {
         self.hang_up(bot).await;
         match silence {
-            // Nobody listened for a while, so it hung up. It is dialled again.
+            // The socket closed because the desk did not listen for a while. It is dialled again.
             Silence::Left => Ok(Vec::new()),
             Silence::Fatal(Fatal::TooFewSockets) if self.wants_more(bot, sockets).await? => {
                 Ok(Vec::new())
@@ -124,7 +124,7 @@ impl Discord {
         }
     }
 
-    /// Asks over how many sockets a bot is to be told. Answers whether it can have as many.
+    /// Requests the number of sockets that Discord requires. Returns true if the adapter can open as many.
     async fn wants_more(&self, bot: &Bot, sockets: usize) -> Result<bool, ListenError> {
         let asked = self.api.call(bot, Call::get("gateway/bot".to_owned())).await;
         let Gateway { shards } = asked.map_err(unheard)?;
@@ -137,7 +137,7 @@ impl Discord {
     }
 }
 
-/// Says goodbye on all of them at once.
+/// Disconnects all of them at once.
 async fn goodbye(ears: Vec<Arc<Ear>>) {
     join_all(ears.iter().map(|ear| ear.leave())).await;
 }

@@ -1,4 +1,4 @@
-//! Talk: what is said over one socket, from the greeting to the end. It takes in what came and says what to do.
+//! State machine of one socket, from the hello to the end: it takes frames and returns effects.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -8,66 +8,66 @@ use serde_json::value::RawValue;
 
 use super::cursor::Cursor;
 
-/// Without a greeting for so long, nobody is there.
+/// Time limit of the hello.
 const HELLO_WAIT: Duration = Duration::from_secs(10);
 
-/// Without an answer to who we are for so long, there will be none.
+/// Time limit of the response to identify or resume.
 const READY_WAIT: Duration = Duration::from_secs(30);
 
-/// The slowest and the fastest heart that is believed.
+/// The limits of an accepted heartbeat interval.
 const BEAT_MAX: Duration = Duration::from_mins(2);
 const BEAT_MIN: Duration = Duration::from_millis(50);
 
-/// How far a talk has come.
+/// Phases of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing was said yet.
+    /// No hello has arrived.
     Greeting,
-    /// We said who we are, or where to go on.
+    /// Identify or resume was sent.
     Introducing,
     Live,
 }
 
-/// Something that happened.
+/// A dispatched event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Told {
-    /// What kind of thing.
+    /// The event's type.
     pub(super) kind: String,
-    /// What exactly, in JSON.
+    /// The event's data, in JSON.
     pub(super) data: String,
-    /// Where to go on after it.
+    /// The position after the event.
     pub(super) cursor: Cursor,
-    /// Whether something may be missing before it.
+    /// True if events before this one may be missing.
     pub(super) is_after_gap: bool,
 }
 
-/// What to do.
+/// Effects that the driver executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Beat from now on, every so often.
+    /// Send heartbeats at this interval from now on.
     BeatEvery(Duration),
-    /// Beat now.
+    /// Send a heartbeat now.
     Beat,
-    /// Go on with the session.
+    /// Resume the session.
     Resume,
-    /// Begin a new one.
+    /// Begin a new session.
     Identify,
     Tell(Told),
     Over(Ended),
 }
 
-/// How a talk ended.
+/// Ends of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Nobody was reached, or nobody greeted.
+    /// Discord could not be reached, or sent no hello.
     NotReached,
-    /// Nobody answered who we are.
+    /// Discord did not answer identify or resume.
     Unanswered,
-    /// Discord asked for it.
+    /// Discord requested a reconnect.
     Reconnect,
-    /// The session is not taken. It may be later.
+    /// Discord does not accept the session now.
     Invalid { is_resumable: bool },
-    /// Our heartbeats are not heard.
+    /// Heartbeats are not acknowledged.
     Zombie,
     /// An event is missing.
     Gap,
@@ -96,20 +96,20 @@ struct Ready {
     resume_gateway_url: String,
 }
 
-/// What is said over one socket.
+/// The conversation on one socket.
 #[derive(Debug)]
 pub(super) struct Talk {
     phase: Phase,
     session: Option<Cursor>,
-    /// Whether there was a session before this one.
+    /// True if there was an earlier session.
     is_after_another: bool,
-    /// The number after which an event is missing for good: Discord was asked for it once.
+    /// The number after which an event is missing for good, because Discord did not replay it once.
     lost_after: Option<u64>,
     is_acked: bool,
 }
 
 impl Talk {
-    /// A talk that goes on with a session, or begins one.
+    /// Creates a conversation that resumes a session, or begins one.
     pub(super) const fn new(
         session: Option<Cursor>,
         is_after_another: bool,
@@ -118,17 +118,17 @@ impl Talk {
         Self { phase: Phase::Greeting, session, is_after_another, lost_after, is_acked: true }
     }
 
-    /// The session, as far as it was heard.
+    /// Returns the session with the position of its last event.
     pub(super) const fn session(&self) -> Option<&Cursor> {
         self.session.as_ref()
     }
 
-    /// Whether Discord took us in.
+    /// Returns true if Discord has accepted the session.
     pub(super) fn is_live(&self) -> bool {
         self.phase == Phase::Live
     }
 
-    /// How long it may stay as it is, and how it ends otherwise.
+    /// Returns the time limit of the current phase, and the end when it expires.
     pub(super) const fn patience(&self) -> Option<(Duration, Ended)> {
         match self.phase {
             Phase::Greeting => Some((HELLO_WAIT, Ended::NotReached)),
@@ -137,7 +137,7 @@ impl Talk {
         }
     }
 
-    /// It is time to beat. Of answers that could not have been read, none is missed.
+    /// Handles a heartbeat tick. A missing acknowledgement counts only if it could have been read.
     pub(super) const fn beat(&mut self, could_hear: bool) -> Effect {
         if !self.is_acked && could_hear {
             return Effect::Over(Ended::Zombie);
@@ -146,7 +146,7 @@ impl Talk {
         Effect::Beat
     }
 
-    /// Takes in what came. What is no frame, and what is new to us, says nothing.
+    /// Handles a frame. Invalid frames and unknown ops have no effect.
     pub(super) fn hear(&mut self, text: &str) -> Vec<Effect> {
         let Ok(frame) = serde_json::from_str::<Frame<'_>>(text) else { return Vec::new() };
         let data = frame.d.map_or("null", RawValue::get);
@@ -179,7 +179,7 @@ impl Talk {
         if kind == "READY" {
             return self.began(seq, data);
         }
-        // What comes before we are taken in is replayed.
+        // Events before `RESUMED` are replayed ones.
         if kind == "RESUMED" {
             self.phase = Phase::Live;
         }

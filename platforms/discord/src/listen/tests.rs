@@ -1,4 +1,4 @@
-//! Talks with a gateway that stands in for Discord's.
+//! Tests of conversations with a test server for the gateway.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,7 +19,7 @@ use crate::tests::{TOKEN, bot};
 mod ends;
 mod places;
 
-/// So many new sessions, and no more.
+/// A budget of a fixed number of new sessions.
 pub(super) struct Purse(AtomicU32);
 
 #[async_trait]
@@ -46,7 +46,7 @@ pub(super) async fn stage() -> Stage {
     Stage { gateway, stub, clock, discord, purse, bot: bot() }
 }
 
-/// One of several nodes.
+/// Creates one of several nodes.
 fn node(gateway: &Gateway, stub: &Stub, clock: &FakeClock, purse: &Arc<Purse>) -> Discord {
     let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
     let budget: Arc<dyn Budget> = Arc::<Purse>::clone(purse);
@@ -63,7 +63,7 @@ impl Stage {
         self.discord.listen(&self.bot, cursor).await
     }
 
-    /// Listens until something is said.
+    /// Listens until a message arrives.
     async fn heard(&self, cursor: &mut Option<String>) -> Vec<Heard> {
         loop {
             let heard = self.listen(cursor.as_deref()).await.unwrap();
@@ -137,7 +137,7 @@ async fn what_was_not_stored_is_told_again_and_confirmed_to_nobody() {
     line.say(json!({ "op": 1 })).await;
     assert_eq!(line.hear().await["d"], 2);
 
-    // Also when it goes on over another socket.
+    // The same holds after a resume over another socket.
     line.say(json!({ "op": 7 })).await;
     let (_line, after) = stage.gateway.resumed().await;
     assert_eq!(after, 2);
@@ -192,7 +192,7 @@ async fn a_desk_that_is_slow_is_not_run_over() {
 
 #[tokio::test]
 async fn what_waits_for_a_slow_desk_outlives_its_socket() {
-    // More than is read ahead, so that one waits when the socket ends.
+    // More events than are read ahead, so that one waits when the socket ends.
     const ALL: u64 = 200;
     let stage = stage().await;
     let mut cursor = Some(stage.cursor(0));
@@ -204,7 +204,7 @@ async fn what_waits_for_a_slow_desk_outlives_its_socket() {
         }
         line
     });
-    // It is not read any more, but a heartbeat finds out.
+    // The socket is not read any more, but a heartbeat detects its end.
     drop(line);
     let mut all = texts(&first);
     let mut cursor = first.last().map(|heard| heard.cursor.clone());
@@ -238,7 +238,7 @@ async fn a_cursor_from_elsewhere_begins_another_socket() {
         line.says(2, "one").await;
         line
     });
-    // Another node has listened meanwhile.
+    // Another node has listened in the meantime.
     let mut cursor = Some(stage.cursor(70));
     let (heard, ()) = join!(stage.heard(&mut cursor), async {
         assert_eq!(line.ended().await, Some(4000));

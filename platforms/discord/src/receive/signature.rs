@@ -1,4 +1,4 @@
-//! Signature: whether a request is Discord's, and new.
+//! Checks the signature and the age of a request.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::me::public_key;
 /// The header with the signature, in hex.
 pub const SIGNATURE_HEADER: &str = "x-signature-ed25519";
 
-/// The header with the time it was made at, in seconds.
+/// The header with the time of the signature, in seconds.
 pub const TIMESTAMP_HEADER: &str = "x-signature-timestamp";
 
-/// How far that may lie from our own time.
+/// Maximum difference between that time and the desk's.
 const WINDOW: Duration = Duration::from_mins(5);
 
-/// The points of small order, without their signs: all that has one of them for a key or a nonce checks out for
-/// more than one message. The last two are odd ways to write the first.
+/// The points of small order, without their signs. A signature with one of them as key or nonce is valid for more than
+/// one message. The last two are non-canonical encodings of the first two.
 const SMALL_ORDER: [[u8; 32]; 7] = [
     y(0x00, 0x00, 0x00),
     y(0x01, 0x00, 0x00),
@@ -45,8 +45,8 @@ const fn y(first: u8, middle: u8, last: u8) -> [u8; 32] {
     bytes
 }
 
-/// Checks the signature over the exact bytes, strictly: the library takes no `s` that is written in two
-/// ways, and we take no point of small order.
+/// Checks the signature over the exact bytes, strictly: the library rejects a non-canonical `s`, and this function
+/// rejects points of small order.
 pub(super) fn check(
     bot: &Bot,
     request: &SignedRequest<'_>,
@@ -68,8 +68,7 @@ fn checked(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> Option<()>
     UnparsedPublicKey::new(&ED25519, key).verify(&signed, &signature).ok()
 }
 
-/// The only header of a name. Two are refused, whatever they say: what stands before us may have looked at the
-/// other one.
+/// Returns the only header of a name. Two headers are rejected, because a proxy may have checked the other one.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };

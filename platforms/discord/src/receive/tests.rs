@@ -51,13 +51,13 @@ impl Stage {
         self.discord.receive(&self.bot, &SignedRequest { headers: &headers, body })
     }
 
-    /// What becomes of a body that is signed now.
+    /// Receives a body that is signed now.
     fn signed(&self, body: &[u8]) -> Result<Received, ReceiveError> {
         self.receive(&self.now(), &self.sign(&self.now(), body), body)
     }
 }
 
-/// A fixture as Discord posts it.
+/// Returns a fixture's data as Discord posts it.
 fn posted(fixture: &str) -> Vec<u8> {
     let fixture: Value = serde_json::from_str(fixture).unwrap();
     fixture["d"].to_string().into_bytes()
@@ -90,7 +90,7 @@ fn of_what_is_not_signed_nothing_is_read() {
     let signature = stage.sign(&at, &body);
     let bits = (at.len() + signature.len() + body.len()) * 8;
     for flip in 0..10_000 {
-        // All bits of the time and the signature, and those of the body as far as it goes.
+        // All bits of the time and the signature, and those of the body up to the loop's limit.
         let bit = flip % bits;
         let (mut at, mut signature, mut body) =
             (at.clone().into_bytes(), signature.clone(), body.clone());
@@ -101,7 +101,7 @@ fn of_what_is_not_signed_nothing_is_read() {
             bit => (&mut body, bit - at_bits - signature_bits),
         };
         bytes[bit / 8] ^= 1 << (bit % 8);
-        // No header has such bytes.
+        // A header cannot contain such bytes.
         let Ok(at) = String::from_utf8(at) else { continue };
         if at.bytes().any(|b| b.is_ascii_control()) {
             continue;
@@ -130,7 +130,7 @@ fn what_is_old_or_ahead_is_not_taken() {
     }
 }
 
-/// The order of the group: added to `s`, it is another way to write the same signature.
+/// The order of the group. Added to `s`, it gives another encoding of the same signature.
 const ORDER: [u8; 32] = [
     0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
@@ -151,7 +151,7 @@ fn a_signature_has_one_way_to_be_written() {
 
 #[test]
 fn a_key_that_fits_everything_fits_nothing() {
-    // With the neutral point for a key and a nonce, and nothing for `s`, any message would check out.
+    // With the neutral point as key and nonce, and zero as `s`, any message would be valid.
     for key in ["01", "00", "ec", "ed", "ee"] {
         let mut stage = stage();
         let (middle, last) = if key.starts_with('e') { ("ff", "7f") } else { ("00", "00") };

@@ -1,4 +1,4 @@
-//! A gateway that says what it was told to.
+//! A scripted gateway.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
-/// Nothing here takes longer.
+/// Time limit of every step.
 const WAIT: Duration = Duration::from_secs(8);
 
 pub(crate) struct Gateway {
@@ -18,7 +18,7 @@ pub(crate) struct Gateway {
     pub(crate) url: String,
 }
 
-/// A socket of somebody who dialled.
+/// A socket of a client.
 pub(crate) struct Line(WebSocketStream<TcpStream>);
 
 impl Gateway {
@@ -28,13 +28,13 @@ impl Gateway {
         Self { listener, url }
     }
 
-    /// Whoever dials next.
+    /// Accepts the next socket.
     pub(crate) async fn line(&self) -> Line {
         let (stream, _) = timeout(WAIT, self.listener.accept()).await.unwrap().unwrap();
         Line(accept_async(stream).await.unwrap())
     }
 
-    /// Whoever dials next, greeted, and what they said.
+    /// Accepts the next socket, sends a hello, and returns the client's first frame.
     pub(crate) async fn greeted(&self) -> (Line, Value) {
         let mut line = self.line().await;
         line.say(json!({ "op": 10, "d": { "heartbeat_interval": 60_000 } })).await;
@@ -42,7 +42,7 @@ impl Gateway {
         (line, introduced)
     }
 
-    /// The same, in a session that is new.
+    /// Accepts the next socket and begins a new session.
     pub(crate) async fn ready(&self) -> Line {
         let (mut line, introduced) = self.greeted().await;
         assert_eq!(introduced["op"], 2, "{introduced}");
@@ -50,14 +50,14 @@ impl Gateway {
         line
     }
 
-    /// The same, in one that goes on. Answers after which number.
+    /// Accepts the next socket, which must resume, and returns its sequence number.
     pub(crate) async fn resumed(&self) -> (Line, u64) {
         let (line, introduced) = self.greeted().await;
         assert_eq!(introduced["op"], 6, "{introduced}");
         (line, introduced["d"]["seq"].as_u64().unwrap())
     }
 
-    /// Whether nobody dials for a moment.
+    /// Returns true if no client dials for a moment.
     pub(crate) async fn is_quiet(&self) -> bool {
         timeout(Duration::from_millis(300), self.listener.accept()).await.is_err()
     }
@@ -77,7 +77,7 @@ impl Line {
         self.say(json!({ "op": 0, "t": kind, "s": seq, "d": data })).await;
     }
 
-    /// Somebody writes to the bot alone.
+    /// Sends a direct message from a person to the bot.
     pub(crate) async fn says(&mut self, seq: u64, text: &str) {
         let message = json!({
             "id": (1_000 + seq).to_string(), "channel_id": "600", "content": text,
@@ -86,7 +86,7 @@ impl Line {
         self.tell("MESSAGE_CREATE", seq, message).await;
     }
 
-    /// What is said, but for the end.
+    /// Returns the next frame, which must not be a close.
     pub(crate) async fn hear(&mut self) -> Value {
         match timeout(WAIT, self.0.next()).await.unwrap() {
             Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
@@ -100,7 +100,7 @@ impl Line {
         drop(timeout(Duration::from_secs(1), self.0.next()).await);
     }
 
-    /// The code it ends with.
+    /// Returns the close code.
     pub(crate) async fn ended(&mut self) -> Option<u16> {
         let end = async {
             loop {

@@ -1,4 +1,4 @@
-//! A server that answers what it was told to, and remembers what it was asked.
+//! A scripted HTTP server that records its requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,25 +8,25 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// What was asked.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// Method and path.
     pub(crate) what: String,
-    /// The headers, in small letters.
+    /// The headers, in lower case.
     pub(crate) headers: String,
     pub(crate) body: Value,
 }
 
-/// What is answered.
+/// A scripted response.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Say(u16, &'static str, Value),
-    /// Nothing: the line is cut.
+    /// The connection is closed without a response.
     HangUp,
 }
 
-/// The server. It answers `{}` with 200 when it was told nothing.
+/// The server. Without a script it responds with 200 and `{}`.
 pub(crate) struct Stub {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -56,7 +56,7 @@ impl Stub {
         self.answer_with(status, "", body);
     }
 
-    /// With more headers.
+    /// Adds a response with extra headers to the script.
     pub(crate) fn answer_with(&self, status: u16, headers: &'static str, body: Value) {
         self.answers.lock().unwrap().push_back(Answer::Say(status, headers, body));
     }

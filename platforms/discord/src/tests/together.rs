@@ -1,4 +1,4 @@
-//! The whole adapter on the fake Discord, which others wrote from its documentation.
+//! Tests of the whole adapter against the fake Discord, which was written independently from its documentation.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn stage() -> Stage {
     Stage { fake, bot: bot(), discord, cursor: None }
 }
 
-/// One of several nodes.
+/// Creates one of several nodes.
 fn node(fake: &FakeDiscord) -> Discord {
     node_with(fake, Arc::new(Unlimited))
 }
@@ -73,7 +73,7 @@ fn node_with(fake: &FakeDiscord, budget: Arc<dyn Budget>) -> Discord {
 }
 
 impl Stage {
-    /// Listens until something is said, as the desk does: all that was heard is stored.
+    /// Listens until a message arrives, and stores every event as the desk does.
     async fn heard(&mut self) -> Vec<Heard> {
         loop {
             let heard = self.discord.listen(&self.bot, self.cursor.as_deref()).await.unwrap();
@@ -84,7 +84,7 @@ impl Stage {
         }
     }
 
-    /// Listens until the bot is there: what was said before is not told.
+    /// Listens until the bot is connected. Earlier messages are not sent.
     async fn arrive(&mut self) {
         while self.cursor.is_none() {
             let heard = self.discord.listen(&self.bot, None).await.unwrap();
@@ -92,7 +92,7 @@ impl Stage {
         }
     }
 
-    /// Until so many things were said, what they were.
+    /// Listens until this number of messages arrived, and returns their texts.
     async fn texts(&mut self, count: usize) -> Vec<String> {
         let mut texts = Vec::new();
         while texts.len() < count {
@@ -114,7 +114,7 @@ fn text(content: &str) -> Op {
     Op::Send { content: content.to_owned(), reply_to: None }
 }
 
-/// What was said, and where.
+/// Returns the messages and their places.
 fn said(heard: &[Heard]) -> Vec<(Source, Message)> {
     let said = |heard: &Heard| {
         let draft = heard.said.as_ref().ok()?.as_ref()?;
@@ -157,7 +157,7 @@ async fn a_thread_has_its_place_also_for_who_was_not_told_of_it() {
     assert_eq!(told.chat_type, ChatType::Thread);
     assert_eq!(told.parent_chat_id, Some(GENERAL.to_string()));
 
-    // Another node goes on, and knows nothing.
+    // Another node continues without a cache.
     stage.discord.leave(&stage.bot).await;
     stage.discord = node(&stage.fake);
     stage.fake.say(ANN, thread, "second");
@@ -182,7 +182,7 @@ async fn who_sees_what_follows_what_happens() {
     stage.heard().await;
     assert_eq!((sight(&stage, ANN), sight(&stage, BOB)), (Sight::Blind, Sight::Sees));
 
-    // Another node goes on, and asks.
+    // Another node continues and requests the data.
     stage.discord.leave(&stage.bot).await;
     stage.discord = node(&stage.fake);
     for (who, want) in [(ANN, Sight::Blind), (BOB, Sight::Sees)] {

@@ -1,4 +1,4 @@
-//! Command: a command that was given, and what Discord lends us to answer it.
+//! Converts commands, and extracts the token to answer them.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use super::message::{Choice, Interaction};
 
-/// What the token of an interaction is called.
+/// Capability kind of an interaction token.
 const INTERACTION_TOKEN: &str = "discord.interaction_token";
 
-/// How long it is good: Discord gives a quarter of an hour, of which our way takes a little.
+/// Validity of the token: Discord gives 15 minutes, of which the desk's processing takes a little.
 const GOOD_FOR: Duration = Duration::from_mins(14);
 
-/// How deep a command goes: a group, a command within it, and what is filled in.
+/// Maximum nesting: a group, a command within it, and its options.
 const DEPTH_MAX: usize = 3;
 
-/// What is filled in at one depth. Discord has no more.
+/// Maximum options at one level, as at Discord.
 const OPTIONS_MAX: usize = 25;
 
-/// The longest token that is one.
+/// Maximum length of a token.
 const TOKEN_BYTES_MAX: usize = 512;
 
-/// A command as people would type it: its name, and what was filled in. `None`: it has no name.
+/// Returns a command as people would type it: its name and its options. `None` if it has no name.
 pub(super) fn said(interaction: &Interaction) -> Option<event::Message> {
     let given = &interaction.data;
     let mut words = vec![format!("/{}", Some(given.name.trim()).filter(|name| !name.is_empty())?)];
@@ -32,7 +32,7 @@ pub(super) fn said(interaction: &Interaction) -> Option<event::Message> {
     Some(event::Message {
         text: words.join(" "),
         kind: MessageKind::Command,
-        // It can be given to nobody else.
+        // A command is always addressed to the bot.
         mentions_bot: true,
         ..Default::default()
     })
@@ -44,7 +44,7 @@ fn fill(options: &[Choice], depth: usize, words: &mut Vec<String>) {
     }
     for option in options.iter().take(OPTIONS_MAX) {
         match &option.value {
-            // A command within a command.
+            // A subcommand.
             Value::Null => {
                 words.push(option.name.clone());
                 fill(&option.options, depth - 1, words);
@@ -56,7 +56,7 @@ fn fill(options: &[Choice], depth: usize, words: &mut Vec<String>) {
     }
 }
 
-/// What we may answer an interaction with.
+/// Returns the capability to answer an interaction.
 pub(super) fn capability(interaction: &Interaction) -> Option<Capability> {
     let token = &interaction.token;
     let is_one = is_token(token);
@@ -67,7 +67,7 @@ pub(super) fn capability(interaction: &Interaction) -> Option<Capability> {
     })
 }
 
-/// Whether it is of a token's form, so that it cannot lead anywhere else in an address.
+/// Returns true if the text has a token's format, so that it cannot change the path of a URL.
 pub(crate) fn is_token(token: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
     !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && token.bytes().all(is_plain)

@@ -1,21 +1,21 @@
-//! File: what a message's files are called here.
+//! References to the files of messages.
 
 use super::Id;
 
 const ATTACHED: &str = "discord-file:";
 const STICKER: &str = "discord-sticker:";
 
-/// What leads to a file, for who has the bot's key.
+/// A reference to a file, which only the bot's key can resolve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileRef {
     /// A file of a message.
     Attached { channel: Id, message: Id, file: Id },
-    /// The picture of a sticker, by its name.
+    /// A sticker's picture, by its file name.
     Sticker(String),
 }
 
 impl FileRef {
-    /// Reads one that [`FileRef::write`] wrote.
+    /// Parses the format of [`FileRef::write`].
     pub(crate) fn read(text: &str) -> Option<Self> {
         if let Some(name) = text.strip_prefix(STICKER) {
             let (id, ending) = name.split_once('.')?;

@@ -1,16 +1,16 @@
-//! Id: a number that Discord writes as a text.
+//! A numeric id that Discord writes as a string.
 
 use std::fmt;
 
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer};
 
-/// The number of a message, a channel, a person or anything else.
+/// The id of a message, a channel, a person or another object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Id(pub(crate) u64);
 
 impl Id {
-    /// Reads one that is written in digits, and in no other way.
+    /// Parses an id in plain digits only.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let is_plain = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
         if is_plain { text.parse().ok().map(Self) } else { None }

@@ -1,7 +1,7 @@
-//! Message: what Discord sends, as far as we read it.
+//! The parts of Discord's objects that the adapter reads.
 //!
-//! What is not here is not read. The shapes are our own: a library that knows all of them refuses a message
-//! in which one field is new, or is missing for once.
+//! The adapter defines its own types, because a library that knows all fields rejects a message in which one field is
+//! new or missing.
 #![expect(clippy::struct_field_names, reason = "the names are Discord's")]
 
 use serde::{Deserialize, Deserializer};
@@ -9,18 +9,18 @@ use serde_json::Value;
 
 use super::{Id, Room};
 
-/// A command was given.
+/// Interaction type of a command.
 pub(crate) const COMMAND: u8 = 2;
 
-/// A button was pressed.
+/// Interaction type of a pressed button.
 pub(crate) const BUTTON: u8 = 3;
 
-/// Kinds of message that somebody wrote: plain, a reply, and what answers a command.
+/// Message types that have an author's text: plain, a reply, and answers to a command.
 const SAID: [u8; 4] = [0, 19, 20, 23];
 
 const REPLY: u8 = 19;
 
-/// A message of any kind.
+/// A message of any type.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Message {
     pub(crate) id: Id,
@@ -28,7 +28,7 @@ pub(crate) struct Message {
     pub(crate) guild_id: Option<Id>,
     pub(crate) author: Option<User>,
     pub(crate) member: Option<Member>,
-    /// Who wrote it, if that is no account.
+    /// Set if a webhook wrote the message.
     pub(crate) webhook_id: Option<Id>,
     #[serde(rename = "type", default)]
     kind: u8,
@@ -46,7 +46,7 @@ pub(crate) struct Message {
     pub(crate) poll: Option<Poll>,
     pub(crate) message_reference: Option<Reference>,
     pub(crate) referenced_message: Option<Box<Self>>,
-    /// What is passed on. Whose words they are is not told.
+    /// Forwarded messages. Discord does not report their authors.
     #[serde(default)]
     pub(crate) message_snapshots: Vec<Snapshot>,
     #[serde(default)]
@@ -54,12 +54,12 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Whether somebody wrote it: who joins, pins or opens a thread says nothing.
+    /// Returns true if an author wrote it. Joins, pins and new threads are system messages.
     pub(super) fn is_said(&self) -> bool {
         SAID.contains(&self.kind)
     }
 
-    /// Its files, and those of what it passes on.
+    /// Returns the files of the message and of the message that it forwards.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Attachment> {
         let passed = self.message_snapshots.first().map(|snapshot| &snapshot.message);
         self.attachments.iter().chain(passed.into_iter().flat_map(|passed| &passed.attachments))
@@ -70,7 +70,7 @@ impl Message {
     }
 }
 
-/// A person or a program.
+/// A person or a bot.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct User {
     pub(crate) id: Id,
@@ -81,7 +81,7 @@ pub(crate) struct User {
     pub(crate) bot: bool,
 }
 
-/// What somebody is in a guild.
+/// A person's data in a guild.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Member {
     pub(crate) nick: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct Member {
 /// A file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Attachment {
-    /// One without is not found again.
+    /// Without an id the file cannot be fetched.
     #[serde(default)]
     pub(crate) id: Id,
     pub(crate) url: String,
@@ -110,7 +110,7 @@ pub(crate) struct Sticker {
     pub(crate) format_type: u8,
 }
 
-/// A question to all.
+/// A poll.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Poll {
     pub(crate) question: PollText,
@@ -118,32 +118,32 @@ pub(crate) struct Poll {
     pub(crate) answers: Vec<PollAnswer>,
 }
 
-/// An answer that can be chosen.
+/// A choice of a poll.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PollAnswer {
     pub(crate) poll_media: PollText,
 }
 
-/// What a question or an answer says.
+/// The text of a question or a choice.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PollText {
     #[serde(default)]
     pub(crate) text: String,
 }
 
-/// The message that another one is about.
+/// A reference to another message.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Reference {
     pub(crate) message_id: Option<Id>,
 }
 
-/// A message that is passed on.
+/// A forwarded message.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Snapshot {
     pub(crate) message: Passed,
 }
 
-/// What it said.
+/// The content of a forwarded message.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Passed {
     #[serde(default)]
@@ -161,13 +161,13 @@ pub(crate) struct Component {
     pub(crate) components: Vec<Self>,
 }
 
-/// Somebody gave a command or pressed a button.
+/// A command or a pressed button.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Interaction {
     pub(crate) id: Id,
     #[serde(rename = "type")]
     pub(crate) kind: u8,
-    /// What we may answer with. It acts on the shared bot.
+    /// The token to answer with. It acts as the shared bot.
     #[serde(default)]
     pub(crate) token: String,
     #[serde(default)]
@@ -176,13 +176,13 @@ pub(crate) struct Interaction {
     pub(crate) channel_id: Option<Id>,
     pub(crate) channel: Option<Room>,
     pub(crate) member: Option<Member>,
-    /// Who did it, if not in a guild.
+    /// The person, outside a guild.
     pub(crate) user: Option<User>,
     /// The message with the button.
     pub(crate) message: Option<Box<Message>>,
 }
 
-/// The command, or the button.
+/// The command or the button.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Given {
@@ -192,7 +192,7 @@ pub(crate) struct Given {
     pub(crate) options: Vec<Choice>,
 }
 
-/// A part of a command: what was filled in, or a command within it.
+/// A part of a command: an option's value or a subcommand.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Choice {
     pub(crate) name: String,

@@ -1,27 +1,27 @@
-//! Press: a button that was pressed, and the word that goes round with it.
+//! Converts pressed buttons, and builds the ids of buttons.
 
 use nightdesk_types::event::{self, PromptResponse};
 
 use super::message::{Component, Interaction, Message};
 use crate::me::Me;
 
-/// What the word of a button begins with.
+/// Prefix of a button's id.
 const MARK: &str = "hp1";
 
-/// How long it may be; Discord takes no more.
+/// Maximum length of a button's id at Discord.
 const WORD_CHARS_MAX: usize = 100;
 
-/// How deep a button stands in what Discord shows.
+/// Maximum nesting of a button in a message's components.
 const DEPTH_MAX: usize = 4;
 
-/// The word that comes back when a button is pressed. `None`: its ids do not fit.
+/// Returns the id that Discord returns when the button is pressed. `None` if the ids do not fit.
 pub(crate) fn word(prompt_id: &str, option_id: &str) -> Option<String> {
     let word = format!("{MARK}:{prompt_id}:{option_id}");
     let fits = is_plain(prompt_id) && is_plain(option_id) && word.len() <= WORD_CHARS_MAX;
     fits.then_some(word)
 }
 
-/// A pressed button. `None`: there is no such button.
+/// Converts a pressed button. `None` if the button does not exist.
 pub(super) fn said(me: Me, interaction: &Interaction) -> Option<event::Message> {
     let response = response(me, interaction.message.as_deref()?, &interaction.data.custom_id)?;
     Some(event::Message {
@@ -31,7 +31,7 @@ pub(super) fn said(me: Me, interaction: &Interaction) -> Option<event::Message> 
     })
 }
 
-/// Which button it was. Only one counts that our own message has.
+/// Returns the response of a button. Only buttons of the bot's own messages count.
 fn response(me: Me, message: &Message, pressed: &str) -> Option<PromptResponse> {
     message.author.as_ref().filter(|author| me.is(author.id))?;
     let button = find(&message.components, pressed, DEPTH_MAX)?;

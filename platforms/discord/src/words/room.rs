@@ -1,13 +1,13 @@
-//! Room: a channel, as far as its messages do not tell of it themselves.
+//! A channel's data that its messages do not contain.
 
 use serde::Deserialize;
 
 use super::Id;
 
-/// The kinds of channel that are threads: of announcements, public and private.
+/// Channel types of threads: announcement, public and private.
 const THREADS: [u8; 3] = [10, 11, 12];
 
-/// The kinds in which a post is a thread: forums and galleries.
+/// Channel types in which a post is a thread: forums and media channels.
 const FORUMS: [u8; 2] = [15, 16];
 
 /// A channel of a guild.
@@ -18,31 +18,31 @@ pub(crate) struct Room {
     pub(crate) kind: u8,
     pub(crate) guild_id: Option<Id>,
     pub(crate) parent_id: Option<Id>,
-    /// Who opened it, if it is a thread.
+    /// The person who created the thread.
     pub(crate) owner_id: Option<Id>,
     pub(crate) name: Option<String>,
     pub(crate) topic: Option<String>,
 }
 
 impl Room {
-    /// Whether it is a thread, and so belongs to a channel.
+    /// Returns true if it is a thread, which belongs to a channel.
     pub(crate) fn is_thread(&self) -> bool {
         THREADS.contains(&self.kind)
     }
 
-    /// Whether it has nothing but threads.
+    /// Returns true if it contains only threads.
     pub(crate) fn is_forum(&self) -> bool {
         FORUMS.contains(&self.kind)
     }
 }
 
-/// Knows channels.
+/// A source of channels.
 pub(crate) trait Rooms {
-    /// What is known of a channel.
+    /// Returns a known channel.
     fn room(&self, id: Id) -> Option<Room>;
 }
 
-/// Knows none.
+/// Knows no channels.
 pub(crate) struct NoRooms;
 
 impl Rooms for NoRooms {

@@ -1,34 +1,34 @@
-//! Shown: what a message has besides its text.
+//! Converts the content of a message besides its text.
 
 use nightdesk_types::event::{Media, MessageKind};
 
 use super::FileRef;
 use super::message::{Attachment, Message, Poll, Sticker};
 
-/// Files of one message. Discord has no more.
+/// Maximum files of one message, as at Discord.
 const FILES_MAX: usize = 10;
 
-/// Answers of a poll that are told. Discord has no more.
+/// Maximum choices of a poll, as at Discord.
 const ANSWERS_MAX: usize = 10;
 
-/// The flag of a message that was spoken.
+/// Flag of a voice message.
 const VOICE: u64 = 1 << 13;
 
-/// The format of stickers that are drawn by a program.
+/// Sticker format of vector animations.
 const DRAWN: u8 = 3;
 
-/// What a message shows.
+/// Content of a message besides its text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shown {
-    /// What it is, if it is not a command.
+    /// The kind of the message, if it is not a command.
     pub(super) kind: MessageKind,
-    /// Its files.
+    /// The files.
     pub(super) media: Vec<Media>,
-    /// What is said in place of a text.
+    /// Text for a message without its own text.
     pub(super) words: String,
 }
 
-/// What a message shows besides its text. Of what is passed on, the text stands in place of its own.
+/// Returns the content of a message besides its text. The text of a forwarded message stands in for its own.
 pub(super) fn shown(message: &Message) -> Shown {
     let passed = message.message_snapshots.first().map(|snapshot| &snapshot.message);
     let mut media: Vec<Media> =

@@ -1,11 +1,11 @@
-//! Source: where something was said, and by whom.
+//! Determines the place and the author of a message or an interaction.
 
 use nightdesk_types::event::{ChatType, Source};
 
 use super::message::{Interaction, Member, Message, User};
 use super::{Id, Room, Rooms};
 
-/// Where a message was written, and who wrote it.
+/// Returns the place and the author of a message.
 pub(super) fn of_message(
     platform: &str,
     rooms: &dyn Rooms,
@@ -13,7 +13,7 @@ pub(super) fn of_message(
     author: &User,
 ) -> Source {
     let room = rooms.room(message.channel_id);
-    // What is fetched does not say of which guild it is.
+    // Fetched messages do not contain their guild.
     let guild = message.guild_id.or(room.as_ref().and_then(|room| room.guild_id));
     let source = Source {
         platform: platform.to_owned(),
@@ -21,11 +21,11 @@ pub(super) fn of_message(
         ..place(message.channel_id, guild, room.as_ref())
     };
     let source = by(author, message.member.as_ref(), source);
-    // A webhook bears whatever name it likes.
+    // A webhook can use any name.
     Source { is_bot: source.is_bot || message.webhook_id.is_some(), ..source }
 }
 
-/// Where a command was given or a button pressed, and who did. `None`: nobody, or nowhere.
+/// Returns the place and the author of an interaction. `None` if one of them is missing.
 pub(super) fn of_interaction(
     platform: &str,
     rooms: &dyn Rooms,
@@ -40,7 +40,7 @@ pub(super) fn of_interaction(
     Some(by(user, member, Source { platform: platform.to_owned(), ..source }))
 }
 
-/// A channel. Outside a guild there is one person and the bot; what is not known to be a thread is none.
+/// Returns the place of a channel: outside a guild a direct message, and a thread only if it is known to be one.
 fn place(channel: Id, guild: Option<Id>, room: Option<&Room>) -> Source {
     let room = room.filter(|_| guild.is_some());
     let thread = room.filter(|room| room.is_thread());
@@ -70,7 +70,7 @@ fn by(user: &User, member: Option<&Member>, place: Source) -> Source {
     }
 }
 
-/// What people call somebody: as the guild does, as they call themselves, or else by their handle.
+/// Returns a person's display name: the guild's nickname, the global name, or the username.
 pub(super) fn user_name(user: &User, member: Option<&Member>) -> String {
     let names = [member.and_then(|member| member.nick.clone()), user.global_name.clone()];
     let shown = names.into_iter().flatten().find(|name| !name.trim().is_empty());

@@ -1,4 +1,4 @@
-//! What Discord tells, in our words.
+//! Tests of the conversion of Discord's data.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::tests::bot;
 
 mod total;
 
-/// Everything that was written by hand from Discord's documentation.
+/// Fixtures that were written from Discord's documentation.
 pub(crate) const FIXTURES: [(&str, &str); 50] = [
     ("audio", include_str!("../../fixtures/audio.json")),
     ("autocomplete", include_str!("../../fixtures/autocomplete.json")),
@@ -66,7 +66,7 @@ pub(crate) const FIXTURES: [(&str, &str); 50] = [
     ("webhook", include_str!("../../fixtures/webhook.json")),
 ];
 
-/// Some channels of a guild, and threads in them.
+/// Some channels and threads of a guild.
 pub(crate) struct Known;
 
 impl Rooms for Known {
@@ -95,7 +95,7 @@ pub(crate) fn fixture(name: &str) -> Value {
     serde_json::from_str(text).expect("fixtures are JSON")
 }
 
-/// What becomes of what is told.
+/// Converts a fixture.
 fn read(told: &Value) -> Result<Option<Draft>, ReceiveError> {
     let kind = told["t"].as_str().unwrap_or_default();
     let said = event(&bot(), &Known, (kind, told["d"].to_string().as_bytes()))?;
@@ -121,7 +121,7 @@ fn what_is_told_is_this_in_our_words() {
     cases.into_iter().for_each(Case::passed);
 }
 
-/// Only what says something, so that it can be read.
+/// Removes empty values, so that the result is readable.
 fn without_void(value: Value) -> Value {
     let is_void = |value: &Value| {
         value.is_null() || *value == json!(false) || *value == json!([]) || *value == json!({})
@@ -167,7 +167,7 @@ fn whatever_is_said_in_a_guild_names_it_and_what_is_said_to_the_bot_alone_names_
         let is_alone = draft.source.chat_type == event::ChatType::Dm;
         assert_eq!(is_alone, guild.is_none(), "{name}");
     }
-    // What is fetched does not say of which guild it is.
+    // Fetched messages do not contain their guild.
     let mut fetched = fixture("message_guild");
     fetched["d"].as_object_mut().unwrap().remove("guild_id");
     assert_eq!(read(&fetched).unwrap().unwrap().source.scope_id.as_deref(), Some("70"));

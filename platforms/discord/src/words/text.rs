@@ -1,19 +1,19 @@
-//! Text: what was written, and whether it was said to the bot.
+//! Extracts a message's text, and detects mentions of the bot.
 
 use super::message::Message;
 use crate::me::Me;
 
-/// What was written.
+/// The text of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// The text, without the name of the bot: it is a number that says nothing to anybody.
+    /// The text without the bot's mention, which is an id and means nothing to a reader.
     pub(super) text: String,
-    /// Whether it names the bot.
+    /// True if the message mentions the bot.
     pub(super) mentions_bot: bool,
 }
 
 impl Written {
-    /// What is written in a message. Whom it names, Discord says: a name in a quoted piece of code is none.
+    /// Returns the text of a message. Discord reports the mentions: one in a code block does not count.
     pub(super) fn of(me: Me, message: &Message) -> Self {
         let mentions_bot = message.mentions.iter().any(|user| me.is(user.id));
         let text = message.content.trim();
@@ -21,7 +21,7 @@ impl Written {
             return Self { text: text.to_owned(), mentions_bot };
         };
         let plain = text.replace(&format!("<@{user}>"), "").replace(&format!("<@!{user}>"), "");
-        // Who says nothing but the name says the name.
+        // If the message is only the mention, the text keeps it.
         let plain = if plain.trim().is_empty() { text } else { plain.trim() };
         Self { text: plain.to_owned(), mentions_bot }
     }

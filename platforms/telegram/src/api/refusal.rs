@@ -1,4 +1,4 @@
-//! Refusal: a no of Telegram's, in words of ours.
+//! A refusal by Telegram, without its text.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-/// What a rate limit without a time means.
+/// Retry delay of a rate limit without a time.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 
-/// A no of Telegram's.
+/// A refusal by Telegram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The status, which Telegram calls an error code.
     pub(crate) status: StatusCode,
-    /// Why, if we know the reason.
+    /// The reason, if it is a known one.
     pub(crate) reason: Option<Reason>,
-    /// After how long it may be tried again, if it was too often.
+    /// Retry delay, if the call was rate limited.
     pub(crate) retry_after: Duration,
 }
 
@@ -40,7 +40,7 @@ struct Parameters {
 }
 
 impl Refusal {
-    /// Reads a no. Whoever stands between us and Telegram may have said it in other words.
+    /// Parses a refusal. A proxy between the desk and Telegram may have sent it in another format.
     pub(super) fn read(status: StatusCode, body: &[u8]) -> Self {
         let Said { description, parameters } = serde_json::from_slice(body).unwrap_or_default();
         let retry_after = parameters.retry_after.map(Duration::from_secs);
@@ -48,19 +48,19 @@ impl Refusal {
         Self { status, reason: Reason::in_words(&description), retry_after }
     }
 
-    /// Whether this is the reason.
+    /// Returns true if the refusal has this reason.
     pub(crate) fn is(&self, reason: Reason) -> bool {
         self.reason == Some(reason)
     }
 
-    /// A word for it: the reason, or else the number.
+    /// Returns a code: the reason, or the status without one.
     pub(crate) fn code(&self) -> String {
         let number = || self.status.as_u16().to_string();
         self.reason.map_or_else(number, |reason| reason.slug().to_owned())
     }
 }
 
-/// The reasons we can tell apart.
+/// Known reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     Unparsable,
@@ -83,8 +83,8 @@ pub(crate) enum Reason {
     FileNotTaken,
 }
 
-/// What stands in Telegram's words for a reason. They are for people, and change now and then: what is not
-/// known is only a number.
+/// Parts of Telegram's error texts and their reasons. The texts are meant for people and change now and then; an
+/// unknown text yields only the status.
 const WORDS: [(&str, Reason); 33] = [
     ("can't parse entities", Reason::Unparsable),
     ("message is too long", Reason::TooLong),

@@ -1,4 +1,4 @@
-//! Asked: what is asked of Telegram, as it wants to be asked.
+//! Builds request parameters in Telegram's format.
 
 use nightdesk_port::{DeliverError, File};
 use nightdesk_types::Send;
@@ -9,31 +9,31 @@ use serde_json::{Map, Value, json};
 use super::refused;
 use crate::words::button_word;
 
-/// The topic every forum has. What goes there names none.
+/// The general topic of every forum. A message to it names no topic.
 const GENERAL_TOPIC: i64 = 1;
 
-/// Buttons under one question.
+/// Maximum buttons of one prompt.
 const BUTTONS_MAX: usize = 12;
 
-/// Characters a button shows.
+/// Maximum characters of a button's label.
 const LABEL_CHARS_MAX: usize = 64;
 
-/// Characters a topic's name may have.
+/// Maximum characters of a topic's name.
 const TOPIC_NAME_CHARS_MAX: usize = 128;
 
-/// How long a caption may be, in UTF-16 code units.
+/// Maximum length of a caption, in UTF-16 code units.
 const CAPTION_UTF16_MAX: usize = 1_024;
 
 /// The parameters of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     fields: Map<String, Value>,
-    /// What is given along, and under which name.
+    /// A file to upload, and the name of its field.
     pub(super) file: Option<(&'static str, File)>,
 }
 
 impl Asked {
-    /// Something about the chat of a send, in the topic it names.
+    /// Creates parameters for the chat and the topic of a send.
     pub(super) fn of(send: &Send) -> Result<Self, DeliverError> {
         let chat: i64 = send.chat_id.parse().map_err(|_| refused("chat_not_found"))?;
         let asked = Self { fields: Map::new(), file: None }.with("chat_id", chat);
@@ -43,21 +43,21 @@ impl Asked {
         })
     }
 
-    /// The same, with one more.
+    /// Adds a field.
     pub(super) fn with(mut self, name: &str, value: impl Serialize) -> Self {
-        // What cannot be written is none: all that is given is numbers, texts and lists of them.
+        // Serialization cannot fail: all values are numbers, texts and lists of them.
         self.fields.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());
         self
     }
 
-    /// An answer to a message. If that is gone, it is said all the same.
+    /// Makes the message a reply. If the original message is deleted, the message is sent all the same.
     pub(super) fn replying(self, to: Option<&str>) -> Self {
         let Some(to) = to.and_then(|to| to.parse::<i64>().ok()) else { return self };
         let reply = json!({ "message_id": to, "allow_sending_without_reply": true });
         self.with("reply_parameters", reply)
     }
 
-    /// The same, and a file with it.
+    /// Adds a file.
     pub(super) fn giving(self, name: &'static str, file: File) -> Self {
         Self { file: Some((name, file)), ..self }
     }
@@ -67,17 +67,17 @@ impl Asked {
     }
 }
 
-/// A number that clients write as one or as a text.
+/// Parses a number that clients may write as a string.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The number of a message.
+/// Parses the id of a message.
 pub(super) fn message_id(id: &str) -> Result<i64, DeliverError> {
     id.parse().map_err(|_| refused("message_not_found"))
 }
 
-/// The buttons of a question, one below the other: labels are long, and telephones narrow.
+/// Builds the buttons of a prompt, one per row, because labels are long and phones narrow.
 pub(super) fn keyboard(prompt_id: &str, options: &[PromptOption]) -> Result<Value, DeliverError> {
     if options.len() > BUTTONS_MAX {
         return Err(refused("too_many_options"));
@@ -92,7 +92,7 @@ pub(super) fn keyboard(prompt_id: &str, options: &[PromptOption]) -> Result<Valu
     Ok(json!({ "inline_keyboard": rows? }))
 }
 
-/// The method that sends a file of this kind, and the name it has there.
+/// Returns the method that sends a file of this kind, and the name of its field.
 pub(super) fn media(kind: &str) -> (&'static str, &'static str) {
     match kind {
         "image" => ("sendPhoto", "photo"),
@@ -103,13 +103,13 @@ pub(super) fn media(kind: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// A file that Telegram fetches by itself. What it calls its own files is nobody's to name: a key leads
-/// to all that its bot was ever shown.
+/// Returns a URL that Telegram fetches itself. Telegram's own file ids are refused, because the bot's key gives access
+/// to every file that the bot ever received.
 pub(super) fn elsewhere(url: &str) -> Result<&str, DeliverError> {
     if url.starts_with("https://") { Ok(url) } else { Err(refused("file_not_taken")) }
 }
 
-/// What is written under a file. It cannot become several messages.
+/// Returns a caption. It cannot be split into several messages.
 pub(super) fn caption(content: &str) -> Result<(&'static str, &str), DeliverError> {
     if content.encode_utf16().count() > CAPTION_UTF16_MAX {
         return Err(refused("too_long"));
@@ -117,7 +117,7 @@ pub(super) fn caption(content: &str) -> Result<(&'static str, &str), DeliverErro
     Ok(("caption", content))
 }
 
-/// A name for a topic.
+/// Returns a valid name for a topic.
 pub(super) fn topic_name(name: &str) -> Result<String, DeliverError> {
     let name: String = name.trim().chars().take(TOPIC_NAME_CHARS_MAX).collect();
     if name.is_empty() { Err(refused("empty")) } else { Ok(name) }

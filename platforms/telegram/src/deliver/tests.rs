@@ -1,4 +1,4 @@
-//! What agents say, on the fake Telegram.
+//! Tests of sends against the fake Telegram.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(super) fn text(content: &str) -> Op {
     Op::Send { content: content.to_owned(), reply_to: None }
 }
 
-/// The last call, and what it made.
+/// Returns the last call and its result.
 fn last(fake: &FakeTelegram) -> Called {
     fake.calls().pop().expect("a call")
 }

@@ -25,7 +25,7 @@ impl Stage {
         self.telegram.listen(&bot(), cursor).await.unwrap()
     }
 
-    /// The number that was asked for last.
+    /// Returns the number of the last request.
     fn asked_for(&self) -> Option<i64> {
         self.fake.calls().last().unwrap().asked.get("offset").and_then(serde_json::Value::as_i64)
     }

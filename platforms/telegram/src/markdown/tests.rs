@@ -36,7 +36,7 @@ fn markdown_becomes_telegrams_own() {
     }
 }
 
-/// What means something, and what does not.
+/// Fragments with and without a meaning in Markdown.
 const PIECES: [&str; 29] = [
     "**",
     "*",

@@ -1,14 +1,14 @@
-//! Writer: puts text and marks together so that Telegram can take them apart.
+//! Writes text and marks in a form that Telegram can parse.
 
-/// What must not stand alone in a text.
+/// Characters that must be escaped in a text.
 const RESERVED: [char; 19] = [
     '_', '*', '[', ']', '(', ')', '~', '`', '>', '#', '+', '-', '=', '|', '{', '}', '.', '!', '\\',
 ];
 
-/// What a link may begin with. Others of Telegram's own would call people by their ids.
+/// Allowed schemes of a link. Telegram's own schemes could mention people by their ids.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// Characters of a language's name.
+/// Maximum characters of a language's name.
 const LANGUAGE_CHARS_MAX: usize = 32;
 
 /// A mark around a text.
@@ -29,18 +29,18 @@ impl Mark {
     }
 }
 
-/// What has been written so far, and what is open.
+/// The output so far, and the open elements.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     out: String,
-    /// Line ends that come before whatever comes next.
+    /// Line ends that are due before the next output.
     line_ends: usize,
-    /// How often each mark is open: inside itself it changes nothing.
+    /// Nesting depth of each mark: inside itself a mark has no effect.
     open: [usize; 3],
-    /// For each open link: where it leads, and where its text began.
+    /// The URL and the start of the text of each open link.
     links: Vec<Option<(String, usize)>>,
     quotes: usize,
-    /// For each open list: the number of its next item, if it has numbers.
+    /// The number of the next item of each open list, if the list is numbered.
     lists: Vec<Option<u64>>,
     in_block: bool,
 }
@@ -88,17 +88,17 @@ impl Writer {
         }
     }
 
-    /// Whatever comes next stands on the next line.
+    /// Begins a new line before the next output.
     pub(super) fn line_end(&mut self) {
         self.line_ends = self.line_ends.max(1);
     }
 
-    /// Whatever comes next stands apart.
+    /// Begins a new block before the next output.
     pub(super) fn blocks_end(&mut self) {
         self.line_ends = 2;
     }
 
-    /// Writes the line ends that are due, and what a line begins with.
+    /// Writes the line ends that are due, and the beginning of the line.
     fn begin(&mut self) {
         let due = std::mem::take(&mut self.line_ends);
         if !self.out.is_empty() && due == 0 {
@@ -127,7 +127,7 @@ impl Writer {
         }
     }
 
-    /// Two low lines are another mark, so an empty bold stands between them.
+    /// Writes a mark. Two underscores would be another mark, so an empty bold separates them.
     fn sign(&mut self, mark: Mark) {
         if mark == Mark::Italic && self.ends_in_sign('_') {
             self.out.push_str("**");
@@ -143,7 +143,7 @@ impl Writer {
         })
     }
 
-    /// A link inside a link, as of a picture in one, is only its text.
+    /// Opens a link. A link inside a link, such as a picture's, is written as its text.
     pub(super) fn open_link(&mut self, url: &str) {
         let is_link = is_safe(url) && self.links.iter().all(Option::is_none);
         if is_link {

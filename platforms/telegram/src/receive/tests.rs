@@ -49,7 +49,7 @@ fn reads_nothing_without_the_secret() {
         ("beside a wrong one", &["wrong", &good]),
     ];
     for (name, shown) in cases {
-        // Had it been parsed, this would be unreadable.
+        // If the body had been parsed, the result would be `Unreadable`.
         let got = received(&bot(), shown, b"not json");
         assert_eq!(got, Err(ReceiveError::BadSignature), "{name}");
     }

@@ -1,4 +1,4 @@
-//! Press: a button that was pressed, and the word that goes round with it.
+//! Converts pressed buttons, and builds the data of buttons.
 
 use nightdesk_port::ReceiveError;
 use nightdesk_types::event::{self, Draft, PromptResponse};
@@ -6,23 +6,23 @@ use nightdesk_types::event::{self, Draft, PromptResponse};
 use super::update::{CallbackQuery, Message};
 use super::{Me, draft, source};
 
-/// What the key of a press begins with.
+/// Prefix of the key of a press.
 const KEY: &str = "c:";
 
-/// What the word of a button begins with.
+/// Prefix of a button's data.
 const MARK: &str = "hp1";
 
-/// How long it may be; Telegram takes no more.
+/// Maximum length of a button's data at Telegram.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The word that comes back when a button is pressed. `None`: its ids do not fit.
+/// Returns the data that Telegram returns when the button is pressed. `None` if the ids do not fit.
 pub(crate) fn word(prompt_id: &str, option_id: &str) -> Option<String> {
     let word = format!("{MARK}:{prompt_id}:{option_id}");
     let fits = is_plain(prompt_id) && is_plain(option_id) && word.len() <= WORD_BYTES_MAX;
     fits.then_some(word)
 }
 
-/// A pressed button as an event. One of a message that nobody can show has no place: it is none.
+/// Converts a pressed button. A press without its message has no place, so it is skipped.
 pub(super) fn event(
     me: &Me<'_>,
     platform: &str,
@@ -40,13 +40,13 @@ pub(super) fn event(
     Ok(Some(draft(format!("{KEY}{}", query.id), source, said)))
 }
 
-/// Which press an event is, as Telegram calls it.
+/// Returns Telegram's id of the press event with this key.
 pub(crate) fn query_id(key: &str) -> Option<&str> {
     key.strip_prefix(KEY)
 }
 
-/// Which button it was. Whoever has a client of their own can press what is not there, so only a
-/// button counts that our own message has.
+/// Returns the response of a button. A modified client can send any data, so only buttons of the bot's own messages
+/// count.
 fn response(me: &Me<'_>, message: &Message, data: &str) -> Option<PromptResponse> {
     message.from.as_ref().filter(|from| me.is(from.id))?;
     let mut buttons = message.reply_markup.inline_keyboard.iter().flatten();

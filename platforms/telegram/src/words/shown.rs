@@ -1,27 +1,27 @@
-//! Shown: what a message has besides its text.
+//! Converts the content of a message besides its text.
 
 use nightdesk_types::event::{Media, MessageKind};
 
 use super::update::{Contact, File, Location, Message, Poll, Venue};
 
-/// What the address of a file at Telegram begins with. Only the bot's key leads from there to the file.
+/// Prefix of a reference to a file at Telegram. Only the bot's key can resolve it.
 pub(crate) const FILE_SCHEME: &str = "telegram-file:";
 
-/// Answers of a poll that are told. Telegram has no more.
+/// Maximum choices of a poll, as at Telegram.
 const OPTIONS_MAX: usize = 12;
 
-/// What a message shows.
+/// Content of a message besides its text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shown {
-    /// What it is, if it is not a command.
+    /// The kind of the message, if it is not a command.
     pub(super) kind: MessageKind,
-    /// Its file.
+    /// The file.
     pub(super) media: Vec<Media>,
-    /// What is said in place of a text.
+    /// Text for a message without its own text.
     pub(super) words: String,
 }
 
-/// What a message shows besides its text.
+/// Returns the content of a message besides its text.
 pub(super) fn shown(message: &Message) -> Shown {
     if let Some((kind, media)) = file(message) {
         let emoji = message.sticker.as_ref().and_then(|sticker| sticker.emoji.clone());
@@ -31,7 +31,7 @@ pub(super) fn shown(message: &Message) -> Shown {
     Shown { kind, media: Vec::new(), words }
 }
 
-/// What a file is taken for, where it does not say so itself.
+/// Default kind and MIME type of a file.
 #[derive(Clone, Copy)]
 struct Like(MessageKind, &'static str, &'static str);
 
@@ -44,7 +44,7 @@ const DOCUMENT: Like = Like(MessageKind::Document, "document", "application/octe
 fn file(message: &Message) -> Option<(MessageKind, Media)> {
     let files = [
         (largest(&message.photo), PHOTO),
-        // It comes as a document, too.
+        // An animation is also present as a document, so it comes first.
         (message.animation.as_ref(), FILM),
         (message.video.as_ref(), FILM),
         (message.video_note.as_ref(), FILM),
@@ -68,7 +68,7 @@ fn media(file: &File, Like(_, kind, mime): Like) -> Media {
     }
 }
 
-/// A photo comes in several sizes.
+/// Returns the largest size of a photo.
 fn largest(sizes: &[File]) -> Option<&File> {
     sizes.iter().max_by_key(|size| u64::from(size.width) * u64::from(size.height))
 }
@@ -82,7 +82,7 @@ fn sticker(message: &Message) -> Like {
     Like(MessageKind::Sticker, kind, mime)
 }
 
-/// What a message says that has neither a text nor a file.
+/// Returns the text of a message that has neither a text nor a file.
 fn said(message: &Message) -> Option<(MessageKind, String)> {
     if let Some(location) = &message.location {
         return Some((MessageKind::Location, place(location, message.venue.as_ref())));

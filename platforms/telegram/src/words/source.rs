@@ -1,14 +1,14 @@
-//! Source: where something was said, and by whom.
+//! Determines the place and the author of a message or a press.
 
 use nightdesk_types::event::{ChatType, Source};
 
 use super::update::{Chat, Message, User};
 
-/// Where a message was written, and who wrote it.
+/// Returns the place and the author of a message.
 ///
-/// Who writes as a chat (a channel, or an administrator who does not want to be named) has a
-/// stand-in for a sender, and all such people share it. So the chat is the author, or whoever is bound to
-/// the stand-in would hear them all.
+/// A message that is sent as a chat (by a channel, or by an anonymous administrator) has a placeholder as its sender,
+/// which all such people share. Therefore the chat is the author; otherwise a binding of the placeholder would apply to
+/// all of them.
 pub(super) fn of_message(platform: &str, message: &Message) -> Source {
     let source = place(platform, message);
     let source = Source { message_id: Some(message.message_id.to_string()), ..source };
@@ -25,7 +25,7 @@ pub(super) fn of_message(platform: &str, message: &Message) -> Source {
     }
 }
 
-/// Where a button was pressed, and who did.
+/// Returns the place and the author of a press.
 pub(super) fn of_press(platform: &str, message: &Message, user: &User) -> Source {
     by(user, place(platform, message))
 }
@@ -51,30 +51,30 @@ fn by(user: &User, place: Source) -> Source {
     }
 }
 
-/// The topic a message belongs to. Without topics, Telegram counts every reply a thread, and nothing can
-/// be sent to one.
+/// Returns the topic of a message. In a chat without topics, Telegram reports every reply as a thread, to which no
+/// message can be sent.
 pub(super) fn topic(message: &Message) -> Option<i64> {
     message.message_thread_id.filter(|_| message.is_topic_message)
 }
 
-/// What kind of chat it is.
+/// Returns the kind of a chat.
 pub(crate) fn chat_type(chat: &Chat) -> ChatType {
     match chat.kind.as_str() {
         "private" => ChatType::Dm,
         "channel" => ChatType::Channel,
-        // Kinds yet to come are shared, to be safe.
+        // Unknown kinds count as shared, which is the safe choice.
         _ if chat.is_forum => ChatType::Forum,
         _ => ChatType::Group,
     }
 }
 
-/// What people call a chat.
+/// Returns a chat's display name.
 pub(crate) fn chat_name(chat: &Chat) -> Option<String> {
     let person = || joined(chat.first_name.as_deref(), chat.last_name.as_deref());
     chat.title.clone().or_else(person)
 }
 
-/// What people call somebody.
+/// Returns a person's display name.
 pub(super) fn user_name(user: &User) -> String {
     joined(Some(&user.first_name), user.last_name.as_deref()).unwrap_or_default()
 }

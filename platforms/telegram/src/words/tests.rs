@@ -1,4 +1,4 @@
-//! What updates mean.
+//! Tests of the conversion of updates.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ mod keys;
 mod oddities;
 mod total;
 
-/// Every update that was written by hand from Telegram's documentation.
+/// Updates that were written from Telegram's documentation.
 const FIXTURES: [(&str, &str); 28] = [
     ("animation", include_str!("../../fixtures/animation.json")),
     ("anonymous_admin", include_str!("../../fixtures/anonymous_admin.json")),
@@ -51,12 +51,12 @@ fn fixture(name: &str) -> Value {
     serde_json::from_str(text).expect("fixtures are JSON")
 }
 
-/// What becomes of an update.
+/// Converts an update.
 fn read(update: &Value) -> Result<Option<Draft>, ReceiveError> {
     event(&bot(), update.to_string().as_bytes())
 }
 
-/// A message with these fields, in a group.
+/// Returns a message with these fields, in a group.
 fn in_group(fields: &Value) -> Value {
     let mut message = json!({
         "message_id": 1, "date": 2, "chat": { "id": -3, "type": "group" },
@@ -87,7 +87,7 @@ fn an_update_is_this_in_our_words() {
     cases.into_iter().for_each(Case::passed);
 }
 
-/// Only what says something, so that it can be read.
+/// Removes empty values, so that the result is readable.
 fn without_void(value: Value) -> Value {
     let is_void = |value: &Value| {
         value.is_null() || *value == json!(false) || *value == json!([]) || *value == json!({})

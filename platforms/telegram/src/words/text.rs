@@ -1,26 +1,26 @@
-//! Text: what was written, and whether it was said to the bot.
+//! Extracts a message's text, and detects commands and mentions of the bot.
 
 use nightdesk_port::Bot;
 
 use super::Me;
 use super::update::{Entity, Message};
 
-/// Entities of one text that are looked at. Telegram has no more.
+/// Maximum entities of one text, as at Telegram.
 const ENTITIES_MAX: usize = 100;
 
-/// What was written.
+/// The text of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// The text. A command does not say whose it is.
+    /// The text. A command lacks the bot's name.
     pub(super) text: String,
-    /// Whether it is a command, and ours.
+    /// True if it is a command to this bot.
     pub(super) is_command: bool,
-    /// Whether it names the bot.
+    /// True if it mentions the bot.
     pub(super) mentions_bot: bool,
 }
 
 impl Written {
-    /// What is written in a message, or under what it shows.
+    /// Returns the text or the caption of a message.
     pub(super) fn of(me: &Me<'_>, message: &Message) -> Self {
         let (text, entities) = match (&message.text, &message.caption) {
             (Some(text), _) => (text, &message.entities),
@@ -39,13 +39,13 @@ fn mentions(me: &Me<'_>, text: &str, entity: &Entity) -> bool {
         "mention" => piece(text, entity)
             .and_then(|name| name.strip_prefix('@'))
             .is_some_and(|name| me.is_called(name)),
-        // Somebody without a name is mentioned by their id.
+        // A person without a username is mentioned by id.
         "text_mention" => entity.user.as_ref().is_some_and(|user| me.is(user.id)),
         _ => false,
     }
 }
 
-/// A text that begins with a command, and whether it is ours: in a group, `/do@other_bot` is not.
+/// Returns a text that begins with a command, and true if it is for this bot: in a group, `/do@other_bot` is not.
 fn command(me: &Me<'_>, text: &str, entities: &[Entity]) -> Option<(String, bool)> {
     let first =
         entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
@@ -57,14 +57,14 @@ fn command(me: &Me<'_>, text: &str, entities: &[Entity]) -> Option<(String, bool
     Some((format!("{command}{}", &text[said.len()..]), true))
 }
 
-/// The part of a text that an entity is about, if it is one.
+/// Returns the part of a text that an entity covers, if its range is valid.
 fn piece<'t>(text: &'t str, entity: &Entity) -> Option<&'t str> {
     let begin = usize::try_from(entity.offset).ok()?;
     let end = begin.checked_add(usize::try_from(entity.length).ok()?)?;
     text.get(at_utf16(text, begin)?..at_utf16(text, end)?)
 }
 
-/// Where so many UTF-16 code units end. `None`: the text is shorter, or a character would be torn.
+/// Returns the byte offset after so many UTF-16 code units. `None` if the text is shorter or it splits a character.
 fn at_utf16(text: &str, units: usize) -> Option<usize> {
     let mut passed = 0;
     for (at, c) in text.char_indices() {
@@ -77,14 +77,14 @@ fn at_utf16(text: &str, units: usize) -> Option<usize> {
 }
 
 impl<'b> Me<'b> {
-    /// A bot as Telegram knows it. Its id stands before the colon of its key.
+    /// Returns the identity of a bot. Its id is before the colon of its key.
     pub(super) fn of(bot: &'b Bot) -> Self {
         let id = |key: &str| key.split_once(':').and_then(|(id, _)| id.parse().ok());
         let handle = bot.handle.strip_prefix('@').unwrap_or(&bot.handle);
         Self { id: bot.key.as_ref().and_then(|key| key.with(id)), handle }
     }
 
-    /// Whether that is its id.
+    /// Returns true if this is the bot's id.
     pub(super) fn is(&self, id: i64) -> bool {
         self.id == Some(id)
     }

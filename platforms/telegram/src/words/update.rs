@@ -1,12 +1,12 @@
-//! Update: what Telegram sends, as far as we read it.
+//! The parts of Telegram's objects that the adapter reads.
 //!
-//! What is not here is not read. Whose words are in a forward is not: the author is who sent it.
+//! The original author of a forward is not read: the author is the person who forwarded it.
 #![expect(clippy::struct_field_names, reason = "the names are Telegram's")]
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Something that happened. Of kinds we do not know, only the number is read.
+/// An update. Of unknown types only the number is read.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Update {
     pub(crate) update_id: i64,
@@ -17,7 +17,7 @@ pub(crate) struct Update {
     pub(crate) callback_query: Option<Box<CallbackQuery>>,
 }
 
-/// A message of any kind. One that is too old to be shown has a date of 0 and no content.
+/// A message of any kind. An inaccessible message has a date of 0 and no content.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Message {
     pub(crate) message_id: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Message {
     pub(crate) edit_date: i64,
     pub(crate) chat: Chat,
     pub(crate) from: Option<User>,
-    /// On whose behalf it was sent, if not on that of a person.
+    /// The chat on whose behalf the message was sent, if it was not sent as a person.
     pub(crate) sender_chat: Option<Chat>,
     pub(crate) message_thread_id: Option<i64>,
     #[serde(default)]
@@ -77,7 +77,7 @@ pub(crate) struct Chat {
     pub(crate) is_forum: bool,
 }
 
-/// A person or a program.
+/// A person or a bot.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct User {
     pub(crate) id: i64,
@@ -89,7 +89,7 @@ pub(crate) struct User {
     pub(crate) username: Option<String>,
 }
 
-/// A part of a text that means something. Its place is counted in UTF-16 code units.
+/// A part of a text with a meaning. Its range is in UTF-16 code units.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Entity {
     #[serde(rename = "type")]
@@ -99,7 +99,7 @@ pub(crate) struct Entity {
     pub(crate) user: Option<User>,
 }
 
-/// The part of a message that is answered.
+/// The quoted part of a message.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Quote {
     pub(crate) text: String,
@@ -123,21 +123,21 @@ pub(crate) struct File {
     pub(crate) is_video: bool,
 }
 
-/// A place on earth.
+/// A geographic position.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Location {
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
 }
 
-/// A place with a name.
+/// A position with a name.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Venue {
     pub(crate) title: String,
     pub(crate) address: String,
 }
 
-/// Somebody's card.
+/// A person's contact card.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Contact {
     pub(crate) phone_number: String,
@@ -145,7 +145,7 @@ pub(crate) struct Contact {
     pub(crate) last_name: Option<String>,
 }
 
-/// A question to all.
+/// A poll.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Poll {
     pub(crate) question: String,
@@ -153,13 +153,13 @@ pub(crate) struct Poll {
     pub(crate) options: Vec<PollOption>,
 }
 
-/// An answer that can be chosen.
+/// A choice of a poll.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PollOption {
     pub(crate) text: String,
 }
 
-/// A throw of dice, or of something like it.
+/// A throw of dice, or of a similar emoji.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Dice {
     pub(crate) emoji: String,
@@ -180,12 +180,12 @@ pub(crate) struct Button {
     pub(crate) callback_data: Option<String>,
 }
 
-/// A button was pressed.
+/// A pressed button.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CallbackQuery {
     pub(crate) id: String,
     pub(crate) from: User,
-    /// The message with the button. A message that was made inline has none.
+    /// The message with the button. An inline message has none.
     pub(crate) message: Option<Message>,
     pub(crate) data: Option<String>,
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a link of ours looks like.
+/// Returns the expected HTML of a link.
 fn link(url: &str, text: &str) -> String {
     format!(r#"<a href="{url}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>"#)
 }
@@ -78,8 +78,8 @@ fn nothing_but_our_own_markup_comes_out() {
     }
 }
 
-/// Tags and attributes that we never write ourselves. It reads as a browser would: a tag is
-/// `<` and a letter or a slash, and nothing inside quotes ends it.
+/// Returns tags and attributes that the adapter never writes. The parser works like a browser's: a tag is `<` and a
+/// letter or a slash, and quoted text does not end it.
 fn foreign(html: &str) -> Vec<String> {
     const TAGS: [&str; 20] = [
         "p",

@@ -1,4 +1,4 @@
-//! Judge rate: how long a verdict over a long history takes, and how much memory.
+//! Measures the time and the memory of a verdict over a long history.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -10,27 +10,27 @@ use clap::Parser;
 use nightdesk_judge::{EntryState, Event, Record, judge};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Makes up the history of a run in which all went well, and measures its verdict.
+/// Generates the history of a run without violations, and measures its verdict.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many records, about.
+    /// Approximate number of records.
     #[arg(long, default_value_t = 10_000_000)]
     events: u64,
 
-    /// For how many agents.
+    /// Number of agents.
     #[arg(long, default_value_t = 1_000)]
     agents: u64,
 }
 
-/// Records of one message: sent, answered, handed over, acked, looked at.
+/// Records per message: sent, confirmed, handed over, acked and probed.
 const EVENTS_PER_MESSAGE: u64 = 5;
 
-/// A message is sent every so often, handed over so long after, and acked so long after.
+/// Interval of messages, delay of the handover, and delay of the ack.
 const EVERY_NS: u64 = 100_000;
 const HANDED_AFTER_NS: u64 = 3_000_000;
 const ACKED_AFTER_NS: u64 = 8_000_000;
 
-/// Faults that come and go meanwhile, each for half its time.
+/// Number of faults during the run, each on for half of its period.
 const FAULTS: u64 = 100;
 
 fn main() -> Result<()> {
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
 
     let (began, cpu_before) = (Instant::now(), cpu_secs());
     let verdict = judge(folder.path())?;
-    // On a busy machine the time on a core says more.
+    // On a busy machine the CPU time is more meaningful.
     let (secs, cpu_secs) = (began.elapsed().as_secs(), cpu_secs() - cpu_before);
 
     ensure!(verdict.counts.is_empty(), "not clean: {}", verdict.summary());
@@ -152,7 +152,7 @@ fn buffer_id(message: u64) -> String {
     format!("entry-{message:018}")
 }
 
-/// A made-up history of one process.
+/// A generated history of one process.
 struct History {
     out: BufWriter<File>,
     proc: String,
@@ -178,12 +178,12 @@ impl History {
     }
 }
 
-/// The time this process had a core.
+/// Returns the CPU time of this process.
 fn cpu_secs() -> i64 {
     clock_gettime(ClockId::ProcessCPUTime).tv_sec
 }
 
-/// The most memory this process ever had in RAM.
+/// Returns the peak resident memory of this process.
 fn peak_rss_mib() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status").context("could not look at ourselves")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Judges a run by what was seen of it.
+//! Judges a run by the records of its observers.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use nightdesk_judge::{Verdict, judge};
 
-/// Judges a run by what was seen of it.
+/// Judges a run by the records of its observers.
 ///
-/// Reads all `*.jsonl` files of a folder, one of each process, and says which promises were not
-/// kept. Exits with 0 if all were kept, 1 if one was not, and 2 if the history is not whole.
+/// Reads all `*.jsonl` files of a folder, one of each process, and reports broken promises. Exits with 0 if all
+/// promises hold, 1 if one is broken, and 2 if the history is incomplete.
 #[derive(Debug, Parser)]
 #[command(
     after_help = "Example:\n  judge target/chaos/run-7\n  judge --json target/chaos/run-7 | jq .counts"
@@ -19,12 +19,12 @@ struct Arguments {
     /// The folder with the histories of the run.
     folder: PathBuf,
 
-    /// Says it as JSON.
+    /// Prints the verdict as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// The history cannot be judged.
+/// Exit code for an incomplete history.
 const NOT_WHOLE: u8 = 2;
 
 fn main() -> ExitCode {

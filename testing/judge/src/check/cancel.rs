@@ -1,4 +1,5 @@
-//! I11: what was cancelled is not told afterwards. Who cancels too late hears so, and is told once.
+//! I11: a cancelled job is not delivered afterwards. A cancel that is too late is reported so, and the job is delivered
+//! once.
 
 use super::jobs::{self, HELD_MS, Instant, Job, was_broken};
 use super::{Findings, Invariant};
@@ -37,7 +38,7 @@ fn wrong(history: &History, job: &Job<'_>, cancel: &JobAsk) -> Option<Wrong> {
         .then(|| (vec![too_late], "was too late to be cancelled, and nobody was told"))
 }
 
-/// When the agent was told later than that of what was armed before the cancel.
+/// Returns the later deliveries of instants that were armed before the cancel.
 fn told_after(job: &Job<'_>, cancel: &JobAsk, answered: Mark) -> Vec<Mark> {
     let is_meant =
         |instant: &&Instant<'_>| instant.settled().is_some_and(|settled| settled < cancel.mark);
@@ -46,8 +47,7 @@ fn told_after(job: &Job<'_>, cancel: &JobAsk, answered: Mark) -> Vec<Mark> {
     told.filter(|mark| *mark > answered).collect()
 }
 
-/// Whether an instant was under way when somebody tried to cancel it: the agent took it, or would
-/// not, or something broke.
+/// Returns true if an instant was in progress during a cancel: the agent took it or refused it, or there was a fault.
 fn was_told_then(history: &History, instant: &Instant<'_>, cancel: &JobAsk) -> bool {
     let since = cancel.mark.minus_ms(HELD_MS);
     let then = |told: &&&FireReceipt| told.mark.at_ns >= since.at_ns;

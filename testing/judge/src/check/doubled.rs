@@ -1,28 +1,28 @@
-//! I4: nothing is handed over again after its ack.
+//! I4: an entry is not handed over again after its ack.
 //!
-//! In a run without faults nothing is handed over twice at all. With faults an ack may be lost:
-//! then the line that carried it ended, or something on its way was broken, before the desk had to have written it.
+//! In a run without faults no entry is handed over twice. With faults an ack may be lost: then the line that carried it
+//! ended, or there was a fault on its path, before the desk had to have written it.
 
 use super::{Findings, Invariant};
 use crate::history::{History, Mark, Receipt};
 
-/// How soon after an ack something must have broken to excuse that it was lost. A node holds an ack until it is written: a
-/// statement may take two seconds before it is given up, a second passes, and it is written again, which may take as long.
+/// Maximum time from an ack to the fault that excuses its loss. A node retries an ack until it is written: a statement
+/// is given up after up to two seconds, a second passes, and the second statement may take as long.
 const ACK_LOST_MS: u64 = 5_000;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
     for same in history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce)) {
-        // Nearly all are handed over once.
+        // Nearly all entries are handed over once.
         for at in 1..same.len() {
             check_again(history, findings, &same[..at], &same[at]);
         }
     }
 }
 
-/// Checks a receipt against those before it.
+/// Checks a receipt against the earlier ones.
 fn check_again(history: &History, findings: &mut Findings, before: &[Receipt], again: &Receipt) {
     let resubmitted = history.times_resubmitted(again.nonce) > 0;
-    // What an operator put in again is another entry.
+    // An entry that an operator resubmitted is another entry.
     let is_same = |first: &&Receipt| !resubmitted || first.buffer == again.buffer;
     for first in before.iter().filter(is_same) {
         if let Some(why) = wrong(history, first, again) {
@@ -34,7 +34,7 @@ fn check_again(history: &History, findings: &mut Findings, before: &[Receipt], a
     }
 }
 
-/// Why a second receipt is not allowed, if it is not.
+/// Returns the reason why a second receipt is a violation, if it is one.
 fn wrong(history: &History, first: &Receipt, again: &Receipt) -> Option<&'static str> {
     if !history.faulty {
         return Some("though nothing was broken");
@@ -55,8 +55,8 @@ fn may_be_lost(history: &History, first: &Receipt, ack: Mark) -> bool {
         || history.faults.iter().any(|f| f.was_on(ack, until) && f.is_on_path_of(line))
 }
 
-/// Whether the tables had its ack before the line that carried it again was even opened. When the
-/// frame was really sent nobody outside can know.
+/// Returns true if the tables had the ack before the second line was opened. An observer cannot know when the frame was
+/// sent.
 fn was_stored(history: &History, again: &Receipt) -> bool {
     let acked = history.entry(again.buffer).and_then(|entry| entry.acked);
     let opened = history.line(again.conn).map(|line| line.opened);
@@ -84,7 +84,7 @@ mod tests {
     use crate::event::{EntryState, Event};
     use crate::tale::Tale;
 
-    /// Said, handed over and acked on a line that ends so long after the ack.
+    /// An entry is sent, handed over and acked on a line that ends so long after the ack.
     fn acked_on_a_line_that_ends(after_ms: u64) -> Tale {
         let mut tale = Tale::with_faults();
         tale.opened("c8", "carol").said("n8", &["carol"]);

@@ -1,5 +1,5 @@
-//! I25: who may write to an agent can, and who asks it gets one reply or none, and the same whenever they ask again. I3: a
-//! letter that may not be sent is not taken.
+//! I25: a permitted letter is accepted, and a question gets one reply or none, the same on each read. I3: a forbidden
+//! letter is refused.
 
 use std::collections::BTreeMap;
 
@@ -62,14 +62,14 @@ mod tests {
     use crate::event::Event;
     use crate::tale::Tale;
 
-    /// What happens to a letter from alice to bob.
+    /// Steps of a letter from alice to bob.
     #[derive(Clone, Copy)]
     enum Step {
-        /// Bob says so.
+        /// Bob replies.
         Says(&'static str),
-        /// Carol does.
+        /// Carol replies.
         Butts(&'static str),
-        /// Alice hears this.
+        /// Alice gets this status and reply.
         Hears(u16, Option<&'static str>),
     }
     use Step::{Butts, Hears, Says};

@@ -1,7 +1,7 @@
-//! I10: who asked to be told of an instant is told, takes it once and under one id, and never early.
+//! I10: an armed instant is delivered, taken once and under one id, and never early.
 //!
-//! Every call has one id until the agent takes the fire. After that it is called no more, unless its
-//! answer was lost. What it has armed anew since is not told either, but for a call that had begun.
+//! Every call has the same id until the agent takes the fire. After that the agent is called no more, unless its
+//! response was lost. An instant that the agent replaced is not delivered either, except by a call in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use crate::event::JobAnswer;
 use crate::history::{FireReceipt, FireRow, History, JobAsk, Mark};
 use crate::names::Name;
 
-/// Clocks of one machine differ by less.
+/// Maximum difference between the clocks of one machine.
 const EARLY_MS: u64 = 50;
 
 /// Nanoseconds in a millisecond.
 const MILLI_NS: u64 = 1_000_000;
 
-/// Why a fire may be over without its agent having taken it.
+/// Reasons for which a fire may end without its agent.
 const UNDONE: [&str; 2] = ["cancelled", "superseded"];
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
@@ -37,7 +37,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     ids_are_used_once(history, findings);
 }
 
-/// One instant of a job, as it is looked at.
+/// The check of one instant of a job.
 struct Look<'a, 'h> {
     history: &'h History,
     findings: &'a mut Findings,
@@ -55,7 +55,7 @@ impl Look<'_, '_> {
         self.findings.add(Invariant::Fire, marks, || format!("{} {why}", self.called));
     }
 
-    /// Nobody is told of what they did not ask for, too early, or once they took it.
+    /// Checks that the agent armed the instant, that no delivery is early, and that none follows after it was taken.
     fn receipts(&mut self) {
         let asked = self.instant.arms.first().map(|arm| arm.mark);
         let due = self.instant.due_ns();
@@ -80,7 +80,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// What was armed anew is not told any more, but for a call that had begun.
+    /// Checks that a replaced instant is no longer delivered, except by a call in progress.
     fn superseded(&mut self, job: &Job<'_>) {
         let Some(settled) = self.instant.settled() else { return };
         let newer = |ask: &&&JobAsk| {
@@ -98,7 +98,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Tries of one arming have one id.
+    /// Checks that all tries of one arming have one id.
     fn ids(&mut self) {
         let told = self.instant.receipts.iter().map(|receipt| receipt.fire);
         let kept = self.instant.rows.iter().map(|row| row.fire);
@@ -110,7 +110,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Once everybody had time, the tables say how it went, and that is true.
+    /// Checks at the end of the run that the tables have the result, and that it is true.
     fn rows(&mut self) {
         let Some(quiesced) = self.history.quiesced else { return };
         if self.instant.due_ns().is_none_or(|due_ns| due_ns > quiesced.at_ns) {
@@ -145,7 +145,7 @@ impl Look<'_, '_> {
     }
 }
 
-/// An arming has one fire.
+/// Checks that an arming has one fire.
 fn one_row_each(history: &History, findings: &mut Findings, job: &Job<'_>) {
     let mut by_arming: BTreeMap<u64, &FireRow> = BTreeMap::new();
     for row in job.instants.values().flat_map(|instant| &instant.rows) {
@@ -160,7 +160,7 @@ fn one_row_each(history: &History, findings: &mut Findings, job: &Job<'_>) {
     }
 }
 
-/// An id is that of one instant of one job.
+/// Checks that an id belongs to one instant of one job.
 fn ids_are_used_once(history: &History, findings: &mut Findings) {
     let told = history.fire_receipts.iter();
     let told = told.map(|told| (told.fire, (told.agent, told.job, told.fire_at_us), told.mark));

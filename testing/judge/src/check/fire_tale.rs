@@ -1,32 +1,32 @@
-//! Tales of alice and the job of hers that is due again and again.
+//! Test histories of alice and her recurring job.
 
 use crate::event::{Event, FireState, JobAnswer};
 use crate::tale::Tale;
 
-/// What happens. Instants are told apart by a number, and so are ids.
+/// A step. Instants and ids are distinguished by numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// Alice asks to be told of an instant that is now, or in so many milliseconds.
+    /// Alice arms an instant that is now, or in so many milliseconds.
     Arm(u64),
     ArmIn(u64, u64),
-    /// What came of that.
+    /// The result of the arming.
     Armed,
     Answered(JobAnswer),
-    /// She cancels the job, and hears this.
+    /// Alice cancels the job and gets this result.
     Cancel(JobAnswer),
-    /// She is told of an instant under an id, ...
+    /// The desk delivers an instant under an id.
     Told(u64, u64),
-    /// ... and answers; or tries to.
+    /// Alice responds, or her response is cut off.
     Said(u16),
     Cut(u16),
-    /// At the end, the tables have a fire: instant and id; its arming is the instant's number.
+    /// At the end the tables have a fire: instant and id. Its arming is the instant's number.
     Kept(u64, u64, FireState, Option<&'static str>),
     Wait(u64),
     Fault(&'static str),
     FaultOver,
 }
 
-/// The tale of these steps. What the tables have is looked at last, when all is quiet.
+/// Returns the history of these steps. The tables are read last, after the run is over.
 pub(crate) fn told(steps: &[Step]) -> Tale {
     let mut tale = Tale::with_faults();
     let is_kept = |step: &&Step| matches!(step, Step::Kept(..));
@@ -80,12 +80,12 @@ fn tell(tale: &mut Tale, step: Step, number: u64) {
     };
 }
 
-/// The answer to what was asked in the step before.
+/// Adds the response to the request of the previous step.
 fn tell_answer(tale: &mut Tale, number: u64, answer: JobAnswer) -> &mut Tale {
     tale.note(Event::JobAnswer { request: format!("request-{}", number - 1), answer })
 }
 
-/// The answer to the newest call that has none.
+/// Adds the response to the newest call without one.
 fn tell_said(tale: &mut Tale, status: u16, cut: bool) -> &mut Tale {
     let newest = tale.records.iter().rev().find_map(|record| {
         let Event::FireRecv { receipt, .. } = &record.ev else { return None };

@@ -1,4 +1,4 @@
-//! I2 and I3: what is handed over was sent, and to that agent.
+//! I2 and I3: an entry that is handed over was sent before, and to that agent.
 
 use super::{Findings, Invariant};
 use crate::history::History;

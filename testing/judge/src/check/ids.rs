@@ -1,4 +1,4 @@
-//! I5: an event has one id at one agent, and an id is of one event at one agent.
+//! I5: an event has one id at one agent, and an id belongs to one event at one agent.
 
 use super::{Findings, Invariant};
 use crate::history::{History, Receipt};
@@ -14,7 +14,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Checks that receipts of one event have one id, and one more for each time it was put in again.
+/// Checks that receipts of one event have one id, plus one for each time it was resubmitted.
 fn check_ids(history: &History, findings: &mut Findings, same: &[Receipt]) {
     let (first, last) = (&same[0], &same[same.len() - 1]);
     if same.iter().all(|receipt| receipt.buffer == first.buffer) {

@@ -1,4 +1,4 @@
-//! Jobs: what is known of each, instant by instant.
+//! Groups the records of jobs by instant.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use crate::event::JobAnswer;
 use crate::history::{Fault, FireReceipt, FireRow, History, JobAsk, JobWish, Kind, Mark};
 use crate::names::Name;
 
-/// A call that was begun is over after so long, or its agent is told by somebody else.
+/// Maximum duration of a call. After it, another node may deliver the fire.
 pub(super) const HELD_MS: u64 = 10_000;
 
-/// What is on the way of a fire.
+/// Components on the path of a fire.
 const ON_THE_WAY: [Kind; 3] = [Kind::Node, Kind::Postgres, Kind::Target];
 
 /// A job of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Job<'h> {
-    /// Everything that was asked about it, in the order of time.
+    /// All requests about the job, in order of time.
     pub(super) asks: Vec<&'h JobAsk>,
-    /// By when the agent wants to be told.
+    /// The instants, by their time.
     pub(super) instants: BTreeMap<u64, Instant<'h>>,
 }
 
-/// An instant of a job. All its lists are in the order of time.
+/// An instant of a job. All its lists are in order of time.
 #[derive(Debug, Default)]
 pub(super) struct Instant<'h> {
-    /// Every time that it was asked for.
+    /// The requests that armed it.
     pub(super) arms: Vec<&'h JobAsk>,
     pub(super) receipts: Vec<&'h FireReceipt>,
     pub(super) rows: Vec<&'h FireRow>,
 }
 
-/// All jobs, by agent and name.
+/// Returns all jobs, by agent and name.
 pub(super) fn all(history: &History) -> BTreeMap<(Name, Name), Job<'_>> {
     let mut jobs: BTreeMap<_, Job<'_>> = BTreeMap::new();
     for ask in &history.job_asks {
@@ -51,7 +51,7 @@ pub(super) fn all(history: &History) -> BTreeMap<(Name, Name), Job<'_>> {
     jobs
 }
 
-/// Whether something was broken on the way of a fire.
+/// Returns true if there was a fault on the path of a fire.
 pub(super) fn was_broken(history: &History, from: Mark, until: Mark) -> bool {
     broken(history, from, until).next().is_some()
 }
@@ -62,7 +62,7 @@ fn broken(history: &History, from: Mark, until: Mark) -> impl Iterator<Item = &F
 }
 
 impl<'h> Job<'h> {
-    /// What may have kept an instant from being told: a cancel, or an arming for another one.
+    /// Returns the requests that may have prevented a delivery: a cancel, or an arming of another instant.
     pub(super) fn undoers(&self, history: &History, instant: &Instant<'_>) -> Vec<&'h JobAsk> {
         let Some(first) = instant.arms.first() else { return vec![] };
         let over = instant.over(history);
@@ -79,7 +79,7 @@ impl<'h> Job<'h> {
 }
 
 impl Instant<'_> {
-    /// When it is, by the clock of this history.
+    /// Returns its time on the clock of this history.
     pub(super) fn due_ns(&self) -> Option<u64> {
         self.arms.iter().find_map(|arm| match arm.wish {
             JobWish::Arm { due_ns, .. } => Some(due_ns),
@@ -87,27 +87,27 @@ impl Instant<'_> {
         })
     }
 
-    /// When its agent first knew that it is armed.
+    /// Returns the time when the agent first knew that it is armed.
     pub(super) fn armed(&self) -> Option<Mark> {
         self.arms.iter().filter_map(|arm| arm.told_at(JobAnswer::Armed)).min()
     }
 
-    /// From when on nothing that was asked can arm it any more.
+    /// Returns the time after which no earlier request can arm it any more.
     pub(super) fn settled(&self) -> Option<Mark> {
         let told = self.arms.iter().map(|arm| arm.told().map(|(mark, _)| mark));
         told.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// How often it may have been armed: who asks again for what is armed changes nothing, but who does
-    /// once it was told has armed it anew.
+    /// Returns the maximum number of armings. A second request for an armed instant changes nothing, but one after the
+    /// delivery arms it anew.
     pub(super) fn armings_max(&self) -> usize {
         let told = self.receipts.first().map(|receipt| receipt.mark);
         let is_after = |arm: &&&JobAsk| told.is_none_or(|told| arm.may_be_done_after(told));
         self.arms.len().min(1 + self.arms.iter().filter(is_after).count())
     }
 
-    /// From when on nothing can undo it: its agent took it as often as it may have been armed, and the
-    /// desk could write that down.
+    /// Returns the time after which no request can undo it: its agent took it as often as it may have been armed, and
+    /// the desk could record that.
     fn over(&self, history: &History) -> Option<Mark> {
         let heard = self.receipts.iter().filter_map(|told| Some((told.fire, told.heard()?)));
         let heard: BTreeMap<Name, Mark> = heard.collect();

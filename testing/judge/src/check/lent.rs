@@ -1,4 +1,4 @@
-//! I14: what was lent is used for an agent it was lent to, which asked for it, and in time.
+//! I14: a capability is used for an agent that has it, on that agent's request, and before it expires.
 
 use super::{Findings, Invariant};
 use crate::history::{History, Loan, Use};
@@ -26,7 +26,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Why something must not have been used.
+/// Returns the reason why a use is a violation, if it is one.
 fn wrong(
     history: &History,
     used: &Use,
@@ -43,7 +43,7 @@ fn wrong(
     if !history.expected(send).contains(&ask.what) {
         return Some("by an agent it was not lent to");
     }
-    // It was stored before its platform was told so. Who asks later than it is good for is too late.
+    // The capability was stored before its platform got the confirmation. A request after its validity is too late.
     let ends = send.told.map(|told| told.plus_ms(loan.good_for_ms).at_ns);
     ends.is_some_and(|ends| ask.mark.at_ns > ends).then_some("after its time")
 }
@@ -55,7 +55,7 @@ mod tests {
 
     const GOOD_FOR_MS: u64 = 1_000;
 
-    /// What happens with what is lent to alice.
+    /// Steps with a capability of alice.
     enum Step {
         Lend,
         Ask(&'static str),

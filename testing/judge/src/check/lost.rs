@@ -1,4 +1,4 @@
-//! I1 and I24: what was taken arrives, and a minute after the last fault it has arrived.
+//! I1 and I24: an accepted event arrives, and a minute after the last fault it has arrived.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::event::EntryState;
 use crate::history::{Entry, History, Mark, Pair, Receipt};
 use crate::names::{ByName, Name};
 
-/// How long after the last fault things may take to be well.
+/// Time limit of the recovery after the last fault.
 const HEAL_MS: u64 = 60_000;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
@@ -33,7 +33,7 @@ fn lost(history: &History, findings: &mut Findings, pair: &Pair) {
     });
 }
 
-/// What is still pending though everybody had time.
+/// Reports entries that are still pending after the run is over.
 fn pending(history: &History, findings: &mut Findings) {
     let Some(quiesced) = history.quiesced else { return };
     let is_pending = |entry: &&Entry| entry.state == EntryState::Pending && entry.last > quiesced;
@@ -45,15 +45,15 @@ fn pending(history: &History, findings: &mut Findings) {
     }
 }
 
-/// When everything must be well again: if no fault is left on, and the history goes on so long.
+/// Returns the end of the recovery, if no fault is left on and the history is long enough.
 fn healed(history: &History) -> Option<Mark> {
     let offs = history.faults.iter().map(|fault| fault.off).collect::<Option<Vec<_>>>()?;
     let healed = offs.into_iter().max()?.plus_ms(HEAL_MS);
     history.last.filter(|last| last.at_ns >= healed.at_ns).map(|_| healed)
 }
 
-/// Whether something taken before the last fault ended was not done in time. Who was handed it since, and left or
-/// took their time, is late themselves.
+/// Returns true if an event that was accepted before the last fault ended was not done in time. If the agent received
+/// it since and left or was slow, the desk is not late.
 fn is_late(history: &History, pair: &Pair, healed: Mark) -> bool {
     let since = healed.minus_ms(HEAL_MS).at_ns;
     let in_time = |receipt: &Receipt| (since..=healed.at_ns).contains(&receipt.mark.at_ns);
@@ -82,12 +82,12 @@ fn evidence(history: &History, pair: &Pair) -> Vec<Mark> {
     marks
 }
 
-/// What was set aside, for reasons that were named in advance.
+/// Parked entries whose reasons were declared in advance.
 struct Excuses<'a> {
     history: &'a History,
     reasons: BTreeMap<Name, Vec<Name>>,
-    /// Entries set aside that nobody was ever handed, by agent and reason: which nonce each has
-    /// nobody can see, so each excuses any one.
+    /// Parked entries that were never handed over, by agent and reason. Their nonces are not visible, so each excuses
+    /// any one event.
     unseen: BTreeMap<(Name, Name), usize>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Excuses<'a> {
         Self { history, reasons, unseen }
     }
 
-    /// Whether an event was set aside as was foretold.
+    /// Returns true if an event was parked as declared.
     fn take(&mut self, pair: &Pair) -> bool {
         let Some(reasons) = self.reasons.get(&pair.nonce) else { return false };
         let receipts = self.history.receipts_of(pair.agent, pair.nonce);

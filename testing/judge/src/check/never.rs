@@ -1,4 +1,4 @@
-//! I18, I21, I22 and I23: what may never be seen at all.
+//! I18, I21, I22 and I23: records that must never occur.
 
 use super::{Findings, Invariant};
 use crate::history::{About, History};

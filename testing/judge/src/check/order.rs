@@ -1,7 +1,7 @@
-//! I6: entries come in order.
+//! I6: entries arrive in order.
 //!
-//! What an agent receives for the first time comes by rising number; on one line everything does;
-//! and where a platform has an order of its own, a chat's events keep it.
+//! First receipts of an agent have rising numbers. All receipts on one line have rising numbers. If a platform has its
+//! own order, the events of each chat follow it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     late.tell(history, findings);
 }
 
-/// The first receipt of each entry.
+/// Returns the first receipt of each entry.
 fn firsts(history: &History) -> Vec<&Receipt> {
     let same = history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce));
     same.flat_map(|same| {
@@ -34,18 +34,18 @@ fn firsts(history: &History) -> Vec<&Receipt> {
     .collect()
 }
 
-/// Receipts that came after one that should have come later, by record: each is told once.
+/// Receipts that came after one that should have come later, by record: each is reported once.
 #[derive(Default)]
 struct Late<'a>(BTreeMap<u32, (&'a Receipt, &'a Receipt)>);
 
 impl<'a> Late<'a> {
-    /// Finds what does not come by rising number, among what has one.
+    /// Finds receipts whose number is lower than an earlier one.
     fn find(&mut self, receipts: &[&'a Receipt], number: impl Fn(&Receipt) -> Option<u64>) {
         let mut highest: Option<(u64, &Receipt)> = None;
         for &receipt in receipts {
             let Some(number) = number(receipt) else { continue };
             match highest {
-                // The same entry twice is not out of order; others look at that.
+                // The same entry twice is not out of order; other checks cover it.
                 Some((high, before)) if number < high => {
                     self.0.entry(receipt.mark.record).or_insert((before, receipt));
                 }
@@ -57,7 +57,7 @@ impl<'a> Late<'a> {
     fn find_in_chats(&mut self, history: &History, firsts: Vec<&'a Receipt>) {
         let chat = |receipt: &Receipt| {
             let send = history.send(receipt.nonce)?;
-            // What was put in again has lost its place.
+            // A resubmitted entry has lost its place.
             let again = history.times_resubmitted(receipt.nonce) > 0;
             send.order.filter(|_| !again).map(|order| ((receipt.agent, send.bot, send.chat), order))
         };

@@ -1,4 +1,4 @@
-//! I17: a send is said once, where it was asked for, and its gateway is told the truth.
+//! I17: a send is made once, in the requested chat, and its gateway gets the true result.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     for answer in &history.answers {
         requests.entry(answer.request).or_default().answers.push(answer);
     }
-    // What was to be said by what was lent is looked at elsewhere.
+    // Sends with a capability are checked elsewhere.
     let by_lent = plainly::asked(history);
     let is_by_lent = |said: &&Said| plainly::request_of(history, &by_lent, said).is_some();
     for said in history.said.iter().filter(|said| !is_by_lent(said)) {
@@ -36,7 +36,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// What the desk says by itself carries no nonce.
+/// Checks a call without a request. The desk's own messages carry no nonce.
 fn unasked(history: &History, findings: &mut Findings, said: &Said) {
     let nonce = history.text(said.nonce);
     if !nonce.is_empty() {
@@ -46,7 +46,7 @@ fn unasked(history: &History, findings: &mut Findings, said: &Said) {
     }
 }
 
-/// Everything about one request.
+/// All records of one request.
 #[derive(Default)]
 struct Request<'a> {
     asks: Vec<&'a Ask>,

@@ -1,4 +1,4 @@
-//! I9: one owner at a time.
+//! I9: a resource has one owner at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use crate::event::Sock;
 use crate::history::{Epoch, History, Mark, Owning, Socket};
 use crate::names::Name;
 
-/// How long two sockets of one shard may both be alive.
+/// Maximum time during which two sockets of one shard may both be alive.
 const OVERLAP_MS: u64 = 20_000;
 
-/// A bot identifies itself at most this often.
+/// Minimum interval between new sessions of a bot.
 const IDENTIFY_GAP_MS: u64 = 5_000;
 
-/// And at most this many times a day.
+/// Maximum new sessions of a bot per day.
 const IDENTIFIES_PER_DAY_MAX: usize = 800;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -40,19 +40,19 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     identifies(history, findings);
 }
 
-/// What is known of something that can be owned.
+/// State of a resource.
 #[derive(Default)]
 struct Owned {
     /// The highest epoch so far.
     highest: Option<(u64, Mark)>,
-    /// The highest a node took.
+    /// The highest epoch that a node acquired.
     acquired: Option<(u64, Mark)>,
-    /// Who has which epoch, by the tables.
+    /// The owner of each epoch, by the tables.
     owners: BTreeMap<u64, (Name, Mark)>,
 }
 
 impl Owned {
-    /// Takes in what was seen; says what is wrong with it, and since when.
+    /// Applies a record. Returns the violation and the record that it contradicts.
     fn step(&mut self, seen: &Epoch) -> Option<(Mark, &'static str)> {
         let now = Some((seen.number, seen.mark));
         let above =
@@ -80,14 +80,14 @@ impl Owned {
 #[derive(Default)]
 struct Shard {
     open: BTreeSet<Name>,
-    /// Since when there are two.
+    /// Start of an overlap of two sockets.
     overlap: Option<Mark>,
-    /// Which of them were alive when there should have been one.
+    /// Sockets that were alive after the permitted overlap.
     alive: BTreeSet<Name>,
 }
 
 impl Shard {
-    /// Takes in what happened to a socket; says since when there are two, if that is too long.
+    /// Applies an event of a socket. Returns the start of an overlap that is too long.
     fn step(&mut self, seen: &Socket) -> Option<Mark> {
         match seen.what {
             Sock::Open => {

@@ -1,5 +1,5 @@
-//! I14, I17: what was to be said by what was lent, and came too late for it, is said plainly: once, and where
-//! something was lent to whoever asked.
+//! I14, I17: a send whose capability has expired is made without it: once, and in a chat of a capability of the
+//! requesting agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Which requests were for what was lent.
+/// Returns the requests for a capability.
 pub(super) fn asked(history: &History) -> ByName {
     let mut asked = ByName::default();
     for (row, ask) in history.uses_asked.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn asked(history: &History) -> ByName {
     asked
 }
 
-/// The request for what was lent that something was said for, if it was.
+/// Returns the request for a capability that led to a call, if there is one.
 pub(super) fn request_of<'h>(
     history: &'h History,
     asked: &ByName,
@@ -49,7 +49,7 @@ pub(super) fn request_of<'h>(
     Some((request, &history.uses_asked[asked.get(request)?]))
 }
 
-/// To whom something was lent, and in which chats.
+/// Returns the agents that have capabilities, with their chats.
 fn lent(history: &History) -> BTreeSet<(Name, Name)> {
     let sends = history.loans.iter().filter_map(|loan| history.send_of(loan.event));
     sends.flat_map(|send| history.expected(send).iter().map(|&agent| (agent, send.chat))).collect()

@@ -1,23 +1,23 @@
-//! I15 and I16: who was revoked gets nothing more, and nobody else is told that they were.
+//! I15 and I16: a revoked gateway is no longer served, and no other gateway is closed as revoked.
 
 use super::{Findings, Invariant};
 use crate::event::OutResult;
 use crate::history::{About, Close, Fault, History, Kind, Line, Mark};
 use crate::names::Name;
 
-/// How soon a revocation holds on every node.
+/// Time limit of a revocation on every node.
 const REVOKED_MS: u64 = 2_000;
 
-/// And without the bell, or where the tables cannot be looked at.
+/// Time limit without the bell, or while the tables cannot be read.
 const REVOKED_WITHOUT_BELL_MS: u64 = 15_000;
 
-/// A line may be closed before its driver hears that the revocation is done, by so much.
+/// Maximum time by which a line may be closed before its driver knows that the revocation is done.
 const DRIVER_BEHIND_MS: u64 = 10_000;
 
-/// What the stock client takes for final.
+/// The close code that a stock client takes as final.
 const REVOKED_CODE: u16 = 4401;
 
-/// But not with this reason.
+/// The reason with which the code is not final.
 const EXPIRED: &str = "expired";
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
@@ -35,7 +35,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// I15: what a gateway got on a line that is older than its revocation.
+/// I15: finds deliveries on a line that is older than its gateway's revocation.
 fn served(history: &History, findings: &mut Findings) {
     let receipts = history.receipts.iter().map(|receipt| (receipt.conn, receipt.mark));
     let stops = history.stops.iter().filter_map(|stop| Some((stop.conn?, stop.mark)));
@@ -50,7 +50,7 @@ fn served(history: &History, findings: &mut Findings) {
     }
 }
 
-/// The revocation that this should have come before.
+/// Returns the revocation before which this should have come.
 fn revoked(history: &History, conn: Name, mark: Mark) -> Option<(&Line, &About)> {
     let line = history.line(conn)?;
     let is_over = |revoked: &&About| {
@@ -61,13 +61,13 @@ fn revoked(history: &History, conn: Name, mark: Mark) -> Option<(&Line, &About)>
     history.revoked.iter().find(is_over).map(|revoked| (line, revoked))
 }
 
-/// Until when a line may be served, as its gateway sees it.
+/// Returns the time until which a line may be served, as its gateway sees it.
 fn until(history: &History, line: &Line, revoked: Mark) -> Mark {
     let soon = revoked.plus_ms(REVOKED_MS);
     let is_hard = |f: &&Fault| f.touches(Kind::Redis) || f.touches(Kind::Postgres);
     let hard = history.faults.iter().filter(is_hard).any(|f| f.was_on(revoked, soon));
     let until = if hard { revoked.plus_ms(REVOKED_WITHOUT_BELL_MS) } else { soon };
-    // What was on its way to a gateway that was frozen or cut off comes when that is over.
+    // Frames to a gateway that was frozen or cut off arrive when that fault is over.
     let is_late = |f: &&Fault| f.touches(Kind::Gateway) && f.is_on_path_of(line);
     let late = history.faults.iter().filter(is_late).filter(|f| f.was_on(revoked, until));
     let ever = Mark { at_ns: u64::MAX, ..revoked };

@@ -1,4 +1,4 @@
-//! I26: what was put on a shelf is there, as it was put, and each change of it once. I3: nobody else's agents see it.
+//! I26: an item on a shelf is as written, with one version per change. I3: other tenants' agents do not see it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// One item. It has one writer, who does one thing after the other.
+/// One item. It has one writer, who makes one request after the other.
 #[derive(Default)]
 struct Item<'h> {
     puts: Vec<&'h ShelfPut>,
@@ -43,7 +43,7 @@ impl Item<'_> {
         puts.chain(told).chain(self.row.map(|row| row.mark)).collect()
     }
 
-    /// The words that were put and their versions, in order. Who repeats themselves has put nothing.
+    /// Returns the confirmed contents and their versions, in order. A repeated content counts once.
     fn known(&self) -> Vec<(Name, Name)> {
         let mut known: Vec<_> =
             self.puts.iter().filter_map(|put| Some((put.words, put.version?.1))).collect();
@@ -51,14 +51,14 @@ impl Item<'_> {
         known
     }
 
-    /// Words of which nobody knows whether they were put.
+    /// Returns the contents whose result is unknown.
     fn in_doubt(&self) -> BTreeSet<Name> {
         let last = self.puts.iter().rposition(|put| put.version.is_some());
         let after = last.map_or(0, |last| last + 1);
         self.puts[after..].iter().map(|put| put.words).collect()
     }
 
-    /// A version moves with the words, and with nothing else.
+    /// Checks that the version changes with the content, and only with it.
     fn wrong_with_versions(&self) -> Option<&'static str> {
         let known = self.known();
         known.windows(2).find_map(|pair| {
@@ -93,10 +93,10 @@ mod tests {
     use crate::event::Event;
     use crate::tale::Tale;
 
-    /// What alice does with her skill: words, and the version she hears.
+    /// Alice's writes: contents, and the versions that she gets.
     type Puts<'a> = &'a [(&'a str, Option<&'a str>)];
 
-    /// What is read at the end: words and versions.
+    /// The final state: contents and versions.
     type Row<'a> = Option<(Option<&'a str>, &'a [&'a str])>;
 
     fn told(puts: Puts<'_>, row: Row<'_>) -> Tale {

@@ -1,5 +1,5 @@
-//! I13: a stop reaches the turn it names, once, and nobody else. An agent may have two lines for a
-//! moment, while the older one does not know yet: then each may be told.
+//! I13: a stop reaches the turn that it names, once, and no other agent. An agent may have two lines for a moment,
+//! until the older one is fenced: then each may get the stop.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::history::History;
 use crate::names::Name;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
-    // How often it was asked for, by chat and agent, and how often each line was told.
+    // Number of requests by chat and agent, and number of stops on each line.
     let mut asked: BTreeMap<(Name, Name), u32> = BTreeMap::new();
     let mut told: BTreeMap<(Name, Name, Name), u32> = BTreeMap::new();
     let mut both: Vec<_> = history.stops_asked.iter().chain(&history.stops).collect();
     both.sort_unstable_by_key(|stop| stop.mark);
     for stop in both {
-        // Nobody runs a turn there: the stop is for nobody.
+        // No agent runs a turn in the chat, so the stop has no target.
         let Some(agent) = stop.agent else { continue };
         let asked = asked.entry((stop.chat, agent)).or_default();
         let Some(conn) = stop.conn else {

@@ -1,4 +1,4 @@
-//! I7 and I8: what the tables say agrees with what gateways saw.
+//! I7 and I8: the tables agree with the records of gateways.
 
 use super::{Findings, Invariant};
 use crate::history::{Entry, History, Mark};
@@ -11,7 +11,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     ungated(history, findings);
 }
 
-/// I7: an agent's numbers go from 1 up, and none is missing.
+/// I7: checks that an agent's numbers begin at 1 and have no holes.
 fn holes(history: &History, findings: &mut Findings) {
     let entries = history.entries.iter().map(|entry| (entry.agent, entry.seq, entry.last));
     let parks = history.parks.iter().map(|park| (park.agent, park.seq, park.mark));
@@ -28,9 +28,9 @@ fn holes(history: &History, findings: &mut Findings) {
     }
 }
 
-/// I8: no entry is acked without its gateway.
+/// I8: checks that no entry is acked without its gateway.
 fn ungated(history: &History, findings: &mut Findings) {
-    // Of each entry, the receipt that was done first.
+    // The receipt of each entry that was done first.
     let mut firsts = ByName::default();
     let done_of = |row: usize| history.receipts[row].may_be_done();
     for (row, receipt) in history.receipts.iter().enumerate() {
@@ -53,7 +53,7 @@ fn ungated(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Whether an entry was set aside: the cursor goes on without an ack.
+/// Returns true if an entry was parked: the cursor passes it without an ack.
 fn is_parked(history: &History, entry: &Entry) -> bool {
     history.parks.iter().any(|park| park.buffer == entry.buffer)
 }

@@ -1,4 +1,4 @@
-//! I12: who sleeps while entries wait is called, not too often, and not once they are up.
+//! I12: an agent without a line is called while entries wait, with a minimum interval, and not while it is connected.
 
 mod agent;
 
@@ -10,23 +10,23 @@ use crate::names::Name;
 
 use agent::{Agent, Away, Missed, What};
 
-/// Two calls are at least so far apart. A little is taken off for a call that was long on its way.
+/// Minimum interval between two calls, less a tolerance for a slow call.
 const CALL_GAP_MS: u64 = 15_000 - 500;
 
-/// After this time on a line nobody is called any more who was not on the way before.
+/// Time on a line after which the agent is no longer called, except by a call in progress.
 const UP_MS: u64 = 5_000;
 
-/// A line that left an entry unacked for so long may be taken for dead. It is suspect after 45 s,
-/// which begin a little earlier at the desk.
+/// Time after which a line with an unacked entry may count as dead. The desk suspects it after 45 s, which begin a
+/// little earlier on the desk.
 const SUSPECT_MS: u64 = 40_000;
 
-/// A fault may make a line suspect for so long.
+/// Time for which a fault may make a line suspect.
 const FAULT_FELT_MS: u64 = 90_000;
 
-/// The desk itself ended a line, and its gateway comes back by itself.
+/// Close codes of the desk, after which the gateway comes back by itself.
 const ENDED_BY_DESK: [u16; 3] = [1011, 1012, 1013];
 
-/// What one sees of a node's death is about so far from it.
+/// Maximum time between a node's death and its visible effects.
 const SAME_TIME_MS: u64 = 2_000;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
@@ -60,7 +60,7 @@ fn too_often(history: &History, findings: &mut Findings, agent: Name, calls: &[M
     }
 }
 
-/// When a call was made, at the earliest. Who stands still reads it only when they go on.
+/// Returns the earliest time at which a call was made. A frozen agent reads it only when it continues.
 fn made(history: &History, call: Mark) -> Mark {
     let read_late = |fault: &&Fault| {
         let still = fault.touches(Kind::Gateway) || fault.touches(Kind::Target);
@@ -77,7 +77,7 @@ fn not_called(history: &History, findings: &mut Findings, agent: Name, missed: M
     });
 }
 
-/// Whether a call went to somebody who had been on a healthy line for a while.
+/// Returns true if a call went to an agent that had been on a healthy line for a while.
 fn is_up(history: &History, call: &About) -> bool {
     let since = call.mark.minus_ms(UP_MS);
     let felt = call.mark.minus_ms(FAULT_FELT_MS);
@@ -100,7 +100,7 @@ fn is_suspect(history: &History, call: &About) -> bool {
     })
 }
 
-/// What happened to each agent that can be called, in the order of time.
+/// Returns the events of each agent that can be called, in order of time.
 fn happened(history: &History) -> BTreeMap<Name, Vec<(Mark, What)>> {
     let mut agents: BTreeMap<Name, Vec<(Mark, What)>> =
         history.wakeable.iter().map(|about| (about.name, Vec::new())).collect();
@@ -140,7 +140,7 @@ fn happened(history: &History) -> BTreeMap<Name, Vec<(Mark, What)>> {
     agents
 }
 
-/// Whether a line ended because of a fault behind it.
+/// Returns true if a line ended because of a fault behind it.
 fn died(history: &History, line: &Line, closed: Mark) -> bool {
     let from = closed.minus_ms(SAME_TIME_MS);
     let is_cause = |fault: &&Fault| {

@@ -3,10 +3,10 @@
 use super::{Findings, Invariant};
 use crate::history::{History, Mark, Receipt};
 
-/// Entries that may be unacked on one line.
+/// Maximum unacked entries on one line.
 const WINDOW_ENTRIES_MAX: usize = 12;
 
-/// And their bytes.
+/// Maximum bytes of the unacked entries on one line.
 const WINDOW_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
@@ -17,7 +17,7 @@ pub(super) fn check(history: &History, findings: &mut Findings) {
     }
 }
 
-/// Tells the first time that a line holds too much.
+/// Reports the first time that a line holds too much.
 fn check_line(history: &History, findings: &mut Findings, line: &[&Receipt]) {
     let mut held: Vec<&Receipt> = Vec::new();
     for &receipt in line {

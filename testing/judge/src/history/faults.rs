@@ -1,9 +1,9 @@
-//! Faults: what was broken on purpose, where and for how long.
+//! The injected faults: their places and times.
 
 use crate::history::rows::{Line, Mark};
 use crate::names::{Name, Names};
 
-/// What can be broken.
+/// Components that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Node,
@@ -14,10 +14,10 @@ pub(crate) enum Kind {
     Target,
 }
 
-/// One end of a path; of gateways and agents perhaps a certain one.
+/// One end of a path; for gateways and agents possibly a named one.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// `None`: a word that we do not know, which excuses nothing.
+    /// `None` for an unknown word, which excuses nothing.
     kind: Option<Kind>,
     name: Option<Name>,
 }
@@ -38,17 +38,17 @@ impl Fault {
         Self { id, on, off: None, places }
     }
 
-    /// Whether it was on at some time in between.
+    /// Returns true if the fault was on at some time in between.
     pub(crate) fn was_on(&self, from: Mark, until: Mark) -> bool {
         self.on.at_ns <= until.at_ns && self.off.is_none_or(|off| off.at_ns >= from.at_ns)
     }
 
-    /// Whether one of its places is of this kind.
+    /// Returns true if one of its places is of this kind.
     pub(crate) fn touches(&self, kind: Kind) -> bool {
         self.places.iter().any(|place| place.kind == Some(kind))
     }
 
-    /// Whether an ack on this line may have been lost by it, on the way or in the tables.
+    /// Returns true if the fault may have lost an ack of this line, on the path or in the tables.
     pub(crate) fn is_on_path_of(&self, line: &Line) -> bool {
         self.places.iter().all(|place| match place.kind {
             Some(Kind::Node | Kind::Postgres) => true,

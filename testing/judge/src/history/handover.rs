@@ -1,4 +1,4 @@
-//! Handing over: when a gateway was done with what it was handed.
+//! Computes when a gateway was done with each entry.
 
 use std::mem;
 
@@ -6,25 +6,24 @@ use crate::history::History;
 use crate::history::rows::{Answer, Ask, Close, Line, Mark, Receipt};
 use crate::names::Name;
 
-/// A line that still answers so long after a passthrough frame was sent has handled it. Two
-/// seconds are for its way.
+/// A line that still responds so long after a passthrough frame has handled it. Two seconds are for the network.
 const PASSTHROUGH_DONE_MS: u64 = 45_000 - 2_000;
 
-/// What happens on a line, beside its end.
+/// An event on a line, except its end.
 #[derive(Clone, Copy)]
 enum Step {
     /// A receipt, by its row.
     Received(usize),
     /// An ack of this entry.
     Acked(Name),
-    /// A send to this chat, and what it is called.
+    /// A send to this chat, with its name.
     Asked(Name, Name),
-    /// What came of the send of this name.
+    /// The result of the send with this name.
     Answered(Name),
 }
 
 impl History {
-    /// A process that is killed cannot note that its lines end.
+    /// Ends the lines of killed processes, which could not record it themselves.
     pub(super) fn end_lines_of_killed(&mut self) {
         let reason = self.names.of("killed");
         for killed in &self.killed {
@@ -35,11 +34,10 @@ impl History {
         }
     }
 
-    /// Finds for each receipt when its gateway was done with it.
+    /// Computes for each receipt when its gateway was done with it.
     ///
-    /// An ack counts on the line that was given the entry, and on no other. What a client never
-    /// acks is done when a later entry of the line is acked, when a send to its chat follows, or
-    /// when the line lives on.
+    /// An ack counts only on the line that was given the entry. An entry that a client never acks is done when a later
+    /// entry of the line is acked, when a send to its chat follows, or when the line lives on.
     pub(super) fn find_done(&mut self) {
         let mut receipts = mem::take(&mut self.receipts);
         for line in self.steps(&receipts).chunk_by(|(a, ..), (b, ..)| a == b) {
@@ -52,7 +50,7 @@ impl History {
         self.receipts = receipts;
     }
 
-    /// What happened on all lines: line by line, in the order of time.
+    /// Returns the events of all lines: line by line, in order of time.
     fn steps(&self, receipts: &[Receipt]) -> Vec<(Name, Mark, Step)> {
         let received = receipts.iter().enumerate();
         let mut steps: Vec<_> =
@@ -67,7 +65,7 @@ impl History {
     }
 
     fn follow(&self, steps: &[(Name, Mark, Step)], receipts: &mut [Receipt]) {
-        // Rows, in the order of time.
+        // Rows in order of time.
         let mut held: Vec<usize> = Vec::new();
         let mut asking: Vec<(Name, Name)> = Vec::new();
         for &(_, mark, step) in steps {
@@ -105,7 +103,7 @@ impl History {
         self.send(nonce).map(|send| send.chat)
     }
 
-    /// When an entry is done because its line lives on, if it does.
+    /// Returns the time when an entry is done because its line lives on, if it does.
     fn outlived(&self, receipt: &Receipt) -> Option<Mark> {
         let line = self.line(receipt.conn)?;
         let end = line.closed.map_or(self.last, |close| Some(close.mark))?;
@@ -114,7 +112,7 @@ impl History {
     }
 }
 
-/// What an ack is for, and what was handed over before and is never acked.
+/// Returns the acked receipt and the earlier receipts that are never acked.
 fn done_by_ack(held: &[usize], receipts: &[Receipt], buffer: Name) -> Vec<usize> {
     let Some(acked) = held.iter().copied().find(|&row| receipts[row].buffer == buffer) else {
         return Vec::new();

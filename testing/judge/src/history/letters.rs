@@ -1,4 +1,4 @@
-//! Letters: what agents wrote to each other and put on their shelves, and what they were told of it.
+//! Rows of letters and shelf items, and of their results.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::history::rows::{About, Mark};
 use crate::history::take::Sent;
 use crate::names::{Name, number};
 
-/// Letters come by no bot.
+/// Bot of letters, which have none.
 const NO_BOT: &str = "letters";
 
-/// What the desk answers if a reply was waited for and did not come.
+/// Status if no reply arrived in time.
 const NO_REPLY: u16 = 504;
 
-/// What it answers if a letter may not be sent.
+/// Status of a forbidden letter.
 const REFUSED: u16 = 403;
 
 /// A letter.
@@ -23,33 +23,33 @@ pub(crate) struct Letter {
     pub(crate) mark: Mark,
     pub(crate) nonce: Name,
     pub(crate) to: Name,
-    /// Whether its sender may write to whom it is for.
+    /// True if the sender may write to the recipient.
     pub(crate) may: bool,
-    /// Whether its sender waits for the reply.
+    /// True if the sender waits for the reply.
     pub(crate) asks: bool,
 }
 
-/// What came of one attempt to send a letter.
+/// The result of one attempt to send a letter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LetterAnswer {
     pub(crate) mark: Mark,
-    /// Its place among the letters.
+    /// Index of the letter.
     pub(crate) letter: u32,
     pub(crate) came: Came,
 }
 
-/// What that was.
+/// The kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// It is taken.
+    /// The letter is accepted.
     Taken,
-    /// It is taken, and this is the reply.
+    /// The letter is accepted, with this reply.
     Replied(Name),
-    /// It is taken, and there is no reply.
+    /// The letter is accepted, without a reply.
     NoReply,
 }
 
-/// What an agent replied to a letter.
+/// An agent's reply to a letter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reply {
     pub(crate) mark: Mark,
@@ -58,17 +58,17 @@ pub(crate) struct Reply {
     pub(crate) words: Name,
 }
 
-/// Something that is put on a shelf.
+/// A write to a shelf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShelfPut {
     pub(crate) mark: Mark,
     pub(crate) item: Name,
     pub(crate) words: Name,
-    /// Under which version it is there, if that is known.
+    /// The version of the stored item, if it is known.
     pub(crate) version: Option<(Mark, Name)>,
 }
 
-/// Something on a shelf, as it is read at the end.
+/// The final state of an item on a shelf.
 #[derive(Clone, Debug)]
 pub(crate) struct ShelfRow {
     pub(crate) mark: Mark,
@@ -77,7 +77,7 @@ pub(crate) struct ShelfRow {
     pub(crate) versions: Vec<Name>,
 }
 
-/// Something that was shown to an agent of another tenant.
+/// An item that an agent of another tenant saw.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShelfLeak {
     pub(crate) to: About,
@@ -119,7 +119,7 @@ impl History {
         }
     }
 
-    /// A letter is sent as an event is, to one agent or, if it may not be, to nobody.
+    /// Adds a letter as an event for one agent, or for none if it is forbidden.
     fn take_letter(&mut self, mark: Mark, texts: [&String; 3], (may, asks): (bool, bool)) {
         let [id, to, nonce] = texts;
         let expect = if may { std::slice::from_ref(to) } else { &[] };
@@ -153,7 +153,7 @@ impl History {
         }
     }
 
-    /// How many letters were taken that ask nothing, and how many that ask were answered, one way or the other.
+    /// Returns the number of accepted letters without a question, and of questions that were answered or timed out.
     pub(crate) fn letters_taken(&self) -> (u64, u64) {
         let taken: BTreeSet<u32> = self.letter_answers.iter().map(|answer| answer.letter).collect();
         let asks = |row: &&u32| self.letters[**row as usize].asks;
@@ -161,7 +161,7 @@ impl History {
         (taken.len() as u64 - exchanges, exchanges)
     }
 
-    /// How many items were put on a shelf.
+    /// Returns the number of confirmed writes to shelves.
     pub(crate) fn shelved(&self) -> u64 {
         self.shelf_puts.iter().filter(|put| put.version.is_some()).count() as u64
     }

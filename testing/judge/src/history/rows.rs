@@ -1,9 +1,9 @@
-//! Rows: what a history keeps of its records.
+//! The rows of a history.
 
 use crate::event::{EntryState, OutResult, Sock};
 use crate::names::Name;
 
-/// When a record was noted, and which one it is among all of the run.
+/// Time of a record, and its number in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
     pub(crate) at_ns: u64,
@@ -14,17 +14,17 @@ pub(crate) struct Mark {
 const MILLI_NS: u64 = 1_000_000;
 
 impl Mark {
-    /// The same record, later.
+    /// Returns the same record at a later time.
     pub(crate) fn plus_ms(self, ms: u64) -> Self {
         Self { at_ns: self.at_ns.saturating_add(ms * MILLI_NS), ..self }
     }
 
-    /// The same record, earlier.
+    /// Returns the same record at an earlier time.
     pub(crate) fn minus_ms(self, ms: u64) -> Self {
         Self { at_ns: self.at_ns.saturating_sub(ms * MILLI_NS), ..self }
     }
 
-    /// How long after another it was; 0 if it was before.
+    /// Returns the time since another record, or 0 if it was earlier.
     pub(crate) fn ms_after(self, other: Self) -> u64 {
         self.at_ns.saturating_sub(other.at_ns) / MILLI_NS
     }
@@ -38,14 +38,14 @@ pub(crate) struct Send {
     pub(crate) chat: Name,
     pub(crate) nonce: Name,
     pub(crate) order: Option<u64>,
-    /// Its agents: from where in the list of all, and how many.
+    /// Its agents: first index in the list of all, and number.
     pub(crate) expect_from: u32,
     pub(crate) expect_count: u32,
-    /// When its platform was told that it is taken.
+    /// The time when its platform got the confirmation.
     pub(crate) told: Option<Mark>,
 }
 
-/// An entry that a gateway was handed.
+/// An entry that a gateway received.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receipt {
     pub(crate) mark: Mark,
@@ -55,15 +55,15 @@ pub(crate) struct Receipt {
     pub(crate) nonce: Name,
     pub(crate) bytes: u32,
     pub(crate) passthrough: bool,
-    /// When the gateway was done with it: its ack, or what stands for one.
+    /// The time when the gateway was done with it: its ack or an equivalent.
     pub(crate) done: Option<Mark>,
-    /// Whether a send to its chat was under way when it came. The desk cannot tell that from a send
-    /// that follows it, and may take it for done.
+    /// True if a send to its chat was in progress when it arrived. The desk cannot distinguish that from a later send,
+    /// and may count the entry as done.
     pub(crate) crossed: bool,
 }
 
 impl Receipt {
-    /// When the desk may first take it for done.
+    /// Returns the earliest time at which the desk may count it as done.
     pub(crate) fn may_be_done(&self) -> Option<Mark> {
         if self.crossed { Some(self.mark) } else { self.done }
     }
@@ -88,7 +88,7 @@ pub(crate) struct Line {
     pub(crate) closed: Option<Close>,
 }
 
-/// How a line ended.
+/// The end of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Close {
     pub(crate) mark: Mark,
@@ -96,7 +96,7 @@ pub(crate) struct Close {
     pub(crate) reason: Name,
 }
 
-/// A gateway that does nothing for a while.
+/// A gateway that is frozen for a while.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frozen {
     pub(crate) agent: Name,
@@ -104,31 +104,31 @@ pub(crate) struct Frozen {
     pub(crate) off: Option<Mark>,
 }
 
-/// An event that was taken, and one agent it is for.
+/// An accepted event, and one of its agents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) agent: Name,
     pub(crate) nonce: Name,
     pub(crate) sent: Mark,
     pub(crate) told: Mark,
-    /// When the agent first was done with it.
+    /// The time when the agent was first done with it.
     pub(crate) done: Option<Mark>,
 }
 
-/// An entry, as the tables had it.
+/// An entry in the tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) agent: Name,
     pub(crate) seq: u64,
     pub(crate) buffer: Name,
-    /// When it was first seen acked.
+    /// The time when it was first seen acked.
     pub(crate) acked: Option<Mark>,
-    /// When it was last seen, and how.
+    /// The last observation: time and state.
     pub(crate) last: Mark,
     pub(crate) state: EntryState,
 }
 
-/// An entry that was set aside.
+/// A parked entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Park {
     pub(crate) mark: Mark,
@@ -138,31 +138,31 @@ pub(crate) struct Park {
     pub(crate) reason: Name,
 }
 
-/// A parking reason that was named in advance.
+/// A parking reason that was declared in advance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MayPark {
     pub(crate) nonce: Name,
     pub(crate) reason: Name,
 }
 
-/// Something that happened to one name.
+/// An event about one name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
     pub(crate) mark: Mark,
     pub(crate) name: Name,
 }
 
-/// A stop that was asked for, or that reached a gateway.
+/// A requested stop, or one that reached a gateway.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop {
     pub(crate) mark: Mark,
     pub(crate) chat: Name,
     pub(crate) agent: Option<Name>,
-    /// The line it reached.
+    /// The line that it reached.
     pub(crate) conn: Option<Name>,
 }
 
-/// A send that a gateway asked for.
+/// A send that a gateway requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) mark: Mark,
@@ -172,7 +172,7 @@ pub(crate) struct Ask {
     pub(crate) nonce: Name,
 }
 
-/// What a gateway was told of a send.
+/// The result of a send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) mark: Mark,
@@ -181,7 +181,7 @@ pub(crate) struct Answer {
     pub(crate) result: OutResult,
 }
 
-/// What a platform was asked to say.
+/// A call that a platform executed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) mark: Mark,
@@ -190,7 +190,7 @@ pub(crate) struct Said {
     pub(crate) request: Option<Name>,
 }
 
-/// Something that was lent with an event.
+/// A capability that was issued with an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loan {
     pub(crate) mark: Mark,
@@ -200,16 +200,16 @@ pub(crate) struct Loan {
     pub(crate) good_for_ms: u64,
 }
 
-/// A gateway's request to use what was lent, or a use of it.
+/// A gateway's request to use a capability, or a use of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub(crate) mark: Mark,
     pub(crate) request: Name,
-    /// Who asks, or what is used.
+    /// The agent of a request, or the used capability.
     pub(crate) what: Name,
 }
 
-/// What happened to a bot's socket.
+/// An event of a bot's socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Socket {
     pub(crate) mark: Mark,
@@ -219,7 +219,7 @@ pub(crate) struct Socket {
     pub(crate) what: Sock,
 }
 
-/// An epoch of something that can be owned.
+/// An epoch of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch {
     pub(crate) mark: Mark,
@@ -228,13 +228,13 @@ pub(crate) struct Epoch {
     pub(crate) what: Owning,
 }
 
-/// Who says so, and what.
+/// The source and the kind of a statement about ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owning {
-    /// The tables: this one owns it.
+    /// The tables name this owner.
     Leased(Name),
-    /// A node: it is mine.
+    /// A node acquired it.
     Acquired,
-    /// A node: I wrote as its owner.
+    /// A node wrote as its owner.
     Committed,
 }

@@ -1,4 +1,4 @@
-//! Taking records in: each becomes a row of its table.
+//! Converts records to rows.
 
 use crate::event::{EntryState, Event, GatewayState, Record};
 use crate::history::rows::{
@@ -8,7 +8,7 @@ use crate::history::rows::{
 use crate::history::{Fault, History, Killed};
 use crate::names::{Name, number};
 
-/// Something that is sent to agents.
+/// An event for agents.
 pub(super) struct Sent<'a> {
     pub(super) bot: &'a str,
     pub(super) chat: &'a str,
@@ -18,7 +18,7 @@ pub(super) struct Sent<'a> {
 }
 
 impl History {
-    /// Takes the next record in the order of time.
+    /// Adds the next record in order of time.
     pub(crate) fn take(&mut self, record: &Record) {
         let mark = Mark { at_ns: record.at_ns, record: self.events };
         self.events += 1;
@@ -199,7 +199,7 @@ impl History {
             Event::Commit { resource, epoch } => {
                 self.take_epoch(mark, resource, *epoch, Owning::Committed);
             }
-            // These explain to people; no promise is about them.
+            // These events inform people; no promise depends on them.
             Event::Audited { fault: None }
             | Event::PlatLook { found: true, .. }
             | Event::PlatShown { .. }
@@ -217,7 +217,7 @@ impl History {
         About { mark, name: self.names.of(text) }
     }
 
-    /// A platform that tries again sends the same once more; the first time counts.
+    /// Adds an event. If a platform repeats it, the first time counts.
     pub(super) fn take_send(&mut self, mark: Mark, id: &str, sent: &Sent<'_>) {
         let Sent { bot, chat, nonce, expect, order } = *sent;
         let id = self.names.of(id);
@@ -250,7 +250,7 @@ impl History {
         }
     }
 
-    /// Whoever sent it knows that it is taken.
+    /// Records that the sender knows that the event was accepted.
     pub(super) fn is_told(&mut self, mark: Mark, id: Name) {
         if let Some(row) = self.send_by_id.get(id) {
             self.sends[row].told.get_or_insert(mark);
@@ -263,7 +263,7 @@ impl History {
         }
     }
 
-    /// A frozen gateway is a fault of its own, though nobody but itself says so.
+    /// Records a frozen gateway as a fault of its own, because only the gateway itself reports it.
     fn take_state(&mut self, mark: Mark, agent: &str, what: GatewayState) {
         let id = format!("frozen {agent}");
         let name = self.names.of(agent);
@@ -293,7 +293,7 @@ impl History {
         }
     }
 
-    /// Keeps of all looks at an entry when it was first seen acked, and the last.
+    /// Merges the observations of an entry: the first one that shows it acked, and the last one.
     fn take_entry(&mut self, seen: Entry) {
         let Some(row) = self.entry_by_buffer.get(seen.buffer) else {
             self.entry_by_buffer.set(seen.buffer, self.entries.len());

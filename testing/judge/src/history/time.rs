@@ -1,4 +1,4 @@
-//! Time: what agents asked for, what they were told, and what the tables have of it.
+//! Rows of jobs and fires: requests, deliveries, and the state of the tables.
 
 use std::collections::BTreeSet;
 
@@ -7,44 +7,44 @@ use crate::history::History;
 use crate::history::rows::Mark;
 use crate::names::Name;
 
-/// What an agent asked about a job.
+/// An agent's request about a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobAsk {
     pub(crate) mark: Mark,
     pub(crate) agent: Name,
     pub(crate) job: Name,
     pub(crate) wish: JobWish,
-    /// What came of it, and when.
+    /// The result and its time.
     pub(crate) answer: Option<(Mark, JobAnswer)>,
 }
 
-/// What it wants.
+/// The kind of request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum JobWish {
-    /// To be told of this instant.
+    /// Arm this instant.
     Arm { fire_at_us: u64, due_ns: u64 },
-    /// Not to be told.
+    /// Cancel the job.
     Cancel,
 }
 
 impl JobAsk {
-    /// What it was told, if that is clear.
+    /// Returns the result, if it is clear.
     pub(crate) fn told(&self) -> Option<(Mark, JobAnswer)> {
         self.answer.filter(|(_, answer)| *answer != JobAnswer::Nothing)
     }
 
-    /// When it was told this, if it was.
+    /// Returns the time of this result, if the agent got it.
     pub(crate) fn told_at(&self, what: JobAnswer) -> Option<Mark> {
         self.told().filter(|(_, answer)| *answer == what).map(|(mark, _)| mark)
     }
 
-    /// Whether the desk may have done it at this time or later.
+    /// Returns true if the desk may have executed the request at this time or later.
     pub(crate) fn may_be_done_after(&self, mark: Mark) -> bool {
         self.told().is_none_or(|(told, answer)| answer != JobAnswer::Refused && told >= mark)
     }
 }
 
-/// An agent was told of an instant.
+/// A fire that an agent received.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FireReceipt {
     pub(crate) mark: Mark,
@@ -55,7 +55,7 @@ pub(crate) struct FireReceipt {
     pub(crate) answer: Option<FireAnswer>,
 }
 
-/// What it said.
+/// The agent's response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FireAnswer {
     pub(crate) mark: Mark,
@@ -64,18 +64,18 @@ pub(crate) struct FireAnswer {
 }
 
 impl FireReceipt {
-    /// When the agent took the fire, if it did, whether or not that was heard.
+    /// Returns the response with which the agent took the fire, even if it was cut off.
     pub(crate) fn taken(&self) -> Option<FireAnswer> {
         self.answer.filter(|answer| (200..300).contains(&answer.status))
     }
 
-    /// When it took it, if that was not kept from the desk.
+    /// Returns the time at which the agent took the fire, if the response was not cut off.
     pub(crate) fn heard(&self) -> Option<Mark> {
         self.taken().filter(|answer| !answer.cut).map(|answer| answer.mark)
     }
 }
 
-/// A fire, as the tables had it.
+/// A fire in the tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FireRow {
     pub(crate) mark: Mark,
@@ -89,12 +89,12 @@ pub(crate) struct FireRow {
 }
 
 impl FireRow {
-    /// Whether the desk has it that the agent took it.
+    /// Returns true if the tables show that the agent took it.
     pub(crate) const fn is_taken(&self) -> bool {
         matches!(self.state, FireState::Fired | FireState::Late)
     }
 
-    /// Whether it is over.
+    /// Returns true if it has ended.
     pub(crate) const fn is_over(&self) -> bool {
         !matches!(self.state, FireState::Open | FireState::Held)
     }
@@ -140,7 +140,7 @@ impl History {
         self.job_asks.push(JobAsk { mark, agent, job, wish, answer: None });
     }
 
-    /// How many fires agents took.
+    /// Returns the number of fires that agents took.
     pub(crate) fn fires_taken(&self) -> u64 {
         let taken = self.fire_receipts.iter().filter(|receipt| receipt.taken().is_some());
         taken.map(|receipt| receipt.fire).collect::<BTreeSet<_>>().len() as u64

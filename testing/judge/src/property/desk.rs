@@ -1,4 +1,4 @@
-//! A desk that makes no mistakes, and what it lives through.
+//! A model of a correct desk, and the operations on it.
 
 use std::collections::VecDeque;
 
@@ -8,23 +8,23 @@ use super::AGENTS;
 use crate::event::{EntryState, Event};
 use crate::tale::Tale;
 
-/// What a desk may have unacked on a line.
+/// Maximum unacked entries on a line.
 const WINDOW: usize = 12;
 
-/// What happens in a run, to the agent of this number.
+/// An operation in a run, on the agent of this number.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// Somebody writes to an agent, or to all.
+    /// A person writes to one agent, or to all.
     Say(usize),
     SayToAll,
-    /// The desk hands over what comes next.
+    /// The desk hands over the next entry.
     Hand(usize),
-    /// The agent acks the oldest it holds, or the newest.
+    /// The agent acks its oldest or its newest entry.
     AckOldest(usize),
     AckNewest(usize),
-    /// Its line breaks, and what was unacked comes again.
+    /// The agent's line breaks, and unacked entries are handed over again.
     Break(usize),
-    /// It breaks with an ack on its way.
+    /// The line breaks with an ack in transit.
     LoseAck(usize),
 }
 
@@ -41,7 +41,7 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A desk that makes no mistakes.
+/// A correct desk.
 pub(super) struct Desk {
     tale: Tale,
     faults: bool,
@@ -55,13 +55,13 @@ struct Inbox {
     lines: u32,
     /// All nonces, by number.
     all: Vec<String>,
-    /// Numbers that are handed over next, and that the line holds.
+    /// The numbers that are handed over next, and those that the line holds.
     next: VecDeque<usize>,
     held: VecDeque<usize>,
 }
 
 impl Desk {
-    /// The history of a run with these things in it.
+    /// Returns the history of a run with these operations.
     pub(super) fn run(faults: bool, ops: &[Op]) -> Tale {
         let tale = if faults { Tale::with_faults() } else { Tale::clean() };
         let inbox = |agent| Inbox {
@@ -151,7 +151,7 @@ impl Desk {
         self.open(agent);
     }
 
-    /// Hands over what is left, and looks at the tables.
+    /// Hands over the remaining entries, and records the tables.
     fn finish(mut self) -> Tale {
         for agent in 0..AGENTS.len() {
             while !self.agents[agent].next.is_empty() || !self.agents[agent].held.is_empty() {

@@ -1,8 +1,8 @@
-//! Mistakes: what can go wrong with one receipt of a history.
+//! Mistakes in one receipt of a history.
 
 use crate::event::{Event, Record};
 
-/// What can go wrong.
+/// A mistake.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mistake {
     DropAck,
@@ -14,7 +14,7 @@ pub(super) enum Mistake {
     NewIdForATry,
 }
 
-/// Each mistake, and the promise that must be found broken.
+/// Each mistake, and the promise that it must break.
 pub(super) const MISTAKES: [(Mistake, &str); 7] = [
     (Mistake::DropAck, "I1"),
     (Mistake::HandAgain, "I4"),
@@ -26,7 +26,7 @@ pub(super) const MISTAKES: [(Mistake, &str); 7] = [
 ];
 
 impl Mistake {
-    /// Makes it with the receipt at this place; answers whether that is possible there.
+    /// Makes the mistake in the receipt at this index. Returns true if it is possible there.
     pub(super) fn make(self, records: &mut Vec<Record>, at: usize) -> bool {
         match self {
             Self::DropAck => drop_acks(records, at),
@@ -41,7 +41,7 @@ impl Mistake {
     }
 }
 
-/// What a mistake can change of a receipt.
+/// The fields of a receipt that a mistake can change.
 struct Receipt<'a> {
     agent: &'a mut String,
     buffer_id: &'a mut String,
@@ -54,13 +54,13 @@ fn change(record: &mut Record, change: impl FnOnce(Receipt<'_>)) {
     }
 }
 
-/// The line and the id of what an ack is for.
+/// Returns the line and the id of an ack.
 fn acked(record: &Record) -> Option<(&str, &str)> {
     let Event::GwAck { conn, buffer_id, .. } = &record.ev else { return None };
     Some((conn, buffer_id))
 }
 
-/// The line and the id of what was handed over.
+/// Returns the line and the id of a receipt.
 fn handed(record: &Record) -> Option<(&str, &str)> {
     let Event::GwRecv { conn, buffer_id, .. } = &record.ev else { return None };
     Some((conn, buffer_id))
@@ -71,7 +71,7 @@ fn drop_acks(records: &mut Vec<Record>, at: usize) {
     records.retain(|record| acked(record).is_none_or(|(_, acked)| Some(acked) != id.as_deref()));
 }
 
-/// The same frame once more, right after its ack.
+/// Repeats the frame directly after its ack.
 fn hand_again(records: &mut Vec<Record>, at: usize) -> bool {
     let ack = records
         .iter()
@@ -82,7 +82,7 @@ fn hand_again(records: &mut Vec<Record>, at: usize) -> bool {
     true
 }
 
-/// Two frames of one line in the wrong order.
+/// Swaps two frames of one line.
 fn swap_with_next(records: &mut [Record], at: usize) -> bool {
     let conn = |record: &Record| handed(record).map(|(conn, _)| conn.to_owned());
     let line = conn(&records[at]);
@@ -94,7 +94,7 @@ fn swap_with_next(records: &mut [Record], at: usize) -> bool {
     true
 }
 
-/// Another id for an entry than the tables have.
+/// Gives an entry another id than in the tables.
 fn rename(records: &mut [Record], at: usize) {
     let id = handed(&records[at]).map(|(_, id)| id.to_owned()).unwrap_or_default();
     for record in records {
@@ -106,7 +106,7 @@ fn rename(records: &mut [Record], at: usize) {
     }
 }
 
-/// Another id for one try, if it is not the first.
+/// Gives one delivery another id, if it is not the first.
 fn rename_try(records: &mut [Record], at: usize) -> bool {
     let id = handed(&records[at]).map(|(_, id)| id);
     let is_first = records[..at].iter().all(|before| handed(before).map(|(_, id)| id) != id);

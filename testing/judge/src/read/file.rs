@@ -1,4 +1,4 @@
-//! One process's file, line by line.
+//! Reads the file of one process, line by line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 use super::ReadError;
 use crate::event::{Event, Record};
 
-/// A line has at most this many bytes; the longest frame has half as many.
+/// Maximum bytes of a line, twice the longest frame.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// What is read of a file at once.
+/// Size of the read buffer.
 const READ_BYTES: usize = 1 << 18;
 
-/// A history as it is being read.
+/// A history file that is being read.
 #[derive(Debug)]
 pub(super) struct HistoryFile {
     path: PathBuf,
     reader: BufReader<File>,
     line: Vec<u8>,
-    /// The record that was read and not taken yet, and where it stands.
+    /// The next record and its offset.
     head: Option<(Record, u64)>,
     offset: u64,
     lines: u64,
     last_ns: u64,
     proc: String,
     ended: bool,
-    /// Whether the last line has no end.
+    /// True if the last line has no line end.
     torn: bool,
 }
 
@@ -43,7 +43,7 @@ impl HistoryFile {
             offset: 0,
             lines: 0,
             last_ns: 0,
-            // A process that was killed before its first line is known by the name of its file.
+            // A process that was killed before its first line is identified by its file name.
             proc: path.file_stem().map(|stem| stem.to_string_lossy().into()).unwrap_or_default(),
             ended: false,
             torn: false,
@@ -52,23 +52,23 @@ impl HistoryFile {
         Ok(opened)
     }
 
-    /// When the next record was noted.
+    /// Returns the time of the next record.
     pub(super) fn next_at_ns(&self) -> Option<u64> {
         self.head.as_ref().map(|(record, _)| record.at_ns)
     }
 
-    /// Takes the next record, and where it stands.
+    /// Takes the next record and its offset.
     pub(super) fn take(&mut self) -> Result<Option<(Record, u64)>, ReadError> {
         let next = self.read()?;
         Ok(std::mem::replace(&mut self.head, next))
     }
 
-    /// Whose history it is.
+    /// Returns the process of the history.
     pub(super) fn proc(&self) -> &str {
         &self.proc
     }
 
-    /// Checks that it ends as it should: by itself, or where its process was killed.
+    /// Checks that the file ends correctly: with an `End` event, or where its process was killed.
     pub(super) fn check_end(&self, killed_at: Option<u64>) -> Result<(), ReadError> {
         let (path, lines) = (self.path.clone(), self.lines);
         match killed_at {
@@ -105,7 +105,7 @@ impl HistoryFile {
         Ok(Some((record, offset)))
     }
 
-    /// Checks that a record follows on those before it.
+    /// Checks that a record continues the earlier ones.
     fn check(&mut self, record: &Record) -> Result<(), ReadError> {
         if self.lines == 1 {
             self.proc.clone_from(&record.proc);
@@ -132,7 +132,7 @@ impl HistoryFile {
     }
 }
 
-/// Reads the record that begins at this byte.
+/// Reads the record at this offset.
 pub(super) fn read_at(path: &Path, offset: u64) -> Result<Record, ReadError> {
     let io = |source| ReadError::Io { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io)?;

@@ -7,7 +7,7 @@ use super::*;
 use crate::event::Event;
 use crate::recorder::Recorder;
 
-/// A run of a driver and of gateways that were started by it.
+/// Creates a run of a driver and of gateways that it started.
 fn run() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let driver = Recorder::create(&folder.path().join("driver.jsonl"), "driver").expect("a file");
@@ -33,7 +33,7 @@ fn change(folder: &TempDir, file: &str, change: impl FnOnce(&mut String)) {
     fs::write(path, text).expect("is writable");
 }
 
-/// Keeps the first lines of a file.
+/// Truncates a file to its first lines.
 fn cut(folder: &TempDir, file: &str, lines: usize) {
     change(folder, file, |text| {
         *text = text.split_inclusive('\n').take(lines).collect();

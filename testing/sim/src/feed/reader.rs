@@ -1,4 +1,4 @@
-//! The reader: the node that owns the bot reads the feed on, from where the store says.
+//! Reads the feed from the stored cursor, on the node that owns the bot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use tokio::time::sleep;
 use crate::cast::BOT_KEY;
 use crate::world::World;
 
-/// How often it is looked for something new.
+/// Interval of the reads.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What the source is called in the store.
+/// Name of the source in the store.
 const SOURCE: &str = "feed";
 
 /// Reads the feed whenever this node owns the bot.
@@ -34,7 +34,7 @@ pub async fn read(world: Arc<World>, name: String, desk: Arc<Desk>, owners: Owne
     loop {
         sleep(LOOK_EVERY).await;
         if let Ok(Owned::Here(_)) = owners.of(bot).await {
-            // Whatever went wrong, the store knows where to go on.
+            // After every error the stored cursor is the place to continue.
             drop(reader.read_on().await);
         }
     }
@@ -47,7 +47,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until something goes wrong.
+    /// Reads until an error occurs.
     async fn read_on(&self) -> anyhow::Result<()> {
         let account = self.desk.accounts.of(self.world.cast.bot).await?.context("no bot")?;
         let store = self.desk.inbox.store();
@@ -78,7 +78,7 @@ impl Reader {
         self.desk.gate.admit(event, None).await.ok().context("not admitted")
     }
 
-    /// Puts all of a page at once. Those after one that fails are put again, too.
+    /// Stores all events of a page at once. The events after a failed one are stored again, too.
     async fn put(&self, page: &[(Admitted<Event>, SourceMark)]) -> anyhow::Result<()> {
         let puts = page.iter().map(|(event, mark)| self.desk.inbox.put(event, Some(mark.clone())));
         for put in join_all(puts).await {

@@ -22,34 +22,34 @@ use crate::notes::Notes;
 
 pub(super) type Socket = WebSocketStream<TcpStream>;
 
-/// Without a word of the desk for so long, a line is dead.
+/// Time without a frame from the desk after which a line counts as dead.
 const SILENT_FOR: Duration = Duration::from_mins(1);
 
-/// How long saying something may take.
+/// Time limit of a write.
 const SAY_WAIT: Duration = Duration::from_secs(15);
 
-/// How long a gateway that goes idle waits for the desk's answer.
+/// Time that a gateway that goes idle waits for the desk's response.
 const GOODBYE_WAIT: Duration = Duration::from_secs(1);
 
-/// Of a thousand sends that got no answer, how many are asked for again on the next line.
+/// Sends per thousand without a result that are requested again on the next line.
 const AGAIN_PER_MILLE: u64 = 500;
 
-/// Something to be said. Its text is its nonce.
+/// A requested send. Its text is its nonce.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     id: String,
     chat: String,
-    /// Whether it was asked for before and not answered.
+    /// True if it was requested before and got no result.
     repeated: bool,
 }
 
-/// What there is to do, and when.
+/// A scheduled action.
 enum Due {
     Ack(String),
     Ask(Request),
 }
 
-/// How a line ended.
+/// The end of a line.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) code: u16,
@@ -82,13 +82,13 @@ impl Line {
         Self { socket, conn, agent, notes, habit, chance, due, dues: 0, asked, heard_at }
     }
 
-    /// Says hello, and perhaps asks again for what got no answer.
+    /// Sends a hello, and possibly repeats requests without a result.
     pub(super) async fn greet(&mut self, unanswered: &mut Vec<Request>) {
         let mut hello = json!({ "type": "hello", "platform": "relay", "botId": "" });
         if !self.habit.boots_slowly {
             hello["command_manifest"] = json!([]);
         }
-        // A line that ended meanwhile is heard of next.
+        // If the line has ended, the next read reports it.
         drop(self.say(format!("{hello}\n")).await);
         for request in unanswered.drain(..) {
             if self.chance.happens(AGAIN_PER_MILLE) {
@@ -98,7 +98,7 @@ impl Line {
         }
     }
 
-    /// Lives until a moment. Answers how the line ended, if it ended before.
+    /// Runs until a moment. Returns the end of the line if it ended before.
     pub(super) async fn run(&mut self, until: Instant) -> Option<Ended> {
         loop {
             let next = self.due.first_key_value().map_or(until, |((at, _), _)| *at);
@@ -118,7 +118,7 @@ impl Line {
         }
     }
 
-    /// Lives until a moment, and leaves.
+    /// Runs until a moment, and leaves.
     pub(super) async fn run_out(mut self, until: Instant) -> Ended {
         match self.run(until).await {
             Some(ended) => ended,
@@ -126,7 +126,7 @@ impl Line {
         }
     }
 
-    /// Says that it goes idle, and leaves when the desk has heard.
+    /// Announces that it goes idle, and leaves after the desk's response.
     pub(super) async fn say_goodbye(&mut self) -> Ended {
         drop(self.say(Frame::going_idle().into_string()).await);
         match self.run(Instant::now() + GOODBYE_WAIT).await {
@@ -213,7 +213,7 @@ impl Line {
         self.due.insert((Instant::now() + span, self.dues), due);
     }
 
-    /// Does what is due.
+    /// Executes the next action that is due.
     async fn act(&mut self) -> Result<(), (u16, String)> {
         let Some((_, due)) = self.due.pop_first() else { return Ok(()) };
         let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
@@ -256,8 +256,7 @@ fn ask(Request { id, chat, .. }: &Request) -> Value {
     json!({ "type": "outbound", "requestId": id, "action": action })
 }
 
-/// What a gateway takes an answer for. That a repeat could not be asked for says nothing of what
-/// came of the first time.
+/// Interprets a result. The failure of a repeated request does not reveal the result of the first one.
 fn told(result: &Outcome, request: &Request) -> OutResult {
     if result.is_success() {
         OutResult::Done

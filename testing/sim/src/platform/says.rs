@@ -1,4 +1,4 @@
-//! The way in: the platform posts what people say, and again until the desk has taken it.
+//! Posts people's messages, and repeats each until the desk accepts it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,26 +20,26 @@ use crate::notes::Notes;
 use crate::time;
 use crate::world::{PORT, World};
 
-/// How long the platform waits for an answer.
+/// Time limit of a response.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
 
-/// How long it waits before it tries again.
+/// Range of the delay before the next attempt.
 const AGAIN_MS: (u64, u64) = (300, 2_500);
 
-/// What somebody says.
+/// A person's message.
 #[derive(Clone, Debug)]
 pub struct Say {
-    /// When.
+    /// The time.
     pub at: Duration,
-    /// To which agent of the cast. `None`: by somebody who is bound to nobody.
+    /// Index of the agent in the cast. `None` if the author has no binding.
     pub to: Option<usize>,
-    /// The name of the event, which is in its text.
+    /// The id of the event, which is its text.
     pub id: String,
-    /// Whether it is posted to two nodes at once.
+    /// True if it is posted to two nodes at once.
     pub doubled: bool,
 }
 
-/// The platform's host: says everything that is planned.
+/// Runs the platform's host: it posts all planned messages.
 pub async fn live(world: Arc<World>, notes: Notes, mut chance: Chance) -> turmoil::Result {
     let mut tasks = JoinSet::new();
     for say in &world.plan.says {
@@ -89,7 +89,7 @@ impl Sender {
         self.world.told();
     }
 
-    /// Looks into the database, past the desk.
+    /// Looks the event up in the database, independent of the desk.
     fn look(&self, to: Option<&Agent>, id: &str) {
         let found = to.is_none_or(|to| self.world.has(to, id));
         self.notes.note(Event::PlatLook { id: id.to_owned(), found });
@@ -97,7 +97,7 @@ impl Sender {
 }
 
 impl World {
-    /// Whether an agent's inbox has or had an event.
+    /// Returns true if an agent's inbox has or had an event.
     fn has(&self, agent: &Agent, id: &str) -> bool {
         let (scope, agent) = (agent.scope, agent.id);
         let overview = self.memory.overview(scope, agent, Seq::default()).now_or_never();
@@ -116,7 +116,7 @@ fn contains(body: &[u8], text: &[u8]) -> bool {
     body.windows(quoted.len()).any(|window| window == quoted)
 }
 
-/// Everybody writes in a chat of their own.
+/// Returns the chat of a person.
 pub(crate) fn chat_of(author: &str) -> String {
     format!("chat-{author}")
 }
@@ -126,7 +126,7 @@ fn body(id: &str, author: &str) -> Vec<u8> {
     json!({ "id": id, "event": { "text": id, "source": source } }).to_string().into_bytes()
 }
 
-/// Posts to a node. `None`: it did not answer.
+/// Posts to a node. `None` if it did not respond.
 async fn post(node: &str, body: &[u8]) -> Option<u16> {
     let mut stream = TcpStream::connect((node, PORT)).await.ok()?;
     let signature = sign(BOT_KEY, body);
@@ -137,7 +137,7 @@ async fn post(node: &str, body: &[u8]) -> Option<u16> {
     );
     stream.write_all(&[head.as_bytes(), body].concat()).await.ok()?;
     let mut answer = Vec::new();
-    // Nodes that die in the middle of an answer have not answered.
+    // A node that dies during a response has not responded.
     stream.read_to_end(&mut answer).await.ok()?;
     let text = String::from_utf8_lossy(&answer);
     text.split(' ').nth(1)?.parse().ok()

@@ -1,4 +1,4 @@
-//! The way out: calls of the desk, as the platform sees them.
+//! The desk's calls, as the platform sees them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,28 +18,28 @@ use tokio::time::sleep;
 use crate::chance::Chance;
 use crate::notes::Notes;
 
-/// How long one way of a call takes at most.
+/// Maximum latency of one direction of a call.
 const WAY_MS_MAX: u64 = 120;
 
-/// What a platform that is busy asks for.
+/// Retry delay of a busy platform.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 
-/// The wires of all nodes to the platform.
+/// The connections of all nodes to the platform.
 #[derive(Clone, Debug)]
 pub struct Outside(Arc<Mutex<Now>>);
 
 #[derive(Debug)]
 struct Now {
     chance: Chance,
-    /// Of a thousand calls, how many are put off.
+    /// Calls per thousand that are rate limited.
     busy_per_mille: u64,
-    /// Of a thousand calls, how many are made and not answered.
+    /// Calls per thousand that are executed without a response.
     silent_per_mille: u64,
     cut: BTreeSet<String>,
 }
 
 impl Outside {
-    /// A platform whose moods follow from chance.
+    /// Creates a platform whose errors follow from the random numbers.
     pub fn of(mut chance: Chance, faulty: bool) -> Self {
         let [busy_per_mille, silent_per_mille] =
             if faulty { [chance.between(0, 60), chance.between(0, 60)] } else { [0, 0] };
@@ -47,7 +47,7 @@ impl Outside {
         Self(Arc::new(Mutex::new(now)))
     }
 
-    /// Cuts a node off, or connects it again.
+    /// Disconnects a node, or reconnects it.
     pub fn set_cut(&self, node: &str, cut: bool) {
         let mut now = self.now();
         if cut {
@@ -57,7 +57,7 @@ impl Outside {
         }
     }
 
-    /// Whether a node cannot reach the platform.
+    /// Returns true if a node cannot reach the platform.
     pub fn is_cut(&self, node: &str) -> bool {
         self.now().cut.contains(node)
     }
@@ -79,15 +79,15 @@ impl Outside {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, even if a holder panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The adapter, on one node.
+/// The adapter on one node.
 #[derive(Debug)]
 pub struct SimPlatform {
-    /// Reads what comes in, as in every other test.
+    /// Parses incoming requests, as in all other tests.
     scripted: Arc<Scripted>,
     outside: Outside,
     node: String,
@@ -95,7 +95,7 @@ pub struct SimPlatform {
 }
 
 impl SimPlatform {
-    /// The adapter on the node of this name, which notes there what the platform was asked.
+    /// Creates the adapter on the node of this name, which records the platform's calls.
     pub fn on(node: &str, scripted: &Arc<Scripted>, outside: &Outside, notes: &Notes) -> Self {
         let (scripted, outside) = (Arc::clone(scripted), outside.clone());
         Self { scripted, outside, node: node.to_owned(), notes: notes.clone() }

@@ -1,4 +1,4 @@
-//! The register's store.
+//! Implements the register's port.
 
 use std::time::Duration;
 

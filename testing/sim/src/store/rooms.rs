@@ -1,4 +1,4 @@
-//! The stores of leases, of wakes, of time, of letters, of shelves and of our own pages.
+//! Implements the ports of leases, wakes, schedules, letters, shelves and the webchat.
 
 use std::time::Duration;
 

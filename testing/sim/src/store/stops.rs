@@ -1,4 +1,4 @@
-//! The stops' stores: inbox, lines, gate, egress.
+//! Implements the ports of the stops: inbox, lines, gate, egress.
 
 use std::time::Duration;
 

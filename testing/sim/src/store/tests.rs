@@ -1,4 +1,4 @@
-//! Every suite, on the simulated store: at once, and over slow wires.
+//! Runs every suite on the simulated store: without latency, and over slow connections.
 
 use std::sync::Arc;
 use std::time::Duration;

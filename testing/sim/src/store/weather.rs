@@ -1,4 +1,4 @@
-//! Weather: how the wires to the store are just now.
+//! The current state of the connections to the store.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,23 +6,22 @@ use std::time::Duration;
 
 use crate::chance::Chance;
 
-/// How long a call may hang before it fails. A statement is given up within two seconds, and a call
-/// has two ways.
+/// Maximum delay of a stalled direction. A statement is given up within two seconds, and a call has two directions.
 const HANGS_MS_MAX: u64 = 950;
 
-/// What is usual.
+/// Error rates of the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Climate {
-    /// How long one way takes at most.
+    /// Maximum latency of one direction.
     pub way_ms_max: u64,
-    /// Of a thousand ways, how many take very long.
+    /// Directions per thousand that stall.
     pub stalls_per_mille: u64,
-    /// Of a thousand ways, how many are not come to an end: there, nothing was done; back, it was
-    /// done and nobody knows.
+    /// Directions per thousand that are lost: a lost request is not executed, a lost response belongs to an executed
+    /// call.
     pub lost_per_mille: u64,
 }
 
-/// The wires of all nodes to the store.
+/// The connections of all nodes to the store.
 #[derive(Clone, Debug)]
 pub struct Weather(Arc<Mutex<Now>>);
 
@@ -35,23 +34,23 @@ struct Now {
 }
 
 impl Weather {
-    /// Weather that follows from chance.
+    /// Creates connections whose errors follow from the random numbers.
     pub fn of(chance: Chance, climate: Climate) -> Self {
         let now = Now { chance, climate, down: false, cut: BTreeSet::new() };
         Self(Arc::new(Mutex::new(now)))
     }
 
-    /// Changes what is usual.
+    /// Sets the error rates.
     pub fn set(&self, climate: Climate) {
         self.now().climate = climate;
     }
 
-    /// Takes the store away from everybody, or gives it back.
+    /// Disconnects the store from all nodes, or reconnects it.
     pub fn set_down(&self, down: bool) {
         self.now().down = down;
     }
 
-    /// Cuts a node off, or connects it again.
+    /// Disconnects a node, or reconnects it.
     pub fn set_cut(&self, node: &str, cut: bool) {
         let mut now = self.now();
         if cut {
@@ -61,17 +60,17 @@ impl Weather {
         }
     }
 
-    /// Whether it is away for everybody.
+    /// Returns true if the store is down for all nodes.
     pub fn is_down(&self) -> bool {
         self.now().down
     }
 
-    /// Whether a node cannot reach the store.
+    /// Returns true if a node cannot reach the store.
     pub(super) fn is_away(&self, node: &str) -> bool {
         self.now().is_away(node)
     }
 
-    /// How long a node's next way takes, and whether it gets lost on it.
+    /// Returns the latency of a node's next direction, and true if it gets lost.
     pub(super) fn way(&self, node: &str) -> (Duration, bool) {
         let mut now = self.now();
         let Climate { way_ms_max, stalls_per_mille, lost_per_mille } = now.climate;
@@ -82,7 +81,7 @@ impl Weather {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, even if a holder panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

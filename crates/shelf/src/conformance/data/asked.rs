@@ -1,4 +1,4 @@
-//! What is asked for is what is answered: no filter is dropped.
+//! Queries return exactly the requested entries: no filter is dropped.
 
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ pub(super) async fn a_tag_is_any_of_those<H: DataHarness>(harness: &H) -> Outcom
     Ok(())
 }
 
-/// A store that names a filter and drops it shows one what it must not see.
+/// A store that names a filter and drops it returns entries that the caller must not see.
 pub(super) async fn every_filter_it_names_counts<H: DataHarness>(harness: &H) -> Outcome {
     let store = harness.fresh().await;
     store.write(&write("kettle")).await?;
@@ -86,7 +86,7 @@ pub(super) async fn every_filter_it_names_counts<H: DataHarness>(harness: &H) ->
             let asked = json!({ "query": "kettle", filter.as_str(): value });
             match store.query(&filters(asked)?).await {
                 Ok(found) => must!(found.is_empty(), "{filter} is named and not kept"),
-                // A value that it cannot have is no filter either.
+                // The store may also reject a value of the wrong type.
                 Err(DataStoreError::Query { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,4 +1,4 @@
-//! What was written is kept as it was written.
+//! Entries are stored exactly as written.
 
 use nightdesk_types::limits::{DATA_BYTES_MAX, DATA_SUMMARY_CHARS_MAX};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::conformance::{DataHarness, Failed, Outcome, must, same};
 use crate::contract::DataStore;
 use crate::data::{DataWrite, PortableData};
 
-/// Later than any test.
+/// A time after any test run.
 const LATER: i64 = 32_503_680_000;
 
 async fn read(store: &dyn DataStore, write: &DataWrite) -> Result<PortableData, Failed> {

@@ -14,41 +14,41 @@ use crate::contract::DataStore;
 use crate::data::{DataWrite, DataWriteRecord, PortableData, QueryFilters};
 use crate::error::DataStoreError;
 
-/// What is wrong with a store.
+/// A fault of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFault {
-    /// What is missing is an error.
+    /// A missing entry is an error.
     MissingIsAnError,
-    /// No end is the same as nothing said.
+    /// A null expiry is treated as an absent one.
     LosesTheNull,
-    /// What expired is found as ever.
+    /// Expired entries are still found.
     ForgetsToExpire,
-    /// Fields stand in the metadata, too.
+    /// Fields are also in the metadata.
     RepeatsFields,
-    /// The summary is everything.
+    /// The summary is the whole content.
     SummaryIsEverything,
-    /// Every write is a new entry.
+    /// Every write creates a new entry.
     CountsRepeats,
-    /// Any of the words will do.
+    /// One matching word is sufficient.
     AnyWordWillDo,
-    /// What is not kept is dropped.
+    /// Unsupported filters are dropped.
     DropsUnknownFilters,
-    /// It names a filter that it drops.
+    /// The manifest names a filter that is dropped.
     NamesWhatItDrops,
-    /// `"true"` is taken for true.
+    /// `"true"` counts as true.
     TakesTextForTrue,
-    /// Tags count only if there are words.
+    /// Tags are ignored without words.
     TagsNeedWords,
-    /// A mode that it does not have is another.
+    /// An unsupported mode is replaced by another one.
     AnyMode,
-    /// More come than were asked for.
+    /// More entries are returned than the limit.
     IgnoresTheLimit,
-    /// Recipients are gone.
+    /// Recipients are lost.
     LosesRecipients,
 }
 
 impl DataFault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Self; 14] = [
         Self::MissingIsAnError,
         Self::LosesTheNull,
@@ -66,7 +66,7 @@ impl DataFault {
         Self::LosesRecipients,
     ];
 
-    /// The case that must notice it.
+    /// Returns the case that must detect the fault.
     pub const fn noticed_by(self) -> &'static str {
         match self {
             Self::MissingIsAnError => "what_is_missing_is_none",
@@ -87,12 +87,12 @@ impl DataFault {
     }
 }
 
-/// Makes faulty stores out of good ones.
+/// Creates faulty stores from correct ones.
 #[derive(Clone, Debug)]
 pub struct FaultyDataHarness<H> {
-    /// Makes the good ones.
+    /// Creates the correct ones.
     pub good: H,
-    /// What is to be wrong.
+    /// The fault.
     pub fault: DataFault,
 }
 
@@ -117,7 +117,7 @@ impl<S> FaultyData<S> {
         let mut filters = filters.clone();
         match self.fault {
             DataFault::DropsUnknownFilters => filters.permissive_filters = true,
-            // The text was read as not true; who takes it for true lets the filter go.
+            // The text was parsed as false; a store that takes it for true drops the filter.
             DataFault::TakesTextForTrue if filters.filters.contains_key("odd") => {
                 filters.permissive_filters = true;
             }

@@ -18,51 +18,51 @@ use crate::error::SkillStoreError;
 use crate::header::with_status;
 use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo};
 
-/// What is wrong with a store.
+/// A fault of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillFault {
-    /// Lines end with LF, whatever came.
+    /// All line ends become LF.
     RewritesLineEnds,
-    /// The digest is of what came, not of what is kept.
+    /// The digest is of the received bytes, not of the stored ones.
     DigestOfWhatCame,
-    /// Any name is taken.
+    /// Any name is accepted.
     TakesAnyName,
-    /// Old bytes are gone.
+    /// Earlier bytes are lost.
     ForgetsBytes,
-    /// A skill that is missing has an empty past.
+    /// A missing skill has an empty history.
     MissingHasAPast,
-    /// Every store is a change.
+    /// Every write counts as a change.
     CountsRepeats,
-    /// What was removed has left its past behind.
+    /// A removed skill leaves its history behind.
     DeleteLeavesThePast,
-    /// The token goes by names and statuses.
+    /// The token depends only on names and statuses.
     TokenOfStatuses,
-    /// The token moves by itself.
+    /// The token changes without a reason.
     TokenMovesByItself,
-    /// Nobody's skill is locked.
+    /// A skill is not locked to its author.
     NoAuthorLock,
-    /// Who does not say who they are takes the author away.
+    /// An anonymous writer removes the author.
     ErasesTheAuthor,
-    /// The body's status counts, whatever it was.
+    /// The status in the bytes always wins.
     TakesTheBodysStatus,
-    /// The patch's status does not count.
+    /// The status in the patch is ignored.
     IgnoresThePatch,
-    /// A page without a length is an error.
+    /// An offset without a limit is an error.
     OffsetNeedsALimit,
-    /// The filter of authors is dropped.
+    /// The filter by author is dropped.
     DropsTheAuthorFilter,
-    /// Filters that nobody knows find nothing.
+    /// Unknown filters match nothing.
     MindsUnknownWords,
-    /// Approved is what says so, also in secured mode.
+    /// In secured mode the status line alone approves.
     ApprovesAnything,
-    /// Approving again takes the signature away.
+    /// A second approval removes the signature.
     StripsTheSignature,
-    /// A status changes without what was before being said.
+    /// A change of status does not return the previous one.
     HidesThePreviousStatus,
 }
 
 impl SkillFault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Self; 19] = [
         Self::RewritesLineEnds,
         Self::DigestOfWhatCame,
@@ -85,7 +85,7 @@ impl SkillFault {
         Self::HidesThePreviousStatus,
     ];
 
-    /// The case that must notice it.
+    /// Returns the case that must detect the fault.
     pub const fn noticed_by(self) -> &'static str {
         match self {
             Self::RewritesLineEnds => "no_byte_is_changed",
@@ -111,12 +111,12 @@ impl SkillFault {
     }
 }
 
-/// Makes faulty stores out of good ones.
+/// Creates faulty stores from correct ones.
 #[derive(Clone, Debug)]
 pub struct FaultySkillsHarness<H> {
-    /// Makes the good ones.
+    /// Creates the correct ones.
     pub good: H,
-    /// What is to be wrong.
+    /// The fault.
     pub fault: SkillFault,
 }
 
@@ -124,7 +124,7 @@ pub struct FaultySkillsHarness<H> {
 pub struct FaultySkills<S> {
     good: S,
     fault: SkillFault,
-    /// What the fault needs to remember: texts by names.
+    /// State of the fault: texts by key.
     noted: Mutex<HashMap<String, String>>,
 }
 
@@ -151,7 +151,7 @@ impl<S: SkillStore> FaultySkills<S> {
         self.fault == fault
     }
 
-    /// Notes something, and answers what was noted before.
+    /// Sets a text and returns the previous one.
     fn note(&self, key: &str, text: &str) -> Option<String> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         noted.insert(key.to_owned(), text.to_owned())
@@ -161,7 +161,7 @@ impl<S: SkillStore> FaultySkills<S> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    /// What is stored instead of what came.
+    /// Returns the name and bytes that the faulty store writes.
     fn bent(&self, name: &str, source: &str) -> (String, String) {
         let name = match self.fault {
             SkillFault::TakesAnyName => format!("n{}", hex::encode(name)),
@@ -177,7 +177,7 @@ impl<S: SkillStore> FaultySkills<S> {
         (name, source)
     }
 
-    /// What is said instead of what was.
+    /// Returns the patch that the faulty store applies.
     fn bent_patch(&self, source: &str, patch: &SkillPatch) -> SkillPatch {
         let mut patch = patch.clone();
         match self.fault {
@@ -191,7 +191,7 @@ impl<S: SkillStore> FaultySkills<S> {
         patch
     }
 
-    /// Authors, as a store without a lock has them.
+    /// Returns the metadata of a store without a lock on authors.
     fn bent_meta(&self, mut meta: SkillMeta) -> SkillMeta {
         if self.has(SkillFault::NoAuthorLock) || self.has(SkillFault::ErasesTheAuthor) {
             meta.author = self.noted(&meta.name).filter(|author| !author.is_empty());

@@ -1,4 +1,4 @@
-//! In secured mode a key approves, and nobody else.
+//! In secured mode only the key approves.
 
 use super::{NONE, as_status};
 use crate::approval::PublicKey;
@@ -10,7 +10,7 @@ use crate::skill::SkillStatus;
 
 const BODY: &str = "# Skill: v3demo\n# Status: Draft\n# Tags: one, two\nm:\n    emit(text=\"a   b\")\ndefault: m\n";
 
-/// What the runtime itself signs these bytes with, by this key.
+/// The runtime's own signature of these bytes with this key.
 const VECTOR: &str = "# Status: Approved v3:8el1ezZJ0pgh0HQ6fHNiRa6hqEwaObriKVoNsig6RhVoSfUUEuZ3fERMQJtp7VlIHDvA6MQ9Vv9bApVUnuWQAQ";
 const VECTOR_KEY: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n";
 

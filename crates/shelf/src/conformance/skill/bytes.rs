@@ -1,4 +1,4 @@
-//! Bytes are kept as they came, and named by what they are.
+//! Bytes are stored unchanged and identified by their digest.
 
 use nightdesk_types::limits::SKILL_BYTES_MAX;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a skill was, whose it is, and the token that stands for all of them.
+//! History and author of a skill, and the token of the whole store.
 
 use super::{NONE, SAMPLE, as_status, by};
 use crate::conformance::{Failed, Outcome, SkillHarness, must, same};
@@ -109,7 +109,7 @@ pub(super) async fn the_token_stays_when_nothing_changes<H: SkillHarness>(harnes
     Ok(())
 }
 
-/// An edit that leaves the length and the time of a skill as they were.
+/// An edit that preserves the length and the time of a skill changes the token.
 pub(super) async fn the_token_moves_when_only_bytes_do<H: SkillHarness>(harness: &H) -> Outcome {
     let store = harness.fresh().await;
     let first = store.store("here", OTHER, &NONE).await?;

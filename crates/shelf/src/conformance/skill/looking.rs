@@ -1,4 +1,4 @@
-//! Skills are found by what they say, and listed for who may use them.
+//! Skills are found by their header, and listed for their audience.
 
 use serde_json::json;
 

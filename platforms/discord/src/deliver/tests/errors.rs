@@ -6,7 +6,7 @@ use nightdesk_testkit::FakeClock;
 use super::*;
 use crate::tests::open;
 
-/// What a failure is, in a word.
+/// Returns a short name of a result.
 fn word(result: Result<Receipt, DeliverError>) -> String {
     match result {
         Ok(_) => "done".to_owned(),

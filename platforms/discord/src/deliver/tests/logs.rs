@@ -9,10 +9,10 @@ use super::*;
 use crate::Addresses;
 use crate::tests::gateway::Gateway;
 
-/// It is in the key of the bot, too.
+/// A text that must not be in any log. It is also part of the bot's key.
 const CANARY: &str = "canary";
 
-/// Everything, but for what the desk never lets through: the library of the socket writes down every frame.
+/// All levels except for the socket library, which logs every frame; the desk never enables that.
 const LEVELS: &str = "trace,tungstenite=info,tokio_tungstenite=info";
 
 #[derive(Clone, Default)]
@@ -34,7 +34,7 @@ fn chain(error: &dyn Error) -> String {
     format!("{error} {error:?} {source}")
 }
 
-/// What errors say, of a message and of an answer to an interaction.
+/// Returns the error texts of a failed message and of a failed answer to an interaction.
 async fn sung() -> String {
     let mut errors = String::new();
     let lent = Key::new(format!("{CANARY}-token"));
@@ -62,7 +62,7 @@ async fn sung() -> String {
     errors + &format!("{nowhere:?} {:?}", bot())
 }
 
-/// What is heard over the gateway, where the key is shown first.
+/// Listens on the gateway, to which the key is sent first, and returns the error texts.
 async fn heard() -> String {
     let (gateway, stub) = (Gateway::open().await, Stub::open().await);
     let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };

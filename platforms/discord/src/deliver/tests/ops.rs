@@ -4,7 +4,7 @@ fn message(id: &str) -> String {
     id.to_owned()
 }
 
-/// What each op asks for.
+/// Compares the request of each op.
 #[tokio::test]
 async fn an_op_is_this_call() {
     let stub = Stub::open().await;

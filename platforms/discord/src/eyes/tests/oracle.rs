@@ -1,4 +1,4 @@
-//! Our answer is that of a library that was written by others.
+//! Compares the permissions with those of an independent library.
 
 use proptest::prelude::*;
 use twilight_model::channel::ChannelType;
@@ -8,7 +8,7 @@ use twilight_util::permission_calculator::PermissionCalculator;
 
 use super::*;
 
-/// Roles there may be. The first is everybody's; the last is one that was deleted.
+/// Role ids of the test. The first is the guild's base role, the last a deleted one.
 const ROLES: [u64; 6] = [70, 71, 72, 73, 74, 79];
 const PERSON: u64 = 900;
 
@@ -47,7 +47,7 @@ impl Case {
         held.map(|(role, _)| *role).collect()
     }
 
-    /// Each role, and the person, once: Discord has no two of one.
+    /// Returns one overwrite per role and person: Discord has no duplicates.
     fn overwrites(&self) -> Vec<(u64, bool, u64, u64)> {
         let mut seen = std::collections::BTreeSet::new();
         let named = self.overwrites.iter().map(|(which, is_of_person, allow, deny)| {

@@ -6,12 +6,12 @@ fn at(seq: u64) -> Cursor {
     Cursor { session: "s1".to_owned(), url: "wss://resume".to_owned(), seq }
 }
 
-/// A course with a session that stands at number 5.
+/// Creates a course whose session is at sequence number 5.
 fn course() -> Course {
     Course::new(MAIN.to_owned(), Some(at(5)), false)
 }
 
-/// A talk that was taken in.
+/// Returns a conversation that Discord accepted.
 fn live(course: &Course) -> Talk {
     let mut talk = course.talk();
     talk.hear(r#"{"op":10,"d":{"heartbeat_interval":1000}}"#);
@@ -27,7 +27,7 @@ fn live(course: &Course) -> Talk {
     talk
 }
 
-/// Whether the session goes on after a live talk ended so.
+/// Returns true if the session is resumed after a live conversation ended this way.
 fn goes_on(ended: Ended) -> bool {
     let mut course = course();
     let talk = live(&course);

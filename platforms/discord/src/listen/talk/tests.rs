@@ -31,7 +31,7 @@ fn told(effects: Vec<Effect>) -> Told {
     }
 }
 
-/// A talk that goes on after number 5.
+/// Creates a conversation that resumes after sequence number 5.
 fn resumed() -> Talk {
     let mut talk = Talk::new(Some(at(5)), true, None);
     hear(&mut talk, &hello());

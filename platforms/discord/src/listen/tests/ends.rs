@@ -1,8 +1,8 @@
-//! F40: how talks end, and what comes after.
+//! F40: ends of conversations, and the next conversation.
 
 use super::*;
 
-/// What comes of listening when the gateway does this.
+/// Returns the result of listening when the gateway closes with this code.
 async fn outcome(stage: &Stage, code: u16) -> (Result<Vec<Heard>, ListenError>, ()) {
     let cursor = stage.cursor(1);
     join!(stage.listen(Some(&cursor)), async {

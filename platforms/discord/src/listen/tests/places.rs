@@ -1,4 +1,4 @@
-//! Where what was said has its place, and what fills a gap.
+//! Tests of the places of messages, and of backfill.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn in_guild(channel: &str) -> Value {
     })
 }
 
-/// What is heard of a message.
+/// Returns the events of these dispatches.
 async fn heard_of(stage: &Stage, told: &[(&str, Value)]) -> Vec<Heard> {
     let mut cursor = Some(stage.cursor(1));
     let (heard, ()) = join!(stage.heard(&mut cursor), async {

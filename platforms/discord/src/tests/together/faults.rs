@@ -1,4 +1,4 @@
-//! F40, F01: whatever the gateway does, what people say arrives once and in order.
+//! F40, F01: under every fault of the gateway, people's messages arrive once and in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 
 use super::*;
 
-/// What the gateway does after the bot has arrived, and whether the session is lost by it.
+/// A fault after the bot has connected.
 enum Trouble {
     Order(Order),
-    /// A fault, and the order that makes it show.
+    /// A fault, and the order that triggers it.
     Fault(Kind, Option<Order>),
 }
 
@@ -69,7 +69,7 @@ async fn goes_on_after(name: &'static str, trouble: Trouble, is_lost: bool) {
 }
 
 impl Stage {
-    /// Listens until a new session says that something may be missing.
+    /// Listens until a new session reports that events may be missing.
     async fn begins_anew(&mut self, name: &str) {
         let told = self.discord.listen(&self.bot, self.cursor.as_deref()).await.unwrap();
         assert!(told.iter().any(|one| one.is_after_gap), "{name}: {told:?}");
@@ -125,7 +125,7 @@ async fn fatal_codes_never_spin() {
     }
 }
 
-/// One session, and no other.
+/// A budget of one session.
 struct One(AtomicBool);
 
 #[async_trait]
@@ -160,7 +160,7 @@ async fn nodes_die_and_nothing_is_lost_or_out_of_order() {
     for number in 0..ALL {
         stage.fake.say(ANN, GENERAL, &number.to_string());
         if number % 60 == 30 {
-            // It hears some of it and dies, before or after it was stored.
+            // The node receives some events and dies, before or after they are stored.
             let heard = stage.discord.listen(&stage.bot, stage.cursor.as_deref()).await.unwrap();
             if number % 120 == 30 {
                 texts.extend(said(&heard).into_iter().map(|(_, message)| message.text));

@@ -1,11 +1,11 @@
-//! Every op that Discord is said to do, done on the fake.
+//! Makes every op that the adapter claims to support, on the fake.
 
 use nightdesk_port::{File, Platform, Receipt};
 use nightdesk_testkit::cases::begin;
 
 use super::*;
 
-/// One of each, about a message and a thread that are there.
+/// Returns one op of each kind, for an existing message and thread.
 fn every_op(message: &str, thread: &str) -> Vec<Op> {
     let [message_id, content] = [message, "words"].map(str::to_owned);
     let [thread_name, card_id] = ["plans", "c"].map(str::to_owned);
@@ -42,7 +42,7 @@ fn every_op(message: &str, thread: &str) -> Vec<Op> {
 }
 
 impl Stage {
-    /// Does it as the desk does: with what was lent, or with the file, where it needs one.
+    /// Makes an op as the desk does, with a capability or a file where it is required.
     async fn does(&mut self, op: Op) -> Result<Receipt, DeliverError> {
         let send = to(GENERAL, op);
         match send.op.name() {
@@ -58,11 +58,11 @@ impl Stage {
         }
     }
 
-    /// What a command lends.
+    /// Returns the capability of a command.
     async fn lent(&mut self) -> Key {
         self.fake.command(BOT, ANN, GENERAL, ("ask", &json!([])));
         let lent = self.heard().await.into_iter().find_map(|one| one.capability).unwrap();
-        // What was heard is stored when more is asked for, and then it is taken.
+        // The next listen call stores the events, and then the interaction is confirmed.
         self.fake.say(ANN, GENERAL, "tick");
         self.heard().await;
         let is_taken = |fake: &FakeDiscord| fake.interactions()[0].answered.is_some();

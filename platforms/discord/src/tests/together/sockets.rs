@@ -1,8 +1,8 @@
-//! A bot that is in so many servers that Discord tells it over several sockets.
+//! Tests of a bot in so many servers that Discord requires several sockets.
 
 use super::*;
 
-/// On the second of two sockets.
+/// A guild of the second of two sockets.
 const FAR: u64 = 71 << 22;
 const FAR_ROOM: u64 = 600;
 
@@ -13,7 +13,7 @@ async fn a_bot_that_grows_is_told_over_several_sockets_and_each_goes_on_elsewher
     stage.fake.say(ANN, GENERAL, "one");
     assert_eq!(stage.texts(1).await, ["one"]);
 
-    // It grows, and Discord takes its session for one too few.
+    // The bot joins another guild, and Discord requires one more socket.
     stage.fake.guild(&json!({
         "id": FAR.to_string(), "name": "Far", "owner_id": "1",
         "members": [{ "user": { "id": ANN.to_string() }, "roles": [] }],
@@ -37,7 +37,7 @@ async fn a_bot_that_grows_is_told_over_several_sockets_and_each_goes_on_elsewher
     stage.fake.say(ANN, FAR_ROOM, "far");
     assert_eq!(stage.texts(1).await, ["far"]);
 
-    // Another node goes on with both sessions.
+    // Another node resumes both sessions.
     let begun = stage.fake.identifies().len();
     stage.discord.leave(&stage.bot).await;
     stage.discord = node(&stage.fake);

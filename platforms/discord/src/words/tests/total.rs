@@ -1,10 +1,10 @@
-//! Z01, Z02: whatever Discord says is taken, left out, or unreadable.
+//! Z01, Z02: everything that Discord sends is converted, skipped or unreadable.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Any JSON, not too deep.
+/// Generates JSON of limited depth.
 fn any_json() -> impl Strategy<Value = Value> {
     let plain = prop_oneof![
         Just(Value::Null),
@@ -23,7 +23,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A fixture in which something is something else.
+/// Generates a fixture with one value replaced.
 fn bent() -> impl Strategy<Value = Value> {
     (0..FIXTURES.len(), any::<prop::sample::Index>(), any_json()).prop_map(|(which, at, odd)| {
         let mut told = fixture(FIXTURES[which].0);
@@ -52,7 +52,7 @@ fn walk(value: &Value, at: String, places: &mut Vec<String>) {
     places.push(at);
 }
 
-/// Every id that Discord vouches for as somebody's who speaks. What has no names is read in order.
+/// Returns every id that Discord reports as the author. A JSON array is read as a struct, in the order of its fields.
 fn speakers(told: &Value) -> Vec<String> {
     let told = &told["d"];
     let all = [&told["author"], &told["member"]["user"], &told["member"][1], &told["user"]];
@@ -76,11 +76,11 @@ proptest! {
         let Ok(Some(draft)) = read(&told) else { return Ok(()) };
         prop_assert!(!draft.key.is_empty());
         prop_assert_eq!(&draft.source.platform, "discord");
-        // T14: nothing but who speaks is the author, whatever is quoted or passed on.
+        // T14: only the reported author becomes the author, not a quoted or forwarded one.
         let author = draft.source.user_id.clone();
         prop_assert!(author.is_some_and(|author| speakers(&told).contains(&author)));
         prop_assert_eq!(read(&told), Ok(Some(draft.clone())), "told again, it is the same");
-        // T15: no room of a guild is without it.
+        // T15: no place in a guild lacks the guild's id.
         prop_assert!(Event::normalise(draft.clone()) != Err(event::Unreadable::NoScope));
         let written = serde_json::to_string(&draft).unwrap();
         prop_assert!(!written.contains("canary"), "no token is in an event");

@@ -3,10 +3,10 @@ use nightdesk_testkit::logs::{Log, chain};
 
 use super::*;
 
-/// It is in the key of the bot, too.
+/// A text that must not be in any log. It is also part of the bot's key.
 const CANARY: &str = "canary";
 
-/// Everything a canary could sing in: what was logged, and what errors say.
+/// Returns the error texts of failed calls.
 async fn sung() -> String {
     let mut errors = String::new();
     let says_it_again = format!("Bad Request: you said {CANARY}");
@@ -30,7 +30,7 @@ async fn sung() -> String {
     [errors, format!("{nowhere:?} {:?}", bot()), unread()].concat()
 }
 
-/// What is not taken says nothing either.
+/// Returns the error texts of rejected webhook requests.
 fn unread() -> String {
     let secret = crate::webhook_secret(&bot()).unwrap().with(str::to_owned);
     let said = [secret.as_str(), CANARY].map(|shown| {

@@ -200,7 +200,7 @@ async fn a_file_is_nowhere_else() {
         ("http://files.test/a", "", "file_not_taken"),
         ("file:///etc/passwd", "", "file_not_taken"),
         ("https://files.test/a", long.as_str(), "too_long"),
-        // A key leads to whatever its bot was shown, also to what another tenant's people showed it.
+        // The bot's key gives access to every file that the bot received, also from another tenant's people.
         ("telegram-file:a", "", "file_not_taken"),
         ("https://nowhere.test/a", "", "file_not_taken"),
     ];
@@ -230,7 +230,7 @@ async fn a_chat_says_what_it_is() {
     }
 }
 
-/// One of every op there is, about the message and the topic of these ids, and the chat it is for.
+/// Returns one op of each kind for a message and a topic with these ids, and the chat of each.
 fn every_op(id: &str, topic: &str) -> [(i64, Op); 14] {
     let (message_id, content) = (id.to_owned(), "so it is".to_owned());
     [

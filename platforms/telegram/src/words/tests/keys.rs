@@ -10,7 +10,7 @@ fn with(name: &str, change: impl FnOnce(&mut Value)) -> Value {
     update
 }
 
-// F41: after a quiet week, or on another server, numbers begin anew anywhere.
+// F41: after a week without updates, or on another server, Telegram begins at any number.
 #[test]
 fn a_message_is_the_same_under_any_number_and_another_under_the_same() {
     let message = key(&fixture("message_private"));

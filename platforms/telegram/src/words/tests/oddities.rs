@@ -15,7 +15,7 @@ fn what_is_no_update_is_unreadable() {
         r#"{"update_id": 1.5}"#,
         r#"{"update_id": 1, "message": {}}"#,
         r#"{"update_id": 1, "message": {"message_id": 1, "chat": {"id": "x", "type": "group"}}}"#,
-        // Half of a character.
+        // Half of a surrogate pair.
         r#"{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1, "type": "private"}, "text": "\ud83d"}}"#,
     ];
     for body in cases {

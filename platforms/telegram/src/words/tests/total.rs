@@ -1,10 +1,10 @@
-//! Z05: whatever Telegram says is taken, left out, or unreadable.
+//! Z05: everything that Telegram sends is converted, skipped or unreadable.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Any JSON, not too deep.
+/// Generates JSON of limited depth.
 fn any_json() -> impl Strategy<Value = Value> {
     let plain = prop_oneof![
         Just(Value::Null),
@@ -22,7 +22,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A fixture in which something is something else.
+/// Generates a fixture with one value replaced.
 fn bent() -> impl Strategy<Value = Value> {
     (0..FIXTURES.len(), any::<prop::sample::Index>(), any_json()).prop_map(|(which, at, odd)| {
         let mut update = fixture(FIXTURES[which].0);
@@ -51,7 +51,7 @@ fn walk(value: &Value, at: String, places: &mut Vec<String>) {
     places.push(at);
 }
 
-/// Every id that Telegram vouches for as somebody's who speaks.
+/// Returns every id that Telegram reports as the author.
 fn speakers(update: &Value) -> Vec<String> {
     let kinds = ["message", "edited_message", "channel_post", "edited_channel_post"];
     let spoken =
@@ -73,7 +73,7 @@ proptest! {
         let Ok(Some(draft)) = read(&update) else { return Ok(()) };
         prop_assert!(!draft.key.is_empty());
         prop_assert_eq!(&draft.source.platform, "telegram");
-        // T14: nothing but who speaks is the author, whatever is quoted or passed on.
+        // T14: only the reported author becomes the author, not a quoted or forwarded one.
         let author = draft.source.user_id.clone();
         prop_assert!(author.is_none_or(|author| speakers(&update).contains(&author)));
         prop_assert_eq!(read(&update), Ok(Some(draft.clone())), "told again, it is the same");

@@ -1,35 +1,35 @@
-//! One agent through a run: on a line or away, with entries that wait or without.
+//! Follows one agent through a run: with or without a line, with or without waiting entries.
 
 use std::collections::BTreeSet;
 
 use crate::history::{Fault, History, Kind, Mark};
 
-/// An entry waits so long before anybody is called.
+/// Time that an entry waits before the agent is called.
 const WAITS_MS: u64 = 5_000;
 
-/// And so long after that a call must have come.
+/// Time limit of the call after that.
 const CALL_MS: u64 = 10_000;
 
-/// After a line that the desk ended, its gateway is given so long to come back by itself.
+/// Grace period of a gateway to come back after the desk ended its line.
 const GRACE_MS: u64 = 35_000;
 
-/// A line that is only silent is suspect after so long.
+/// Time after which a silent line is suspect.
 const SUSPECT_MS: u64 = 45_000;
 
-/// Nobody is called again sooner than this.
+/// Minimum interval between two calls.
 const CALL_GAP_MS: u64 = 15_000;
 
-/// A call counts that came so long before the line was gone: it was suspect then.
+/// A call counts if it came so long before the line was gone, because the line was suspect then.
 const CALLED_BEFORE_MS: u64 = 90_000;
 
-/// What happens to an agent.
+/// Events of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// An entry for it was taken.
+    /// An entry for the agent was accepted.
     Told,
-    /// It is done with one.
+    /// The agent is done with an entry.
     Done {
-        /// When that was taken.
+        /// The time when that entry was accepted.
         told: Mark,
     },
     Opened,
@@ -37,29 +37,29 @@ pub(super) enum What {
     Frozen,
     Thawed,
     Called,
-    /// Nothing more is known.
+    /// End of the history.
     Over,
 }
 
-/// Why an agent has no line.
+/// Reasons for which an agent has no line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Away {
-    /// It left, or never came.
+    /// The agent left or never came.
     Left,
     EndedByDesk,
     Frozen,
 }
 
-/// A call that did not come.
+/// A missing call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missed {
-    /// When the entry was taken that waited.
+    /// The time when the waiting entry was accepted.
     pub(super) told: Mark,
-    /// Since when there was no line.
+    /// The time since which there was no line.
     pub(super) away: Mark,
 }
 
-/// An agent, as it stands.
+/// State of an agent.
 pub(super) struct Agent<'a> {
     history: &'a History,
     waiting: BTreeSet<Mark>,
@@ -67,7 +67,7 @@ pub(super) struct Agent<'a> {
     left: (Mark, Away),
     frozen: Option<Mark>,
     called: Option<Mark>,
-    /// By when it must be called, and for what. One miss is told for each time it is away.
+    /// Deadline of the next call, and the report if it is missed. One miss is reported per absence.
     due: Option<(Mark, Missed)>,
     is_told: bool,
 }
@@ -87,7 +87,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Lets happen what happened; answers with the calls that did not come.
+    /// Applies the events, and returns the missing calls.
     pub(super) fn live(mut self, happened: Vec<(Mark, What)>) -> Vec<Missed> {
         let mut missed = Vec::new();
         for (mark, what) in happened {
@@ -123,7 +123,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Since when and why it has no line, or none that answers.
+    /// Returns the start and the reason of the agent's absence, if it has no responding line.
     fn away(&self) -> Option<(Mark, Away)> {
         if self.lines == 0 {
             return Some(self.left);
@@ -131,7 +131,7 @@ impl<'a> Agent<'a> {
         self.frozen.map(|frozen| (frozen, Away::Frozen))
     }
 
-    /// By when it must be called.
+    /// Returns the deadline of the next call.
     fn due(&self, (away, why): (Mark, Away)) -> Option<(Mark, Missed)> {
         let told = *self.waiting.first()?;
         let from = told.max(away);
@@ -152,7 +152,7 @@ impl<'a> Agent<'a> {
         Some((due, Missed { told, away }))
     }
 
-    /// The same, but that the time begins anew after each fault that may keep a call from coming.
+    /// Returns the deadline, restarted after each fault that may prevent a call.
     fn after_faults(&self, from: Mark, mut due: Mark) -> Option<Mark> {
         let hinders = |fault: &&Fault| {
             [Kind::Target, Kind::Node, Kind::Postgres].into_iter().any(|kind| fault.touches(kind))

@@ -13,7 +13,7 @@ fn state(what: GatewayState) -> Event {
     Event::GwState { agent: "carol".to_owned(), what }
 }
 
-/// Lets carol come and take what waits.
+/// Connects carol, who takes the waiting entry.
 fn comes(tale: &mut Tale, conn: &str, nonce: &str) {
     tale.opened(conn, "carol").handed(conn, "carol", nonce).acked(conn, "carol", nonce);
 }
