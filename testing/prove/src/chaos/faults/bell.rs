@@ -1,4 +1,4 @@
-//! The bell between the nodes: Redis goes away under load, and comes back without any memory.
+//! Stops Redis, the bell between the nodes, under load, and starts it empty.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! A process of gateways stands still, its lines open.
+//! Stops a process of gateways with SIGSTOP while its lines are open.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Clients hang up in the middle of their requests.
+//! Makes clients close their connections in the middle of their requests.
 
 use anyhow::Result;
 
@@ -6,7 +6,7 @@ use crate::chance::Dice;
 use crate::chaos::platform::Order;
 use crate::chaos::world::World;
 
-/// How long it goes on.
+/// Duration of the fault.
 const LASTS_MS: u64 = 5_000;
 
 /// F24.

@@ -1,4 +1,4 @@
-//! Nodes are killed under load, and started again a moment later.
+//! Kills nodes under load, and starts them again a moment later.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! PostgreSQL goes away under load, and comes back.
+//! Stops PostgreSQL under load, and starts it again.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Lines are reset, some every second.
+//! Resets some of the lines every second.
 
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::chance::Dice;
 use crate::chaos::gateways::Order;
 use crate::chaos::world::World;
 
-/// How often, and how many of a hundred lines at a time.
+/// Number of rounds, and the range of the percentage of lines reset in each.
 const ROUNDS: u64 = 5;
 const PERCENT: (u64, u64) = (10, 40);
 
