@@ -80,7 +80,7 @@ impl Dialled<'_> {
         let node = node(&self.hall.plan, self.member, dice);
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
             Ok(Ok(mut socket)) => {
-                // If the hello cannot be written, the first one failed before it.
+                // The first hello was encoded, so encoding this one does not fail.
                 drop(socket.speak_for(ALSO));
                 return Some(socket);
             }

@@ -19,7 +19,7 @@ use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
 use crate::gateway::wire;
 
-/// Delay of a timely and of a late reply, in milliseconds. No sender waits longer than half of the late one.
+/// Delay of a timely and of a late reply, in milliseconds. A sender waits at most half of the maximum.
 const SOON_MS: (u64, u64) = (0, 400);
 const LATE_MS: (u64, u64) = (3_200, 5_000);
 
