@@ -76,8 +76,7 @@ impl Claims {
         seen_by.into_iter().collect()
     }
 
-    /// Returns the holder of a place. The smallest claim wins: the chat, the chat it is a thread of, its guild, the
-    /// bot.
+    /// Returns the holder of a place. The smallest claim wins: the chat, its parent chat, its guild, the bot.
     fn holder(&self, bot: usize, place: &Place) -> Option<(usize, Welcome)> {
         let Place { chat, scope, parent } = place;
         let whole_bot = WHOLE_BOT.to_owned();
