@@ -49,8 +49,7 @@ pub(super) fn judge(world: &World, play: &Play<'_>) -> Tally {
     tally
 }
 
-/// Checks the bots' messages on Discord: each must come from the bot of its word, in the room, or under the token of
-/// that very command.
+/// Checks the bots' messages on Discord: each must be from its word's bot, in the room, or under its command's token.
 fn on_discord(world: &World, tally: &mut Tally) {
     for call in world.discord.calls_of("POST /channels/{}/messages") {
         let text = call.asked["content"].as_str().unwrap_or_default();

@@ -45,8 +45,7 @@ async fn fake() -> FakeDiscord {
     fake
 }
 
-/// One client for all tests, because its creation is slow. It pools no connections, since each test has its own
-/// runtime.
+/// One client for all tests, because its creation is slow. It pools nothing, since each test has its own runtime.
 static CLIENT: LazyLock<Client> =
     LazyLock::new(|| Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap());
 
