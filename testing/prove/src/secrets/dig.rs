@@ -45,7 +45,7 @@ fn environment(pid: u32) -> Result<bool> {
     Ok(look.status().context("could not run cat")?.success())
 }
 
-/// Returns true if a debugger gets a core file. Without an installed debugger the attempt fails.
+/// Returns true if a debugger gets a core file, and false if no debugger is installed.
 fn core_by_debugger(pid: u32, folder: &Path) -> Result<bool> {
     let mut gcore = without_rights("gcore");
     gcore.arg("-o").arg(folder.join("dug")).arg(pid.to_string());

@@ -45,7 +45,7 @@ impl GrantRow {
     }
 }
 
-/// A change besides an agent's terms.
+/// A changed part of an agent's access. Its terms count as changed in every case.
 pub(super) enum Changed {
     Author(String),
     Grant(Granted),

@@ -26,7 +26,7 @@ pub(super) struct ShelfRow {
     approval: Approval,
     /// The newest revision is last.
     skills: BTreeMap<String, Vec<Revision>>,
-    /// Each with its revision, in that order.
+    /// Each with its creation time, in that order.
     data: Vec<(NewData, i64)>,
 }
 

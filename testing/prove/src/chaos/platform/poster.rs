@@ -42,7 +42,7 @@ const FILL_MAX: usize = 20_000;
 /// Percentage of events that lend a capability for the answer, in rooms that several tenants share and elsewhere.
 const LENT_PERCENT: (u64, u64) = (35, 3);
 
-/// Lifetimes of a capability: a short one expires before it is used.
+/// Lifetimes of a capability in seconds. The long one outlasts all requests for it.
 const GOOD_FOR_SECS: [u64; 2] = [3, 900];
 
 /// An event that is ready to be sent.

@@ -145,7 +145,7 @@ pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harn
     assert_eq!(log.told(Kind::AgentDeprovisioned).await.actor, format!("agent:{agent}"));
 }
 
-/// Checks that a boot is one act, with or without a new secret, and so is each boot of a revoked gateway.
+/// Checks that a boot is one act, with or without a new secret, and so is the revocation of its gateway.
 pub async fn a_boot_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

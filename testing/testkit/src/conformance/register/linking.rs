@@ -45,7 +45,7 @@ pub async fn a_code_links_one_person(harness: &impl Harness) {
     assert_eq!(known.authors, [("u1".to_owned(), vec![(ann.scope, ann.agent)])]);
 }
 
-/// Checks that a bot that is not shared accepts only its operator's tenant, and that the code stays valid.
+/// Checks that a code is refused on a bot that is not shared, and stays valid.
 pub async fn a_code_is_good_on_open_bots_alone(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;

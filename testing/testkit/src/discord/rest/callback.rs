@@ -47,7 +47,7 @@ pub(super) fn answer(world: &mut World, id: &str, token: &str, asked: &Asked) ->
     ))
 }
 
-/// Executes the first response, from either way. Returns the resulting message.
+/// Executes a first response that came by callback or in a post's answer. Returns the resulting message.
 pub(in crate::discord) fn take(
     world: &mut World,
     id: u64,
