@@ -9,7 +9,7 @@ use crate::chaos::plan::GATEWAY_PROCESSES;
 use crate::chaos::world::World;
 use crate::procfs::signal;
 
-/// F06.
+/// Freezes a gateway process (F06).
 pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let process = dice.below(GATEWAY_PROCESSES);
     let pid = world.gateways_pid(process);

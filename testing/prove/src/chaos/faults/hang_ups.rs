@@ -9,7 +9,7 @@ use crate::chaos::world::World;
 /// Duration of the fault.
 const LASTS_MS: u64 = 5_000;
 
-/// F24.
+/// Makes clients hang up (F24).
 pub(super) fn rage(world: &mut World, number: &'static str, _: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "platform");
     world.platform(&Order::Storm(LASTS_MS))?;

@@ -13,7 +13,7 @@ use crate::chaos::world::World;
 const ROUNDS: u64 = 5;
 const PERCENT: (u64, u64) = (10, 40);
 
-/// F35.
+/// Resets lines (F35).
 pub(super) fn reset(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "gateway");
     for _ in 0..ROUNDS {
