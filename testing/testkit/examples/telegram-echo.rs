@@ -1,8 +1,8 @@
 //! Runs our Telegram adapter as a program, for a third-party fake or for Telegram itself: `telegram-echo URL HANDLE`,
 //! with the bot's token as its input.
 //!
-//! It polls for messages and answers them: `edit …` and `delete …` with a message that it then edits or deletes, `ask
-//! …` with buttons, and everything else with the same text.
+//! It polls for messages and answers them: `edit …` and `delete …` with a message that it then edits or deletes,
+//! `ask …` with buttons, and everything else with the same text.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,

@@ -22,7 +22,7 @@ const JUMPS: [&str; 6] = ["+1h", "+0", "-2h", "+30s", "-30s", "+0"];
 /// Duration of each offset.
 const EACH: Duration = Duration::from_secs(2);
 
-/// F39. Only a node that was started with the library can have its clock moved.
+/// Moves the clock of a node (F39). Only a node that was started with the library can have its clock moved.
 pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let library = library().context("there is no libfaketime")?;

@@ -31,12 +31,12 @@ const SENDS_MAX: usize = 20;
 const SLEEPERS_PERCENT: u64 = 30;
 const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
 
-/// K1 to K12, K18 and K19. A node must be started anew to get its crash point.
+/// Makes a node die at a step (K1 to K12, K18 and K19). A node must be started anew to get its crash point.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     die_hitting(world, number, dice, Hit::Events)
 }
 
-/// K20 to K22.
+/// Makes a node die at a step of firing (K20 to K22).
 pub(super) fn die_firing(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     die_hitting(world, number, dice, Hit::Fires)
 }
@@ -56,7 +56,7 @@ fn die_hitting(world: &mut World, number: &'static str, dice: &mut Dice, hit: Hi
     Ok(())
 }
 
-/// K13 to K15. The future owner of the bots is not known, so all nodes get the crash point.
+/// Makes a node die in a send (K13 to K15). The bots' next owner is unknown, so all nodes get the crash point.
 pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let mut strike = world.strikes(number, "node");
     let at = format!("{number}:{}", SENDS_MIN + dice.below(SENDS_MAX - SENDS_MIN));

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// F07. Each freeze is a separate strike; it hits the events that waited when the gateway thawed.
+/// Freezes gateways that go idle (F07). Each freeze is a strike, which hits the events that wait at the thaw.
 pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let mut frozen = Vec::new();
     for (step, member) in STEPS.into_iter().zip(normal(world, dice)) {

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(45);
 /// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// F01. The node is started again when another node owns its bots.
+/// Kills an owner in a call (F01). The node is started again when another node owns its bots.
 pub(super) fn kill(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let (strike, owner) = meet(world, number, dice)?;
     world.nodes[owner.node].kill()?;
@@ -31,7 +31,7 @@ pub(super) fn kill(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     Ok(())
 }
 
-/// F05. The node continues when other nodes consider it dead: its writes are refused then, and it ends.
+/// Pauses an owner until other nodes consider it dead (F05). Then its writes are refused, and it ends.
 pub(super) fn pause(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let (strike, owner) = meet(world, number, dice)?;
     taken_over(world, &owner)?;

@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Duration of a cut from anything other than PostgreSQL.
 const CUT_MS: (u64, u64) = (4_000, 6_000);
 
-/// F31. A node must be started anew with wires around it. Each wire is cut once.
+/// Cuts off a node (F31). A node must be started anew with wires around it. Each wire is cut once.
 pub(super) fn cut_off(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let name = world.nodes[node].name().to_owned();
