@@ -6,7 +6,7 @@
 //! the state of the tables. [`run`] injects [`faults`] while all of them work, waits until the world is idle, and
 //! passes the histories to the judge. [`mutants`] does the same to desks with a planted bug, which the judge must find.
 //!
-//! ^ # Promise
+//! # Promise
 //!
 //! Authors, messages, faults and their times follow from the seed. The timing on a machine does not, so the history of
 //! a failed run is retained.

@@ -4,7 +4,7 @@
 //! and the [`platform`] as separate processes ([`worker`]), so that their cost is separate from the desk's. They use
 //! the desk only as any client does, and their records are compared in [`history`].
 //!
-//! ^ # Promise
+//! # Promise
 //!
 //! A figure is printed only if no event was lost, duplicated or misrouted in its measurement. When a proof ends in any
 //! way, its processes end and its folder is removed.

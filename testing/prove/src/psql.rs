@@ -25,7 +25,7 @@ impl Looker {
 
     /// Returns the rows of a query, columns separated by `|`.
     ///
-    /// ^ # Errors
+    /// # Errors
     ///
     /// Fails if the server is down or the query is wrong. The next query opens a new connection.
     pub fn ask(&mut self, sql: &str) -> Result<Vec<String>> {

@@ -98,7 +98,7 @@ impl EventBuilder {
 
     /// Sends the event to a bot of the scripted platform, and verifies it with the intake.
     ///
-    /// ^ # Panics
+    /// # Panics
     ///
     /// Panics if no client could take the event, or the bot has no key.
     pub fn verified(&self, bot: &Bot) -> Verified<Event> {

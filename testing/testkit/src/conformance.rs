@@ -3,7 +3,8 @@
 //! A backend provides a [`Harness`] over one fresh, empty store, and runs the suites by their macros, one test per
 //! check:
 //!
-//! ^ ```text nightdesk_testkit::inbox_store_conformance!(postgres().await);
+//! ```text
+//! nightdesk_testkit::inbox_store_conformance!(postgres().await);
 //! ```
 //!
 //! Checks that need days are in [`time`], for backends that can advance time.

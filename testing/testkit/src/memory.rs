@@ -1,6 +1,6 @@
 //! Implements every port's store in one process.
 //!
-//! ^ # Promise
+//! # Promise
 //!
 //! It passes the same conformance suites as the store in PostgreSQL, so a test on it holds there too. Every method is
 //! atomic, and no data outlives the last clone. Time comes from its [`FakeClock`] and ids are counted, so a run can be

@@ -8,7 +8,7 @@
 //! posted to the bot's `settings.deliver_url`, with the `"capability"` or the `"file"` if one is used, and the HTTP
 //! response is the result. An event's attachments have their text in `settings.files`, if there are any.
 //!
-//! ^ # Promise
+//! # Promise
 //!
 //! No part of a request is read before its signature is verified, and no part of an event or a send is in any log or
 //! error.

@@ -23,7 +23,7 @@ pub struct Writers {
 impl Writers {
     /// Creates the tenant, the agents and the bot, and lets the first agent write to these chats.
     ///
-    /// ^ # Panics
+    /// # Panics
     ///
     /// Panics if they exist already.
     pub async fn of(store: &Memory, chats: &[&str]) -> Self {

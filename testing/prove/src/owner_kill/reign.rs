@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Range of the time that an owner which has caught up keeps running, in milliseconds.
 const REIGNS_MS: (u64, u64) = (200, 2_500);
 
-/// Maximum number of unconfirmed messages of an owner that has caught up: a heartbeat every 2 s confirms the stored ones.
+/// Maximum number of unconfirmed messages of an owner that has caught up: a heartbeat every 2 s confirms stored ones.
 const BEHIND_MAX: u64 = 1_000;
 
 /// The node that listens for the bot on Discord.
