@@ -1,4 +1,4 @@
-//! Bare PostgreSQL: the desk's own accept and ack statements, run by `pgbench`.
+//! Runs the desk's own accept and ack statements on bare PostgreSQL with `pgbench`.
 
 mod script;
 
@@ -11,33 +11,33 @@ use anyhow::{Context, Result, ensure};
 use crate::cluster::{APP_ROLE, Cluster, output};
 use crate::setup::Cast;
 
-/// How many run statements at a time.
+/// Clients that run statements at the same time.
 const CLIENTS: usize = 8;
 
-/// Different batches each of them runs.
+/// Number of different batches that each client runs.
 const SCRIPTS: usize = 8;
 
-/// So many agents are needed for batches that have none in common.
+/// Number of agents needed so that no two batches share an agent.
 pub const AGENTS_MIN: usize = CLIENTS * script::EVENTS;
 
-/// A database on which nothing but the statements is run.
+/// A database on which only the statements run.
 #[derive(Debug)]
 pub struct Bare {
     database: String,
     scripts: Vec<PathBuf>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// Events accepted, and acked.
+    /// Number of events that were accepted and acked.
     pub events: u64,
-    /// In what time.
+    /// Duration of the run.
     pub elapsed: Duration,
 }
 
 impl Bare {
-    /// Writes the statements down, for this cast and bodies of this size.
+    /// Writes the scripts for this cast and for bodies of this size.
     pub fn prepare(
         cluster: &Cluster,
         database: &str,
@@ -51,12 +51,12 @@ impl Bare {
             Ok(file)
         };
         let scripts: Result<Vec<PathBuf>> = (0..SCRIPTS).map(write).collect();
-        // The statements name the version that nothing was changed in.
+        // The scripts name the version that a head has before any change.
         cluster.ask(database, "update inbox_heads set reach_version = 0")?;
         Ok(Self { database: database.to_owned(), scripts: scripts? })
     }
 
-    /// Runs the statements for a while.
+    /// Runs the scripts for the given number of seconds.
     pub fn run(&self, cluster: &Cluster, seconds: u64) -> Result<Done> {
         let mut pgbench = cluster.client("pgbench");
         pgbench.args(["-n", "-M", "prepared", "-j", "1", "-h", "127.0.0.1", "-U", APP_ROLE]);
@@ -69,7 +69,7 @@ impl Bare {
         done(&said).with_context(|| format!("could not read what pgbench said:\n{said}"))
     }
 
-    /// Checks that all events, and none but them, were accepted and acked.
+    /// Checks that exactly these events were accepted and acked.
     pub fn check(&self, cluster: &Cluster, events: u64) -> Result<()> {
         let counts = "select (select count(*) from inbox_entries),
             (select sum(acked_seq) from inbox_cursors), (select sum(next_seq - 1) from inbox_heads)";
@@ -84,7 +84,7 @@ impl Bare {
     }
 }
 
-/// Reads `pgbench`'s report. A transaction of its scripts is a batch of events.
+/// Reads `pgbench`'s report. One transaction of the scripts is one batch of events.
 fn done(said: &str) -> Option<Done> {
     let value = |begin: &str| said.lines().find_map(|line| line.trim().strip_prefix(begin));
     let first = |begin: &str| value(begin)?.split_ascii_whitespace().next();

@@ -1,4 +1,4 @@
-//! Called: what stands at the end of a wake URL, one call to a connection.
+//! Serves wake URLs, one call per connection.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -7,7 +7,7 @@ const REQUEST_BYTES_MAX: usize = 16 * 1024;
 
 const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
 
-/// Reads a call; answers the path that was called, if it was a call at all and came whole.
+/// Reads a call. Returns the path that was called, or `None` if the request is incomplete or not a call.
 pub(crate) async fn path(stream: &mut TcpStream) -> Option<String> {
     let mut request = Vec::new();
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_BYTES_MAX {
@@ -20,7 +20,7 @@ pub(crate) async fn path(stream: &mut TcpStream) -> Option<String> {
 
 /// Answers a call.
 pub(crate) async fn answer(mut stream: TcpStream) {
-    // Whoever called may have hung up.
+    // The caller may have closed the connection.
     stream.write_all(ANSWER).await.ok();
 }
 

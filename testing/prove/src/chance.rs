@@ -1,4 +1,4 @@
-//! Chance: numbers that look random and are the same in every run.
+//! Generates pseudorandom numbers that are the same in every run.
 
 use std::time::Duration;
 
@@ -10,38 +10,38 @@ pub(crate) const fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// One of so many, each as often as the others.
+/// Returns an index below `of`, evenly distributed.
 pub(crate) fn pick(number: u64, of: usize) -> usize {
     usize::try_from(mix(number) % (of.max(1) as u64)).unwrap_or(0)
 }
 
-/// Numbers one after the other, all of which follow from the first.
+/// A sequence of numbers that follows from a seed.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The dice of a seed and whoever throws them.
+    /// Returns the dice of a seed and a consumer.
     pub const fn of(seed: u64, who: u64) -> Self {
         Self(mix(seed ^ mix(who)))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub const fn throw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(1);
         mix(self.0)
     }
 
-    /// One of so many.
+    /// Returns an index below `of`.
     pub fn below(&mut self, of: usize) -> usize {
         pick(self.throw(), of)
     }
 
-    /// Whether something happens that does so often.
+    /// Returns true with the given probability.
     pub const fn percent(&mut self, percent: u64) -> bool {
         self.throw() % 100 < percent
     }
 
-    /// A time between two.
+    /// Returns a duration between the two bounds.
     pub fn between_ms(&mut self, least: u64, most: u64) -> Duration {
         Duration::from_millis(least + self.throw() % (most - least + 1))
     }

@@ -1,16 +1,15 @@
-//! Chaos: a whole world under faults, and everything that was seen of it, written down.
+//! Runs a whole world under faults, and records its histories.
 //!
-//! [`world`] starts real nodes over a real database, and beside them, as processes of their own,
-//! a [`platform`] that posts and is called, a [`street`] of people on Discord and Telegram, and
-//! [`gateways`] with [`manner`]s of every kind, agents with [`jobs`], and agents that write [`letters`]
-//! and share a shelf. Each writes a history; a [`probe`] adds what the tables say. [`run`] strikes [`faults`] while all of
-//! them are at work, lets everything come to rest, and hands the histories to the judge.
-//! [`mutants`] does the same to desks with a bug planted, which the judge must find.
+//! [`world`] starts real nodes on a real database, and beside them separate processes: a [`platform`] that posts and is
+//! called, a [`street`] of people on Discord and Telegram, [`gateways`] with [`manner`]s of every kind, agents with
+//! [`jobs`], and agents that write [`letters`] and share a shelf. Each process writes a history, and a [`probe`] adds
+//! the state of the tables. [`run`] injects [`faults`] while all of them work, waits until the world is idle, and
+//! passes the histories to the judge. [`mutants`] does the same to desks with a planted bug, which the judge must find.
 //!
 //! # Promise
 //!
-//! Who writes, what is written and which faults strike when follows from the seed. What a
-//! machine makes of it does not, so a failed history is kept.
+//! Authors, messages, faults and their times follow from the seed. The timing on a machine does not, so the history of
+//! a failed run is retained.
 
 pub mod plan;
 pub mod rooms;

@@ -1,4 +1,4 @@
-//! Cluster: a PostgreSQL of the proof's own, on which a commit is a commit.
+//! Starts a PostgreSQL for the proof, with durable commits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use nightdesk_servers::{Durability, Options, Postgres};
 
 use crate::procfs::{self, signal};
 
-/// Who the desk logs in as. Row-level security binds it.
+/// The desk's database role. Row-level security applies to it.
 pub const APP_ROLE: &str = "nightdesk_app";
 
-/// Under the defaults a checkpoint would fall into one phase of a comparison and not into the
-/// other. How often functions are called is counted, so that gathering can be seen.
+/// Under the defaults a checkpoint would fall into one phase of a comparison and not into the other. Function calls are
+/// counted to show the gathering of events.
 const SETTINGS: [(&str, &str); 3] =
     [("max_wal_size", "8GB"), ("checkpoint_timeout", "1h"), ("track_functions", "pl")];
 
-/// Tables of tenants that row-level security does not bind even for their owner.
+/// Number of tenant tables without forced row-level security, and number of all tenant tables.
 const UNWALLED: &str = "
     select count(*) filter (where not (c.relrowsecurity and c.relforcerowsecurity)), count(*)
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       and not c.relispartition";
 
-/// A running cluster with fsync on, and a folder that goes with it.
+/// A running cluster with fsync on, and a folder with the same lifetime.
 #[derive(Debug)]
 pub struct Cluster {
     postgres: Postgres,
@@ -32,12 +32,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts it.
+    /// Starts the cluster.
     pub fn start() -> Result<Self> {
         Self::start_with(&[])
     }
 
-    /// Starts it with more settings.
+    /// Starts the cluster with additional settings.
     pub fn start_with(more: &[(&str, &str)]) -> Result<Self> {
         let settings = SETTINGS.iter().chain(more);
         let settings = settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -47,38 +47,38 @@ impl Cluster {
             settings: settings.collect(),
             ..Options::default()
         })?;
-        // Beside the data, so that the server's guard removes it however we end.
+        // Beside the data, so that the server's guard removes it in every case.
         let folder = postgres.data_dir().with_file_name("prove");
         fs::create_dir(&folder).context("could not make a folder for this proof")?;
         Ok(Self { postgres, folder })
     }
 
-    /// Where the files of this proof are. What runs there ends with the cluster.
+    /// Returns the folder of this proof's files. Processes that run there end with the cluster.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The process whose children are all of PostgreSQL.
+    /// Returns the id of the parent process of PostgreSQL.
     pub fn pid(&self) -> u32 {
         self.postgres.pid()
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     pub const fn port(&self) -> u16 {
         self.postgres.port()
     }
 
-    /// A database as the superuser sees it.
+    /// Returns the URL of a database for the superuser.
     pub fn admin_url(&self, database: &str) -> String {
         self.postgres.admin_url(database)
     }
 
-    /// A database as the desk sees it.
+    /// Returns the URL of a database for the desk.
     pub fn app_url(&self, database: &str) -> String {
         format!("postgres://{APP_ROLE}@127.0.0.1:{}/{database}", self.port())
     }
 
-    /// Stops the server as a crash would; what was committed is kept.
+    /// Stops the server like a crash. Committed data survives.
     pub fn stop_immediate(&mut self) -> Result<()> {
         self.postgres.stop_immediate()
     }
@@ -86,7 +86,7 @@ impl Cluster {
     /// Kills every process of the server at once.
     pub fn kill(&mut self) -> Result<()> {
         let parent = self.pid();
-        // First of all it must not start new ones, nor see that its children die.
+        // The parent is stopped first, so that it neither starts new processes nor sees its children die.
         signal("STOP", &[parent])?;
         signal("KILL", &[procfs::children(parent)?, vec![parent]].concat())?;
         self.postgres.stop_immediate()
@@ -97,22 +97,22 @@ impl Cluster {
         self.postgres.start_again()
     }
 
-    /// A client program of the server's version.
+    /// Returns a command for a client program of the server's version.
     pub fn client(&self, name: &str) -> Command {
         Command::new(self.program(name))
     }
 
-    /// Where a program of the server's version is.
+    /// Returns the path of a program of the server's version.
     pub fn program(&self, name: &str) -> PathBuf {
         self.postgres.bin_dir().join(name)
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     pub fn create(&self, database: &str) -> Result<()> {
         self.ask("postgres", &format!("create database {database}")).map(drop)
     }
 
-    /// Asks the database something as its superuser: one row a line, columns cut by `|`.
+    /// Runs a query as the superuser. Returns one row per line, columns separated by `|`.
     pub fn ask(&self, database: &str, sql: &str) -> Result<String> {
         let mut psql = self.client("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
@@ -120,7 +120,7 @@ impl Cluster {
         output(&mut psql)
     }
 
-    /// Checks that the wall between tenants stands, and says what was found.
+    /// Checks that row-level security separates the tenants. Returns a summary.
     pub fn check_wall(&self, database: &str) -> Result<String> {
         let above =
             format!("select rolsuper or rolbypassrls from pg_roles where rolname = '{APP_ROLE}'");
@@ -139,7 +139,7 @@ impl Cluster {
     }
 }
 
-/// What a command puts out, if it ends well.
+/// Returns the output of a command, if it succeeds.
 pub fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().display().to_string();
     let output = command.output().with_context(|| format!("could not run {program}"))?;

@@ -1,4 +1,4 @@
-//! Conformance: every store and connector of ours, put to its contract's suite, and every suite to faults.
+//! Runs every store and connector against its contract's suite, and every suite against planted faults.
 
 mod courier;
 mod shelf;
@@ -8,44 +8,44 @@ use anyhow::{Result, ensure};
 use crate::cluster::Cluster;
 use crate::ui;
 
-/// What came of one suite on one implementation.
+/// The result of one suite on one implementation.
 #[derive(Debug)]
 pub struct Ran {
-    /// Of which contract.
+    /// Name of the contract.
     pub contract: &'static str,
-    /// Which implementation.
+    /// Name of the implementation.
     pub implementation: &'static str,
-    /// How many cases there are.
+    /// Number of cases.
     pub cases: usize,
-    /// How many passed.
+    /// Number of passed cases.
     pub passed: usize,
-    /// What is wrong with the others, a line each.
+    /// The failures, one line each.
     pub failed: String,
 }
 
-/// How many faults were planted into stores of a contract, and which were not noticed.
+/// The result of one suite on stores with planted faults.
 #[derive(Debug)]
 pub struct Planted {
-    /// Of which contract.
+    /// Name of the contract.
     pub contract: &'static str,
-    /// How many were planted.
+    /// Number of planted faults.
     pub planted: usize,
-    /// How many were noticed.
+    /// Number of faults that the suite noticed.
     pub caught: usize,
-    /// The others.
+    /// Faults that the suite missed.
     pub missed: Vec<String>,
 }
 
-/// All of it.
+/// All results.
 #[derive(Debug, Default)]
 pub struct Proof {
     /// Each suite on each implementation.
     pub ran: Vec<Ran>,
-    /// Each suite on faulty ones.
+    /// Each suite on faulty implementations.
     pub planted: Vec<Planted>,
 }
 
-/// Runs everything, tells of it, and wants nothing to be wrong.
+/// Runs all suites, prints the results, and fails if a result is wrong.
 pub async fn prove() -> Result<()> {
     let cluster = Cluster::start()?;
     let mut proof = Proof::default();

@@ -1,7 +1,7 @@
-//! Cron load: a cell full of armed jobs, many of them due in the same second.
+//! Measures a cell full of armed jobs, many of them due in the same second.
 //!
-//! [`target`] is where agents are called; [`jobs`] arms them; [`claims`] is the claim alone, beside the
-//! bare statement.
+//! [`target`] takes the agents' calls, [`jobs`] arms the jobs, and [`claims`] measures the claim alone, compared with
+//! the bare statement.
 
 pub mod claims;
 pub mod jobs;

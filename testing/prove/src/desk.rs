@@ -1,4 +1,4 @@
-//! Desk: the real binary, as a process of its own.
+//! Runs the real binary as a process.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,23 +12,22 @@ use nightdesk_vault::Vault;
 
 use crate::cluster::{Cluster, output};
 
-/// Open files a process of a proof may have: each line is one at either end. Many systems
-/// start with 1,024, and let anybody have more.
+/// Maximum open files of a process: each line is one at either end. Many systems start with 1,024 and permit more.
 const FILES_MAX: u32 = 16_384;
 
-/// How long a desk may take to listen, or to stop.
+/// Time limit for a desk to listen, or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often we look whether it does.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Lines of its log that go into an error.
+/// Number of log lines in an error.
 const LOG_LINES_MAX: usize = 20;
 
-/// A rate no proof comes to: they measure something else.
+/// A rate limit that no proof reaches, because the proofs measure something else.
 const MANY: u32 = 1_000_000_000;
 
-/// Where a desk is and what it is told, in files.
+/// Location and configuration of a desk, in files.
 #[derive(Debug)]
 pub struct Settings {
     binary: PathBuf,
@@ -41,7 +40,7 @@ pub struct Settings {
     author_per_minute: u32,
 }
 
-/// Where the truth is, as the desk's configuration names it.
+/// Database URLs of the desk's configuration.
 #[derive(Clone, Debug)]
 struct Database {
     url: String,
@@ -49,7 +48,7 @@ struct Database {
 }
 
 impl Settings {
-    /// Writes down what a desk over this database is told, with a new key for its vault.
+    /// Writes the configuration of a desk on this database, with a new vault key.
     pub fn write(binary: &Path, cluster: &Cluster, database: &str) -> Result<Self> {
         let binary = binary.canonicalize().with_context(|| {
             format!(
@@ -78,8 +77,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Writes down what a node of this name is told: the same, but for its port, its log, which
-    /// goes into another folder, and what more it is told.
+    /// Writes the configuration of a node of this name: the same except for its port, its log, which goes into another
+    /// folder, and the additional text.
     pub fn node(&self, name: &str, logs: &Path, more: &str) -> Result<Self> {
         let node = Self {
             binary: self.binary.clone(),
@@ -95,7 +94,7 @@ impl Settings {
         Ok(node)
     }
 
-    /// Lets an author write to an agent so often, and no more.
+    /// Sets the rate limit of an author's messages to an agent.
     pub fn limit_authors(&mut self, per_minute: u32) -> Result<()> {
         self.author_per_minute = per_minute;
         self.write_config("desk-1", "")
@@ -117,17 +116,17 @@ impl Settings {
         fs::write(&self.config, text).context("could not write the desk's configuration")
     }
 
-    /// Where it will listen.
+    /// Returns the address on which it will listen.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Brings its database up to date.
+    /// Migrates its database.
     pub fn migrate(&self) -> Result<()> {
         self.migrate_with(&[])
     }
 
-    /// The same with something in its environment.
+    /// Migrates its database with these environment variables.
     pub fn migrate_with(&self, environment: &[(&str, String)]) -> Result<()> {
         let mut migrate = Command::new(&self.binary);
         migrate.args(["migrate", "--config"]).arg(&self.config).current_dir(&self.folder);
@@ -135,13 +134,13 @@ impl Settings {
         output(&mut migrate).map(drop)
     }
 
-    /// The vault its keys are sealed in.
+    /// Returns the vault that seals its keys.
     pub fn vault(&self) -> Result<Vault> {
         let text = fs::read_to_string(&self.key_file).context("could not read the vault's key")?;
         Ok(Vault::from_key_file(&text)?)
     }
 
-    /// Where the vault's keys are.
+    /// Returns the path of the vault's keys.
     pub fn key_file(&self) -> &Path {
         &self.key_file
     }
@@ -154,12 +153,12 @@ impl Settings {
         command.output().context("could not run a command of the desk")
     }
 
-    /// Starts the desk; returns when it listens.
+    /// Starts the desk. Returns when it listens.
     pub fn start(&self) -> Result<Desk> {
         self.start_with(&[])
     }
 
-    /// Starts the desk with something in its environment; returns when it listens.
+    /// Starts the desk with these environment variables. Returns when it listens.
     pub fn start_with(&self, environment: &[(&str, String)]) -> Result<Desk> {
         let log = File::options().create(true).append(true).open(&self.log);
         let log = log.context("could not open the desk's log")?;
@@ -179,7 +178,7 @@ impl Settings {
     }
 }
 
-/// A running desk. Asked to stop when dropped.
+/// A running desk. Dropping it stops the process.
 #[derive(Debug)]
 pub struct Desk {
     child: Child,
@@ -188,41 +187,41 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Its process.
+    /// Returns its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Kills it, as a machine that loses power would.
+    /// Kills the process, like a power failure.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill().context("could not kill the desk")?;
         self.child.wait().map(drop).context("could not wait for the desk")
     }
 
-    /// Whether it has ended by itself.
+    /// Returns true if the process ended by itself.
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait().context("could not look at the desk")?;
         Ok(status.is_some())
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     pub fn wait_until_it_ended(&mut self) -> Result<()> {
         self.child.wait().map(drop).context("could not wait for the desk")
     }
 
-    /// All that it logged.
+    /// Returns the whole log.
     pub fn log(&self) -> String {
         fs::read(&self.log)
             .map(|log| String::from_utf8_lossy(&log).into_owned())
             .unwrap_or_default()
     }
 
-    /// The end of what it logged.
+    /// Returns the end of the log.
     pub fn log_tail(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -246,7 +245,7 @@ impl Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        // The standard library can only kill. If asking fails, that is what is left.
+        // The standard library can only kill. If SIGTERM fails, the kill remains.
         if matches!(self.child.try_wait(), Ok(None)) {
             Command::new("kill").arg(self.pid().to_string()).status().ok();
         }
@@ -259,8 +258,8 @@ impl Drop for Desk {
     }
 }
 
-/// A command that may open enough files and ends when we do, with the process id of what is
-/// spawned.
+/// Returns a command that may open enough files and ends with this process. Its process id is that of the spawned
+/// program.
 pub fn limited(program: &Path) -> Command {
     let mut command = Command::new("prlimit");
     command
@@ -270,7 +269,7 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
-/// An address on this machine at which nobody listens.
+/// Returns an unused address on this machine.
 pub fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("could not bind a port")?;
     listener.local_addr().context("could not read the port")

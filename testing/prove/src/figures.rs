@@ -1,40 +1,40 @@
-//! Figures: counts and times as they are printed.
+//! Formats counts and times for printing.
 
 use std::time::Duration;
 
-/// How many of a count there were in a second.
+/// Returns the rate per second.
 pub fn per_second(count: u64, elapsed: Duration) -> f64 {
     ratio(float(count), elapsed.as_secs_f64())
 }
 
-/// How much of one core was used, in percent.
+/// Returns the used percentage of one core.
 pub fn core_percent(cpu: Duration, elapsed: Duration) -> f64 {
     100.0 * ratio(cpu.as_secs_f64(), elapsed.as_secs_f64())
 }
 
-/// How many microseconds of a core each of a count took.
+/// Returns the core microseconds per item.
 pub fn micros_each(cpu: Duration, count: u64) -> f64 {
     1e6 * ratio(cpu.as_secs_f64(), float(count))
 }
 
-/// By how much something grew, for each of a count. What shrank did not grow.
+/// Returns the growth per item. A decrease counts as zero.
 pub fn growth_each(before: u64, after: u64, count: u64) -> f64 {
     ratio(float(after.saturating_sub(before)), float(count))
 }
 
-/// What so many of a hundred take at most, in milliseconds.
+/// Returns the percentile in milliseconds.
 pub fn percentile_ms(times: &mut [Duration], percent: usize) -> f64 {
     times.sort_unstable();
     let place = (times.len() * percent).div_ceil(100).saturating_sub(1);
     times.get(place).map_or(0.0, |time| 1e3 * time.as_secs_f64())
 }
 
-/// How much of a count was of some kind.
+/// Returns a share of a count.
 pub fn share(some: u64, all: u64) -> f64 {
     ratio(float(some), float(all))
 }
 
-/// One number over another; nothing over nothing is nothing.
+/// Returns the quotient, or zero if the divisor is zero.
 pub fn ratio(one: f64, other: f64) -> f64 {
     if other > 0.0 { one / other } else { 0.0 }
 }

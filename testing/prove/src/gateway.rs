@@ -1,7 +1,7 @@
-//! Gateways: the lines of all agents, held by one process.
+//! Holds the lines of all agents in one process.
 //!
-//! They do what a client must and no more, because they share the machine with what is
-//! measured: no frame is parsed, and what came in one read is acked in one write.
+//! The gateways do only the necessary work, because they share the machine with the measured desk: no frame is parsed,
+//! and the entries of one read are acked in one write.
 
 mod again;
 mod line;
@@ -25,55 +25,55 @@ use crate::worker;
 use line::Line;
 use socket::NoLine;
 
-/// Dials under way at a time.
+/// Maximum number of concurrent dials.
 const DIALS_AT_ONCE: usize = 64;
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk's nodes are. Lines are spread over them.
+    /// Addresses of the desk's nodes. Lines are spread over them.
     #[arg(long, required = true)]
     desk: Vec<SocketAddr>,
-    /// The file with everybody in it.
+    /// File of the cast.
     #[arg(long)]
     cast: PathBuf,
 }
 
-/// What the gateways can be told.
+/// Commands to the gateways.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Dial in, all of them.
+    /// Dial in with all gateways.
     Dial,
-    /// From now on, whoever loses its line dials again as the stock client does.
+    /// From now on, redial lost lines as the stock client does.
     ComeBack,
-    /// Say how things stand.
+    /// Report the state of the gateways.
     Count,
-    /// Put what was acked into a file.
+    /// Write the acked entries to a file.
     Save(PathBuf),
 }
 
-/// How things stand with the gateways.
+/// State of the gateways.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Standing {
     /// Entries received whose ack was sent.
     pub acked: u64,
-    /// Of those, entries that were posted to another node than their line's.
+    /// Acked entries that were posted to another node than their line's.
     pub crossed: u64,
-    /// Lines that are open.
+    /// Number of open lines.
     pub open: u64,
-    /// Pings of the desk that were answered.
+    /// Number of answered pings.
     pub pings: u64,
-    /// Lines that are open again after they ended.
+    /// Number of lines that were reopened after their end.
     pub again: u64,
-    /// Dials that the desk told to come again.
+    /// Number of dials that the desk deferred.
     pub put_off: u64,
-    /// Gateways that were told that they are revoked, and so never dial again.
+    /// Number of revoked gateways, which never dial again.
     pub revoked: u64,
-    /// Why the first line that ended did.
+    /// Reason of the first line's end.
     pub problem: Option<String>,
 }
 
-/// What all lines write down.
+/// Counters of all lines.
 #[derive(Debug, Default)]
 struct Book {
     acked: Ledger,
@@ -108,7 +108,7 @@ impl Book {
     }
 }
 
-/// What all lines share.
+/// State that all lines share.
 #[derive(Debug)]
 struct Hall {
     nodes: Vec<SocketAddr>,

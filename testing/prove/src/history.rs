@@ -1,4 +1,4 @@
-//! History: what the platform was told and what the gateways saw, side by side.
+//! Compares the events that the desk acknowledged with the entries that the gateways acked.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,36 +8,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result, ensure};
 use nightdesk_judge::monotonic_ns;
 
-/// One event and the agent it is for, by their numbers in this proof.
+/// One event and its agent, by their numbers in this proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
-    /// Whose it is: the agent's place among the members of the cast.
+    /// Index of the agent among the members of the cast.
     pub agent: usize,
-    /// Which event.
+    /// Number of the event.
     pub event: u64,
 }
 
-/// What one process saw, in the order it saw it, and when, by the clock that all share.
+/// The records of one process in order, with their times by the clock that all processes share.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<Vec<(Seen, u64)>>);
 
 impl Ledger {
-    /// Writes down what is seen now.
+    /// Records events with the current time.
     pub fn note(&self, seen: &[Seen]) {
         self.note_at(monotonic_ns(), seen);
     }
 
-    /// Writes down what began at that time.
+    /// Records events that began at that time.
     pub fn note_at(&self, at_ns: u64, seen: &[Seen]) {
         self.lock().extend(seen.iter().map(|seen| (*seen, at_ns)));
     }
 
-    /// How much was seen.
+    /// Returns the number of records.
     pub fn count(&self) -> u64 {
         self.lock().len() as u64
     }
 
-    /// Puts everything into a file, for the process that compares.
+    /// Writes all records to a file, for the comparing process.
     pub fn save(&self, file: &Path) -> Result<()> {
         let mut text = String::new();
         for (Seen { agent, event }, at_ns) in self.lock().iter() {
@@ -47,17 +47,17 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(Seen, u64)>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The list is consistent at every step, also if a holder panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads what [`Ledger::save`] wrote.
+/// Reads the events of a file that [`Ledger::save`] wrote.
 pub fn load(file: &Path) -> Result<Vec<Seen>> {
     Ok(load_timed(file)?.into_iter().map(|(seen, _)| seen).collect())
 }
 
-/// The same, with when it was.
+/// Reads the events and their times.
 pub fn load_timed(file: &Path) -> Result<Vec<(Seen, u64)>> {
     let text =
         fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
@@ -70,8 +70,7 @@ pub fn load_timed(file: &Path) -> Result<Vec<(Seen, u64)>> {
     lines.with_context(|| format!("{} is not a history", file.display()))
 }
 
-/// How many events the platform was told "ok" for that no gateway of their agent acked, and how
-/// many acks came besides the first of each.
+/// Returns the number of acknowledged events that no gateway of their agent acked, and the number of repeated acks.
 pub fn lost_and_again(told: &[Seen], acked: &[Seen]) -> (usize, usize) {
     let acks = acked.len();
     let (told, mut acked) = (sorted(told), sorted(acked));
@@ -79,8 +78,7 @@ pub fn lost_and_again(told: &[Seen], acked: &[Seen]) -> (usize, usize) {
     (missing(&told, &acked), acks - acked.len())
 }
 
-/// Checks that every event the platform was told "ok" for was acked by its own agent's
-/// gateway, once, and that nothing else was.
+/// Checks that every acknowledged event was acked once, by its own agent's gateway, and that there are no other acks.
 pub fn check(told: &[Seen], acked: &[Seen]) -> Result<()> {
     let (told, acked) = (sorted(told), sorted(acked));
     let doubled = acked.windows(2).filter(|pair| pair[0] == pair[1]).count();
@@ -101,7 +99,7 @@ fn sorted(seen: &[Seen]) -> Vec<Seen> {
     sorted
 }
 
-/// How many of one are not in the other. Both are sorted.
+/// Returns the number of elements that are missing in the other list. Both are sorted.
 fn missing(of: &[Seen], from: &[Seen]) -> usize {
     of.iter().filter(|seen| from.binary_search(seen).is_err()).count()
 }

@@ -1,14 +1,13 @@
-//! Prove: real processes, real PostgreSQL, and figures counted from outside.
+//! Measures real processes on real PostgreSQL from outside.
 //!
-//! Each proof is a binary of its own. It sets a [`stage`]: a [`cluster`], a [`desk`] in front of
-//! it, and beside them the [`gateway`]s and the [`platform`] as processes of their own
-//! ([`worker`]), so that what they cost is told apart from what the desk costs. They know of the desk only what
-//! any client knows, and what they saw is compared in [`history`].
+//! Each proof is a binary. It sets up a [`stage`]: a [`cluster`], a [`desk`] on it, and beside them the [`gateway`]s
+//! and the [`platform`] as separate processes ([`worker`]), so that their cost is separate from the desk's. They use
+//! the desk only as any client does, and their records are compared in [`history`].
 //!
 //! # Promise
 //!
-//! A figure is printed only if nothing was lost, doubled or led astray on the way to it. When
-//! a proof ends, in whatever way, its processes end and its folder is removed.
+//! A figure is printed only if no event was lost, duplicated or misrouted in its measurement. When a proof ends in any
+//! way, its processes end and its folder is removed.
 
 pub mod stage;
 pub mod cluster;

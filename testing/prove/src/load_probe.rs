@@ -1,4 +1,4 @@
-//! Load probe: a small query, asked again and again, shows how a database bears what happens.
+//! Measures the load of a database with a small repeated query.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -9,10 +9,10 @@ use anyhow::{Context, Result, anyhow};
 use crate::cluster::Cluster;
 use crate::psql::Looker;
 
-/// How often it asks.
+/// Interval of the query.
 const ASK_EVERY: Duration = Duration::from_millis(20);
 
-/// A row that everybody needs, and how many connections the desk has.
+/// Reads a row that every accept needs, and the number of the desk's connections.
 const QUESTION: &str = "
     select (select next_seq from inbox_heads limit 1),
         (select count(*) from pg_stat_activity where application_name = 'nightdesk')";
@@ -24,22 +24,22 @@ pub struct LoadProbe {
     thread: JoinHandle<Result<Seen>>,
 }
 
-/// What it saw.
+/// The measurements.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// How long each answer took.
+    /// Duration of each query.
     pub took: Vec<Duration>,
-    /// The most connections the desk had.
+    /// Maximum number of the desk's connections.
     pub connections_max: u64,
 }
 
 impl LoadProbe {
-    /// Begins to ask, over a connection of its own.
+    /// Starts the query on a separate connection.
     pub fn start(cluster: &Cluster, database: &str) -> Self {
         let mut looker = Looker::at(cluster.program("psql"), cluster.admin_url(database));
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
-            // The first opens the connection.
+            // The first query opens the connection.
             looker.ask(QUESTION)?;
             let mut seen = Seen::default();
             while told.recv_timeout(ASK_EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -50,7 +50,7 @@ impl LoadProbe {
         Self { tell, thread }
     }
 
-    /// Asks no more, and says what it saw.
+    /// Stops the query. Returns the measurements.
     pub fn end(self) -> Result<Seen> {
         drop(self.tell);
         self.thread.join().map_err(|_| anyhow!("the probe ended badly"))?

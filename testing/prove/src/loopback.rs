@@ -1,7 +1,7 @@
-//! Loopback: what a call and a line cost when no desk is behind them.
+//! Measures a call and a line without a desk behind them.
 //!
-//! A process of its own, as the desk is, over the same libraries. It makes a plain GET on a
-//! connection of its own, and answers the hello of whoever dials with an entry it has ready.
+//! It is a separate process with the same libraries, like the desk. It makes a plain GET on a new connection, and
+//! answers the hello of each client with a prepared entry.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -28,25 +28,25 @@ use crate::setup::PLATFORM;
 use crate::sleepers::{BARE, micros_now};
 use crate::worker;
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where it listens for lines.
+    /// Address on which it accepts lines.
     #[arg(long)]
     listen: SocketAddr,
-    /// Where the sleepers are called.
+    /// Address at which the sleepers are called.
     #[arg(long)]
     target: SocketAddr,
 }
 
-/// What it can be told.
+/// Commands to the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Make so many calls.
+    /// Make calls.
     Call {
-        /// How many.
+        /// Number of calls.
         calls: u64,
-        /// How many in a second.
+        /// Calls per second.
         per_second: u32,
     },
 }
@@ -70,7 +70,7 @@ async fn call_all(target: SocketAddr, pace: &Pace) -> Result<()> {
     calls.join_all().await.into_iter().collect()
 }
 
-/// Says in the path when it began, so that whoever is called knows how long it took.
+/// Makes a call whose path contains its start time, so that the target can compute the duration.
 async fn call(target: SocketAddr) -> Result<()> {
     let path = format!("{BARE}{}", micros_now());
     let stream = TcpStream::connect(target).await.context("could not connect")?;
@@ -91,9 +91,9 @@ async fn listen(listener: TcpListener) {
     }
 }
 
-/// Answers the first frame with what is ready, and hears the line out.
+/// Answers the first frame with the prepared messages, and reads the line to its end.
 async fn hold(stream: TcpStream, ready: Arc<[Message; 2]>) {
-    // Whoever dialled and got nothing counts as lost there.
+    // A client that got nothing counts this as lost.
     stream.set_nodelay(true).ok();
     let Ok(mut line) = accept_async(stream).await else { return };
     if matches!(line.next().await, Some(Ok(Message::Text(_)))) {
@@ -104,7 +104,7 @@ async fn hold(stream: TcpStream, ready: Arc<[Message; 2]>) {
     while let Some(Ok(_)) = line.next().await {}
 }
 
-/// A descriptor, and an entry like those of the desk.
+/// Returns a descriptor, and an entry like the desk's.
 fn ready() -> [Message; 2] {
     let descriptor = Descriptor::new(PLATFORM, PLATFORM, NonZeroU32::MAX);
     let entry = serde_json::json!({

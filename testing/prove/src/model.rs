@@ -1,9 +1,8 @@
-//! Model: what a node would do with more than this machine can hold.
+//! Models a node with more load than this machine can hold.
 //!
-//! Two questions about scale that no test on two cores answers are put to small models of the
-//! desk's own rules: how long a herd of clients takes to come back, and what a hot tenant does to
-//! quiet ones. Time is counted and not waited for, and the same numbers come out on every machine:
-//! `docs/scale.md` prints them, and a test compares.
+//! Small models of the desk's own rules answer two questions about scale that no test on two cores can answer: the time
+//! in which a herd of clients comes back, and the effect of a hot tenant on quiet ones. Time is simulated, so the
+//! numbers are the same on every machine. `docs/scale.md` prints them, and a test compares.
 
 mod herd;
 mod neighbours;
@@ -15,13 +14,13 @@ use std::fmt::Write as _;
 pub use herd::{Back, Herd};
 pub use neighbours::{Hot, Quiet, quiet_beside};
 
-/// Lines that are lost, as `docs/scale.md` asks.
+/// Numbers of lost lines in `docs/scale.md`.
 const LINES: [usize; 3] = [10_000, 50_000, 100_000];
 
-/// Nodes that share them, each of which lets its own in.
+/// Numbers of nodes that share them. Each node admits its own lines.
 const NODES: [usize; 2] = [1, 3];
 
-/// Everything the models say: the text between two fences of `docs/scale.md`.
+/// Returns the results of all models: the text between two fences of `docs/scale.md`.
 pub fn report() -> String {
     let mut text = String::new();
     for (nodes, lines) in NODES.into_iter().flat_map(|nodes| LINES.map(|lines| (nodes, lines))) {
@@ -43,7 +42,7 @@ pub fn report() -> String {
     text
 }
 
-/// The last line of the proof.
+/// Returns the last line of the proof.
 pub fn summary() -> String {
     let [ten, fifty, hundred] = LINES.map(|lines| Herd::cut(lines).comes_back().all_ms / 1_000);
     let [alone, one, many, flood] = Hot::ALL.map(|hot| tenths(quiet_beside(hot).p99_us / 100));
@@ -70,7 +69,7 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").ok();
 }
 
-/// A number of tenths, with its point.
+/// Formats a number of tenths with its decimal point.
 fn tenths(count: u64) -> String {
     format!("{}.{}", count / 10, count % 10)
 }

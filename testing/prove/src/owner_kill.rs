@@ -1,8 +1,8 @@
-//! Owner kill: the node that listens for a Discord bot dies again and again, under load, and the other goes on.
+//! Kills the node that listens for a Discord bot again and again, under load, and checks that the other node continues.
 //!
-//! Two nodes share one bot on the street of [`crate::chaos`]. Whoever listens is killed, or dies by itself at a step
-//! of its own: between two commits, when it took the bot over (K16), with a new session that is not stored (K17). Take-over
-//! is from its death until Discord lets the other have the session. The judge says whether anything was lost.
+//! Two nodes share one bot on the street of [`crate::chaos`]. The listening node is killed, or dies by itself at a
+//! step: between two commits, after a takeover (K16), or with a new session that is not stored (K17). A takeover lasts
+//! from its death until Discord accepts the other node's session. The judge reports lost messages.
 
 mod deaths;
 mod reign;
@@ -22,7 +22,7 @@ use crate::chaos::world::{Design, World};
 use crate::ui;
 use reign::Reign;
 
-/// Agents, and how often people write to them.
+/// Number of agents, and the rate of messages to them.
 const SCALE: Scale = Scale {
     agents: 60,
     rate_per_s: 1,
@@ -33,54 +33,54 @@ const SCALE: Scale = Scale {
     calls_per_second: None,
 };
 
-/// How long it may take to come to rest.
+/// Time limit for the world to become idle.
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// How long everything works before the first death.
+/// Time of normal operation before the first death.
 const WARM: Duration = Duration::from_secs(3);
 
-/// What a run is told.
+/// Options of a run.
 #[derive(Debug)]
 pub struct Options {
-    /// Everything else follows from it.
+    /// Seed from which the whole run follows.
     pub seed: u64,
-    /// How often the owner dies.
+    /// Number of the owner's deaths.
     pub kills: usize,
-    /// How much people write on Discord, in a second.
+    /// Messages per second on Discord.
     pub rate: u64,
-    /// The bug that is planted in the desk, by its number. Then the owner is only killed.
+    /// Number of the bug planted in the desk. With a bug the owner is only killed.
     pub planted: Option<String>,
-    /// The desk's binary.
+    /// Path of the desk's binary.
     pub desk: PathBuf,
-    /// Where the folder of the run is made.
+    /// Folder in which the folder of the run is created.
     pub folder: PathBuf,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Where its histories are.
+    /// Folder of its histories.
     pub folder: PathBuf,
-    /// How it went.
+    /// Measurements of the run.
     pub seen: Seen,
-    /// What the judge says.
+    /// The judge's verdict.
     pub verdict: Verdict,
 }
 
-/// What was seen while it ran.
+/// Measurements of a run.
 #[derive(Debug)]
 pub struct Seen {
-    /// From each death to the session of the next owner, in the order of the deaths.
+    /// Time from each death to the session of the next owner, in order.
     pub takeovers: Vec<Duration>,
-    /// From the signal to stop to the session of the next owner.
+    /// Time from the stop signal to the session of the next owner.
     pub handovers: Vec<Duration>,
-    /// Sessions that were begun, and how many had to be.
+    /// Number of new sessions, and the number that was necessary.
     pub identifies: (usize, usize),
-    /// What people wrote.
+    /// Number of messages that people wrote.
     pub events: u64,
 }
 
-/// Runs.
+/// Runs the proof.
 pub fn run(options: &Options) -> Result<Outcome> {
     let folder = make_folder(&options.folder, options.seed)?;
     let played = played(options, &folder);

@@ -1,11 +1,11 @@
-//! Pace: things that are begun so many times a second, evenly.
+//! Schedules steps at an even rate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Turns that come evenly, for however many take them.
+/// Evenly spaced turns, shared by any number of tasks.
 #[derive(Debug)]
 pub(crate) struct Pace {
     began: Instant,
@@ -15,13 +15,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// So many turns, so many of them in a second.
+    /// Returns a pace of `turns` turns at this rate.
     pub(crate) fn of(turns: u64, per_second: u32) -> Self {
         let every = Duration::from_secs(1) / per_second.max(1);
         Self { began: Instant::now(), every, next: AtomicU64::new(0), turns: AtomicU64::new(turns) }
     }
 
-    /// Waits for the next turn; which one it is, from zero on, or none when there are no more.
+    /// Waits for the next turn. Returns its number from zero, or `None` when there are no more.
     pub(crate) async fn turn(&self) -> Option<u64> {
         let nth = self.next.fetch_add(1, Ordering::Relaxed);
         if !self.has(nth) {
@@ -32,7 +32,7 @@ impl Pace {
         self.has(nth).then_some(nth)
     }
 
-    /// There are no more turns.
+    /// Ends the turns.
     pub(crate) fn end(&self) {
         self.turns.store(0, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Phase: what happened in a stretch of a proof, and what it cost whom.
+//! Measures the events and the CPU time of a phase.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::figures::per_second;
 use crate::procfs;
 use crate::stage::Stage;
 
-/// What happened in a phase, or in several of one side.
+/// The measurements of one phase, or the sum of several.
 #[derive(Debug, Default)]
 pub struct Phase {
     /// Events that went the whole road.
     pub events: u64,
-    /// Of those, accepted on one node and handed over on another.
+    /// Events accepted on one node and handed over on another.
     pub crossed: u64,
-    /// How long it took.
+    /// Duration.
     pub elapsed: Duration,
-    /// What it cost.
+    /// CPU time.
     pub used: Used,
 }
 
-/// The time processes had a core.
+/// CPU time of the processes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Used {
     /// Of all nodes of the desk.
@@ -37,12 +37,12 @@ pub struct Used {
 }
 
 impl Phase {
-    /// Events in a second.
+    /// Returns the events per second.
     pub fn rate(&self) -> f64 {
         per_second(self.events, self.elapsed)
     }
 
-    /// Adds what happened in another.
+    /// Adds the measurements of another phase.
     pub fn add(&mut self, other: &Self) {
         self.events += other.events;
         self.crossed += other.crossed;
@@ -56,7 +56,7 @@ impl Phase {
 }
 
 impl Used {
-    /// Since everything was started.
+    /// Returns the CPU time since the start.
     pub fn so_far(stage: &Stage) -> Result<Self> {
         Ok(Self {
             desk: stage.nodes().map(|node| procfs::cpu(node.pid())).sum::<Result<_>>()?,
@@ -70,7 +70,7 @@ impl Used {
         })
     }
 
-    /// Since it was so much.
+    /// Returns the CPU time since an earlier measurement.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {

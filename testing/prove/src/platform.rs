@@ -1,7 +1,7 @@
-//! Platform: posts signed events to the desk's webhook, and believes a "200".
+//! Posts signed events to the desk's webhook. A 200 acknowledges an event.
 //!
-//! Each connection waits for its answer before it posts again. Like the gateways it does no
-//! more than it must. If it is told so, it speaks for agents, and posts their letters to each other.
+//! Each connection waits for its response before it posts again. Like the gateways, it does only the necessary work. On
+//! command it also posts letters of agents to each other.
 
 mod connection;
 mod letters;
@@ -28,73 +28,73 @@ use crate::worker;
 pub(crate) use connection::Connection;
 use paced::Posting;
 
-/// What people write. With all that stands around it an entry has about 500 bytes. It holds
-/// no quotation mark, so that gateways need not parse.
+/// Text of a message, which makes an entry of about 500 bytes. It has no quotation mark, so that gateways need not
+/// parse.
 pub(crate) const TEXT: &str = "Could you look at the numbers of last night once more? The export from the \
     second warehouse came in late and I am not sure that it is in the report. If it is not, run \
     it again and tell me what has changed since Tuesday. Thanks a lot!";
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk's nodes are. Connections are spread over them.
+    /// Addresses of the desk's nodes. Connections are spread over them.
     #[arg(long, required = true)]
     desk: Vec<SocketAddr>,
-    /// The file with everybody in it.
+    /// File of the cast.
     #[arg(long)]
     cast: PathBuf,
-    /// How many connections post at a time.
+    /// Number of concurrent connections.
     #[arg(long)]
     connections: u64,
-    /// The first event's number, if another platform has used up those below.
+    /// Number of the first event, if another platform has used the lower ones.
     #[arg(long, default_value_t = 0)]
     first_event: u64,
 }
 
-/// What the platform can be told.
+/// Commands to the platform.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Post one event for every so-manieth agent, from the first one on.
+    /// Post one event for every nth agent, from the first one on.
     Each(usize),
-    /// Post events for agents picked at random, for so many milliseconds.
+    /// Post events for random agents, for this many milliseconds.
     Run(u64),
-    /// Post letters of agents to agents of their tenants, for so many milliseconds.
+    /// Post letters between agents of the same tenant, for this many milliseconds.
     Letters(u64),
-    /// Post one event for each of so many agents, evenly.
+    /// Post one event for each of these agents, evenly.
     Paced {
-        /// The first of them.
+        /// Index of the first agent.
         from: usize,
-        /// How many.
+        /// Number of agents.
         agents: u64,
-        /// How many in a second.
+        /// Events per second.
         per_second: u32,
     },
-    /// Begin to post events, to agents picked at random.
+    /// Begin to post events for random agents.
     Begin {
-        /// Whom they are for.
+        /// The recipients.
         whom: Whom,
-        /// How many in a second.
+        /// Events per second.
         per_second: u32,
     },
-    /// Post no more of them.
+    /// Stop posting them.
     Stop,
-    /// Put what was answered "200" into a file.
+    /// Write the acknowledged events to a file.
     Save(PathBuf),
 }
 
-/// Whom events are for.
+/// Recipients of events.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Whom {
     /// All agents.
     Everybody,
-    /// Those of the tenant whose agent is the first.
+    /// Agents of the first agent's tenant.
     FirstTenant,
-    /// All but those.
+    /// Agents of all other tenants.
     Others,
 }
 
 impl Whom {
-    /// Their places among the members.
+    /// Returns their indexes among the members.
     fn members(self, cast: &Cast) -> Arc<[usize]> {
         let first = cast.members.first().map(|member| member.tenant);
         let is_meant = |nth: &usize| match self {
@@ -106,16 +106,16 @@ impl Whom {
     }
 }
 
-/// How many events were answered "200" so far.
+/// Counts of acknowledged events.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Told {
-    /// Their number.
+    /// Number of events that got a 200.
     pub told: u64,
-    /// How often one had to be posted again.
+    /// Number of retries.
     pub again: u64,
 }
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 struct Desk {
     nodes: Vec<SocketAddr>,
@@ -130,15 +130,14 @@ impl Desk {
         Told { told: self.told.count(), again: self.again.load(Ordering::Relaxed) }
     }
 
-    /// The number of a new event that is posted to this node. It says which node that is, so that
-    /// whoever receives it knows.
+    /// Returns the number of a new event that is posted to this node. The number encodes the node for the receiver.
     fn next_event(&self, node: usize) -> u64 {
         let nodes = self.nodes.len() as u64;
         self.next_event.fetch_add(1, Ordering::Relaxed) * nodes + node as u64
     }
 }
 
-/// The node an event was posted to, of so many.
+/// Returns the node that an event was posted to.
 pub(crate) const fn posted_to(event: u64, nodes: usize) -> u64 {
     event % nodes as u64
 }
@@ -205,7 +204,7 @@ async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instant) -> Resul
         .await
 }
 
-/// The node of each connection: they take turns.
+/// Returns the node of each connection, round-robin.
 fn nodes(desk: &Desk, connections: u64) -> impl Iterator<Item = usize> {
     let nodes = 0..desk.nodes.len();
     nodes.cycle().zip(0..connections).map(|(node, _)| node)
@@ -216,7 +215,7 @@ async fn all(posting: impl Iterator<Item = JoinHandle<Result<()>>>) -> Result<()
     posted.into_iter().collect()
 }
 
-/// Posts to one node, for the agent that `member` names, until `member` names none.
+/// Posts to one node, for the agent that `member` returns, until it returns `None`.
 async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize>) -> Result<()> {
     let mut connection = Some(Connection::open(desk.nodes[node]).await?);
     let mut body = Vec::new();
@@ -230,7 +229,7 @@ async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize
     }
 }
 
-/// An event by an agent's author.
+/// Writes an event of an agent's author.
 fn write_body(body: &mut Vec<u8>, agent: usize, event: u64) -> Result<()> {
     body.clear();
     write!(

@@ -1,5 +1,4 @@
-//! What the kernel says about processes: their memory, their children, and the time they had a
-//! core; and what it tells them.
+//! Reads memory, children and CPU time of processes from the kernel, and sends signals.
 
 use std::fs;
 use std::process::Command;
@@ -7,15 +6,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-/// The kernel tells times in hundredths of a second, on every machine Linux runs on today.
+/// Unit of the kernel's times, on every machine that Linux runs on today.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The time a process had a core, all its threads together.
+/// Returns the CPU time of a process, all its threads together.
 pub fn cpu(pid: u32) -> Result<Duration> {
     Ok(stat(pid)?.own)
 }
 
-/// The time the thread that asks had a core.
+/// Returns the CPU time of the calling thread.
 pub fn cpu_of_this_thread() -> Result<Duration> {
     let text =
         fs::read_to_string("/proc/thread-self/stat").context("could not look at a thread")?;
@@ -23,18 +22,18 @@ pub fn cpu_of_this_thread() -> Result<Duration> {
     Ok(stat.own)
 }
 
-/// The time a process and its children had a core, those that have ended included.
+/// Returns the CPU time of a process and its children, including those that have ended.
 pub fn cpu_with_children(pid: u32) -> Result<Duration> {
     let parent = stat(pid)?;
     let mut cpu = parent.own + parent.ended_children;
     for child in children(pid)? {
-        // One that has ended since is in its parent's account the next time.
+        // The time of a child that has ended since is in its parent's account the next time.
         cpu += stat(child).map_or(Duration::ZERO, |stat| stat.own);
     }
     Ok(cpu)
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 pub fn children(pid: u32) -> Result<Vec<u32>> {
     let processes = fs::read_dir("/proc").context("could not list the processes")?.flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -42,7 +41,7 @@ pub fn children(pid: u32) -> Result<Vec<u32>> {
     Ok(pids.filter(is_child).collect())
 }
 
-/// Sends a signal to processes of ours.
+/// Sends a signal to own processes.
 pub fn signal(name: &str, pids: &[u32]) -> Result<()> {
     let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
     // The standard library can only kill.
@@ -52,7 +51,7 @@ pub fn signal(name: &str, pids: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Connections that are open at a local port.
+/// Returns the number of open connections at a local port.
 pub fn connections(port: u16) -> Result<usize> {
     let table = fs::read_to_string("/proc/net/tcp").context("could not list the connections")?;
     Ok(connections_in(&table, port))
@@ -68,7 +67,7 @@ fn connections_in(table: &str, port: u16) -> usize {
     table.lines().filter(is_one).count()
 }
 
-/// The memory of a process that is in RAM, in KiB.
+/// Returns the resident memory of a process, in KiB.
 pub fn rss_kib(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
         .with_context(|| format!("could not look at process {pid}"))?;
@@ -80,12 +79,12 @@ fn rss_in(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-/// What we read of `/proc/PID/stat`.
+/// The fields of `/proc/PID/stat` that are used.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
     own: Duration,
-    /// Of children that have ended and were waited for.
+    /// CPU time of children that have ended and were waited for.
     ended_children: Duration,
 }
 
@@ -96,7 +95,7 @@ fn stat(pid: u32) -> Result<Stat> {
 }
 
 fn stat_in(text: &str) -> Option<Stat> {
-    // The name is in brackets and may hold anything, brackets too.
+    // The name is in brackets and may contain any character, also brackets.
     let (_, fields) = text.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
     let ticks = |index: usize| fields.get(index)?.parse::<u32>().ok();

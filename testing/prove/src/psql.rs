@@ -1,4 +1,4 @@
-//! A look into the database from outside: `psql`, kept open.
+//! Queries the database from outside with a persistent `psql`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// What is put out after the last row.
+/// Line that marks the end of the rows.
 const END: &str = "-- that is all --";
 
-/// Whoever looks. It has a connection of its own, and a new one after that broke.
+/// A connection of its own. After a failure the next query opens a new one.
 #[derive(Debug)]
 pub struct Looker {
     program: PathBuf,
@@ -18,16 +18,16 @@ pub struct Looker {
 }
 
 impl Looker {
-    /// Gets ready to look.
+    /// Returns a looker that is not connected yet.
     pub const fn at(program: PathBuf, url: String) -> Self {
         Self { program, url, open: None }
     }
 
-    /// The rows of an answer, columns cut by `|`.
+    /// Returns the rows of a query, columns separated by `|`.
     ///
     /// # Errors
     ///
-    /// The server is down or the question is wrong. The next one gets a new connection.
+    /// Fails if the server is down or the query is wrong. The next query opens a new connection.
     pub fn ask(&mut self, sql: &str) -> Result<Vec<String>> {
         let mut psql = match self.open.take() {
             Some(psql) => psql,

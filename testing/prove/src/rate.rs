@@ -1,4 +1,4 @@
-//! Rate: what proofs of a rate have in common: a stage of some size, and phases on it that take turns.
+//! Contains the common parts of rate proofs: a stage, and phases on it that alternate.
 
 use std::path::PathBuf;
 use std::thread;
@@ -13,52 +13,52 @@ use crate::setup::Size;
 use crate::stage::{DATABASE, Stage};
 use crate::ui;
 
-/// How long the machine rests between two phases, so that one does not pay for the other.
+/// Pause between two phases, so that one does not affect the other.
 pub const REST: Duration = Duration::from_millis(500);
 
-/// How big the stage is, and how long it is played on.
+/// Size of the stage, and duration of the proof.
 #[derive(Debug, clap::Args)]
 pub struct Measures {
-    /// How many agents are behind the shared bot.
+    /// Number of agents behind the shared bot.
     #[arg(long, default_value_t = 1_000)]
     pub agents: usize,
 
-    /// How many nodes the desk has.
+    /// Number of nodes.
     #[arg(long, default_value_t = 3)]
     pub nodes: usize,
 
-    /// Lets a Redis ring also if there is one node; between several it always does.
+    /// Uses Redis as the bell also with one node. With several nodes it is always used.
     #[arg(long)]
     pub redis: bool,
 
-    /// To how many tenants they belong.
+    /// Number of tenants that own the agents.
     #[arg(long, default_value_t = 20)]
     pub tenants: usize,
 
-    /// How many connections the platform posts over, one event at a time each.
+    /// Number of the platform's connections, each with one event at a time.
     #[arg(long, default_value_t = 128)]
     pub connections: u64,
 
-    /// How long each phase is. Short ones share a busy machine's moods more evenly.
+    /// Seconds of each phase. Short phases distribute the load of a busy machine more evenly.
     #[arg(long, default_value_t = 4)]
     pub seconds: u64,
 
-    /// How often the two sides take turns.
+    /// Number of turns of the two sides.
     #[arg(long, default_value_t = 6)]
     pub turns: usize,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     pub desk: PathBuf,
 }
 
 impl Measures {
-    /// How many of everybody there are.
+    /// Returns the size of the cast.
     pub const fn size(&self) -> Size {
         Size::of(self.tenants, self.agents)
     }
 
-    /// The stage. Nobody dials yet.
+    /// Sets up the stage. No gateway dials yet.
     pub fn stage(&self) -> Result<Stage> {
         let (desk, size) = (&*self.desk, self.size());
         if self.redis || self.nodes > 1 {
@@ -68,13 +68,13 @@ impl Measures {
         }
     }
 
-    /// How long a phase is, as the platform is told.
+    /// Returns the duration of a phase in milliseconds.
     pub const fn phase_ms(&self) -> u64 {
         self.seconds * 1_000
     }
 }
 
-/// Something goes the whole road, as ordered. What is still on its way when the time is over does not count.
+/// Runs a phase with this command. Events in flight at its end do not count.
 pub fn phase(stage: &mut Stage, order: &Order) -> Result<Phase> {
     let (before, stood) = (Used::so_far(stage)?, stage.standing()?);
     let began = Instant::now();
@@ -87,7 +87,7 @@ pub fn phase(stage: &mut Stage, order: &Order) -> Result<Phase> {
     Ok(Phase { events, crossed, elapsed, used })
 }
 
-/// Says under which conditions it was measured, and fails if they flatter.
+/// Prints the conditions of the measurement, and fails if they are too favourable.
 pub fn tell_conditions(cluster: &Cluster) -> Result<()> {
     let fsync = cluster.ask(DATABASE, "show fsync")?;
     ensure!(fsync.trim() == "on", "fsync is {}", fsync.trim());
@@ -96,8 +96,7 @@ pub fn tell_conditions(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// How often functions of the database were called for so many events, and for how long, over the whole life of the
-/// desk.
+/// Prints the calls and durations of database functions for this many events, over the whole life of the desk.
 pub fn tell_functions(cluster: &Cluster, functions: &[&str], events: u64) -> Result<()> {
     for function in functions {
         let called = format!(
@@ -113,7 +112,7 @@ pub fn tell_functions(cluster: &Cluster, functions: &[&str], events: u64) -> Res
     Ok(())
 }
 
-/// How many transactions PostgreSQL has committed in the desk's database.
+/// Returns the number of transactions committed in the desk's database.
 pub fn transactions(cluster: &Cluster) -> Result<u64> {
     let commits = "select xact_commit from pg_stat_database where datname = current_database()";
     Ok(cluster.ask(DATABASE, commits)?.trim().parse()?)

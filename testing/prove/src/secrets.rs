@@ -1,8 +1,8 @@
-//! Secrets: every key is replaced while the desk serves, and none is found anywhere.
+//! Proves that every key can be replaced while the desk serves, and that none is found anywhere.
 //!
-//! One desk, real PostgreSQL. While [`load`] posts, dials and follows up, each kind of key is
-//! replaced by the operator's own commands; a request that fails is a failure of the proof. Then
-//! everything that leaves the desk is searched for what must not: [`canary`].
+//! It uses one desk and real PostgreSQL. While [`load`] posts, dials and follows up, each kind of key is replaced with
+//! the operator's own commands. A failed request fails the proof. Then [`canary`] searches everything that leaves the
+//! desk.
 
 pub mod canary;
 mod dig;

@@ -1,6 +1,6 @@
-//! Setup: who is who in a proof. Shared bots of an operator, and agents of many tenants
-//! behind them, each with one author and one gateway. Some chats are also open to a guest: an
-//! agent, often of another tenant, that sees what everybody writes there.
+//! Creates the cast of a proof: shared bots of an operator, and agents of many tenants behind them, each with one
+//! author and one gateway. Some chats are also open to a guest: an agent, often of another tenant, that sees all
+//! messages there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,22 +20,22 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::Cluster;
 use crate::ui;
 
-/// The name of the platform, as agents are told it.
+/// Name of the platform at the agents.
 pub const PLATFORM: &str = "discord";
 
-/// Another that agents of a world with a street also speak for.
+/// Second platform of the agents in a world with a street.
 pub const ALSO: &str = "telegram";
 
-/// Agents entered at a time.
+/// Number of agents created concurrently.
 const AT_ONCE: usize = 12;
 
-/// How often we say how far it is.
+/// Interval of progress reports.
 const TOLD_EVERY: usize = 2_000;
 
-/// Everybody in a proof, as the gateways and the platform must know them.
+/// All tenants, bots and agents of a proof, for the gateways and the platform.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Cast {
-    /// Who runs the bots.
+    /// The tenant that runs the bots.
     pub operator: TenantId,
     /// The bots.
     pub bots: Vec<SharedBot>,
@@ -48,50 +48,50 @@ pub struct Cast {
 pub struct SharedBot {
     /// Its id.
     pub bot: BotId,
-    /// Where its webhook is.
+    /// Path of its webhook.
     pub path: String,
-    /// What its platform signs with.
+    /// Signing key of its platform.
     pub key: String,
 }
 
 /// An agent and its gateway.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: TenantId,
-    /// Which agent.
+    /// Id of the agent.
     pub agent: AgentId,
-    /// Its bot's place among the bots.
+    /// Index of its bot.
     pub bot: usize,
-    /// What its gateway calls itself.
+    /// Id of its gateway.
     pub gateway: String,
-    /// Its gateway's secret.
+    /// Secret of its gateway.
     pub secret: String,
 }
 
 impl Member {
-    /// What its gateway dials with, good for a few minutes.
+    /// Returns a token for its gateway, valid for a few minutes.
     pub fn token(&self, clock: &dyn Clock) -> Secret {
         upgrade_token::make(&self.gateway, self.secret.as_bytes(), UPGRADE_TTL_SECS, clock.now())
     }
 }
 
-/// The author who writes to the agent of this number.
+/// Returns the author of this member's agent.
 pub fn author(member: usize) -> String {
     format!("a{member:06}")
 }
 
-/// The chat that author writes in.
+/// Returns the chat of this member's author.
 pub fn chat(member: usize) -> String {
     format!("c{member:06}")
 }
 
-/// The chat of a bot that is open to the agent of this number as a guest.
+/// Returns the chat that is open to this member's agent as a guest.
 pub fn open_chat(guest: usize) -> String {
     format!("g{guest:06}")
 }
 
-/// How many of everything there are.
+/// Numbers of tenants, bots and agents.
 #[derive(Clone, Debug)]
 pub struct Size {
     /// Tenants besides the operator.
@@ -100,25 +100,25 @@ pub struct Size {
     pub bots: usize,
     /// Agents of all tenants together.
     pub agents: usize,
-    /// Of those, how many are guests in an open chat.
+    /// Number of agents that are guests in an open chat.
     pub guests: usize,
-    /// Where the bots' calls go, if anywhere.
+    /// URL of the bots' calls, if there is one.
     pub deliver_url: Option<String>,
-    /// How often a bot may call, if that is slow.
+    /// Rate limit of a slow bot.
     pub calls_per_second: Option<u32>,
 }
 
 impl Size {
-    /// Agents behind one bot that never calls anybody.
+    /// Returns a size with one bot that makes no calls.
     pub const fn of(tenants: usize, agents: usize) -> Self {
         Self { tenants, bots: 1, agents, guests: 0, deliver_url: None, calls_per_second: None }
     }
 }
 
 impl Cast {
-    /// Enters everybody into a migrated database.
+    /// Creates all rows in a migrated database.
     pub fn enter(cluster: &Cluster, database: &str, vault: Vault, size: &Size) -> Result<Self> {
-        // Nothing is measured yet, and whoever is lost in a crash was not here.
+        // Durability is not needed here: after a crash the proof starts anew.
         let url = format!("{}?options[synchronous_commit]=off", cluster.app_url(database));
         let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
         runtime.block_on(async {
@@ -129,8 +129,8 @@ impl Cast {
         })
     }
 
-    /// Of each tenant, one half of its members, who write to others, and the other half, to whom they write, by their
-    /// places. Whoever wrote after a letter came to it would answer that letter, and answers to answers come to an end.
+    /// Returns the indexes of the writing and the reading half of each tenant's members. A reader that also wrote would
+    /// answer the letters it gets, and a chain of answers has a limit.
     pub(crate) fn writers_and_readers(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
         let mut tenants: BTreeMap<TenantId, Vec<usize>> = BTreeMap::new();
         for (place, member) in self.members.iter().enumerate() {
@@ -143,7 +143,7 @@ impl Cast {
         halves.collect()
     }
 
-    /// So many members of so many tenants, in no database.
+    /// Returns members of tenants without a database.
     #[cfg(test)]
     pub(crate) fn imagined(tenants: u128, members: u128) -> Self {
         use uuid::Uuid;
@@ -158,13 +158,13 @@ impl Cast {
         Self { operator, bots: Vec::new(), members: (0..members).map(member).collect() }
     }
 
-    /// Puts it into a file, for the workers.
+    /// Writes the cast to a file, for the workers.
     pub fn save(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string(self).context("could not write the cast")?;
         fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
     }
 
-    /// Reads what [`Cast::save`] wrote.
+    /// Reads a cast that [`Cast::save`] wrote.
     pub fn load(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file)
             .with_context(|| format!("could not read {}", file.display()))?;

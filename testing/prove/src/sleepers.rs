@@ -1,8 +1,8 @@
-//! Sleepers: agents without a line, each called at its URL. Whoever is called dials in with the
-//! SDK, takes what waits, and goes to sleep again.
+//! Simulates agents without a line that are called at their URLs. A called agent dials in with the SDK, takes its
+//! entry, and goes to sleep again.
 //!
-//! One thread, as an agent's own process would be for itself: what it notes is noted when it
-//! happened, and not when another of its threads came to it.
+//! All agents run on one thread, as one agent would in its own process, so a recorded time is the time of the event and
+//! not of a later thread.
 
 mod agent;
 
@@ -21,61 +21,61 @@ use crate::pace::Pace;
 use crate::setup::Cast;
 use crate::{called, worker};
 
-/// Where an agent is called: `/wake/17`.
+/// Path of an agent's wake URL: `/wake/17`.
 const WAKE: &str = "/wake/";
 
-/// Where a call comes that has no desk behind it; what follows is when it began.
+/// Path of a call without a desk behind it, followed by its start time.
 pub(crate) const BARE: &str = "/bare/";
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where the desk is.
+    /// Address of the desk.
     #[arg(long)]
     desk: SocketAddr,
-    /// Where lines are answered with no desk behind them.
+    /// Address of the loopback, which answers lines without a desk.
     #[arg(long)]
     loopback: SocketAddr,
-    /// Where calls come.
+    /// Address on which calls arrive.
     #[arg(long)]
     target: SocketAddr,
-    /// The file with everybody in it.
+    /// File of the cast.
     #[arg(long)]
     cast: PathBuf,
 }
 
-/// What the sleepers can be told.
+/// Commands to the sleepers.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Say what was seen so far.
+    /// Report the measurements so far.
     Tell,
-    /// Dial where no desk is.
+    /// Dial the loopback.
     DialBare {
-        /// How often.
+        /// Number of dials.
         dials: u64,
-        /// How often in a second.
+        /// Dials per second.
         per_second: u32,
     },
-    /// Forget what was seen so far.
+    /// Discard the measurements so far.
     Forget,
 }
 
-/// What the sleepers saw. Times of day are in microseconds since 1970.
+/// The sleepers' measurements. Times of day are in microseconds since 1970.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Seen {
-    /// When whose call came.
+    /// Agent and time of each call.
     pub calls: Vec<(usize, u64)>,
-    /// How long whose first entry took, from the dial on.
+    /// Agent and time from dial to first entry.
     pub firsts: Vec<(usize, Duration)>,
-    /// How long a bare call took.
+    /// Duration of each bare call.
     pub bare_calls: Vec<Duration>,
-    /// How long the first frame of a bare line took, from the dial on.
+    /// Time from dial to first frame of each bare line.
     pub bare_firsts: Vec<Duration>,
-    /// What went wrong first.
+    /// The first error.
     pub problem: Option<String>,
 }
 
-/// What all of them share.
+/// State that all sleepers share.
 #[derive(Debug)]
 struct Dormitory {
     desk: SocketAddr,
@@ -86,7 +86,7 @@ struct Dormitory {
 
 impl Dormitory {
     fn note(&self, note: impl FnOnce(&mut Seen)) {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The measurements are consistent at every step, also if a holder panicked.
         note(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -95,7 +95,7 @@ impl Dormitory {
     }
 }
 
-/// The time of day, in microseconds since 1970: processes of one machine share that clock.
+/// Returns the time of day in microseconds since 1970: processes of one machine share that clock.
 pub(crate) fn micros_now() -> u64 {
     u64::try_from(SystemClock::started().now().as_microsecond()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Stage: everything a proof needs, up and running.
+//! Starts all processes that a proof needs.
 
 use std::iter;
 use std::net::SocketAddr;
@@ -20,21 +20,21 @@ use crate::{gateway, history, platform, ui};
 /// The desk's database.
 pub const DATABASE: &str = "desk";
 
-/// The file with everybody in it.
+/// File name of the cast.
 const CAST: &str = "cast.json";
 
-/// How long entries may be on their way once nothing is posted any more.
+/// Time limit for entries after the last post.
 const ARRIVED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How often we look whether they have arrived.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Entries that nobody acked or set aside.
+/// Number of entries that are neither acked nor parked.
 const PENDING: &str = "
     select count(*) from inbox_entries e join inbox_cursors c using (tenant_id, agent_id)
     where e.seq > c.acked_seq and not e.seq <@ c.ahead";
 
-/// What runs. The cluster ends last.
+/// The running processes. The cluster ends last.
 #[derive(Debug)]
 pub struct Stage {
     /// The platform's process.
@@ -45,23 +45,23 @@ pub struct Stage {
     pub desk: Desk,
     /// Its other nodes.
     pub others: Vec<Desk>,
-    /// What rings between the nodes.
+    /// The bell between the nodes.
     pub redis: Option<Redis>,
-    /// What its nodes are told.
+    /// Configuration of its nodes.
     settings: Settings,
-    /// Everybody there is.
+    /// The cast.
     pub cast: Cast,
     /// PostgreSQL.
     pub cluster: Cluster,
 }
 
 impl Stage {
-    /// Enters everybody, and starts the desk and those who are outside it. Nobody dials yet.
+    /// Creates the cast, and starts the desk, the platform and the gateways. No gateway dials yet.
     pub fn set(binary: &Path, size: &Size, connections: u64) -> Result<Self> {
         Self::set_limited(binary, size, connections, None)
     }
 
-    /// The same, where an author may write to an agent only so often in a minute.
+    /// Sets up a stage with a rate limit for an author's messages to an agent.
     pub fn set_limited(
         binary: &Path,
         size: &Size,
@@ -78,8 +78,8 @@ impl Stage {
         Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))
     }
 
-    /// The same with so many nodes and a Redis that rings between them. The platform posts to all
-    /// of them, and the lines are on all of them.
+    /// Sets up a stage with this many nodes and a Redis between them. The platform posts to all nodes, and the lines
+    /// are on all of them.
     pub fn set_ringing(binary: &Path, nodes: usize, size: &Size, connections: u64) -> Result<Self> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
@@ -94,14 +94,14 @@ impl Stage {
         Ok(Self { others, redis: Some(redis), ..stage })
     }
 
-    /// What one more node is told. It does not run yet.
+    /// Returns the configuration of an additional node. It does not run yet.
     pub fn another(&self, name: &str) -> Result<Settings> {
         let bell = self.redis.as_ref().map(bell).unwrap_or_default();
         self.settings.node(name, self.cluster.folder(), &bell)
     }
 
-    /// The same with two desks that have nothing but the database between them: the platform
-    /// posts to one, and the lines are on the other.
+    /// Sets up a stage with two desks that share only the database: the platform posts to one, and the lines are on the
+    /// other.
     pub fn set_apart(binary: &Path, size: &Size, connections: u64) -> Result<(Self, Desk)> {
         let cluster = Cluster::start()?;
         let (settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
@@ -137,30 +137,30 @@ impl Stage {
         self.all_open(&standing)
     }
 
-    /// Kills the desk and starts it again; returns when it listens.
+    /// Kills the desk and starts it again. Returns when it listens.
     pub fn kill_and_start_again(&mut self) -> Result<()> {
         self.desk.kill()?;
         self.desk = self.settings.start()?;
         Ok(())
     }
 
-    /// Has the platform post; answers how many events it was told "200" for in all.
+    /// Makes the platform post. Returns the total number of events that got a 200.
     pub fn post(&mut self, order: &platform::Order) -> Result<u64> {
         let told: Result<platform::Told> = self.platform.ask(order);
         told.map(|told| told.told).map_err(|error| error.context(self.desks_log()))
     }
 
-    /// How things stand with the gateways.
+    /// Returns the state of the gateways.
     pub fn standing(&mut self) -> Result<gateway::Standing> {
         self.gateways.ask(&gateway::Order::Count)
     }
 
-    /// Waits until so many entries were acked in all, and checks that every line is open.
+    /// Waits until this many entries were acked in total, and checks that every line is open.
     pub fn arrived(&mut self, told: u64) -> Result<()> {
         self.arrived_within(told, ARRIVED_WITHIN)
     }
 
-    /// The same, for as long as that.
+    /// Waits like `arrived`, with this time limit.
     pub fn arrived_within(&mut self, told: u64, span: Duration) -> Result<()> {
         let deadline = Instant::now() + span;
         loop {
@@ -176,7 +176,7 @@ impl Stage {
         }
     }
 
-    /// Waits until every ack is written: a line that is replaced before is handed its entries anew.
+    /// Waits until every ack is stored: a line that is replaced before gets its entries again.
     pub fn settled(&self) -> Result<()> {
         let deadline = Instant::now() + ARRIVED_WITHIN;
         while self.cluster.ask(DATABASE, PENDING)?.trim() != "0" {
@@ -186,19 +186,19 @@ impl Stage {
         Ok(())
     }
 
-    /// Checks that all that was told "ok" was acked by whom it was for, once.
+    /// Checks that every acknowledged event was acked once, by its own agent's gateway.
     pub fn check_history(&mut self) -> Result<()> {
         let (told, acked) = self.history()?;
         history::check(&told, &acked)
     }
 
-    /// What was told "ok", and what was acked.
+    /// Returns the acknowledged events, and the acked entries.
     pub fn history(&mut self) -> Result<(Vec<Seen>, Vec<Seen>)> {
         let (told, acked) = self.history_files()?;
         Ok((history::load(&told)?, history::load(&acked)?))
     }
 
-    /// The files with when what was posted that was told "ok", and when what was acked.
+    /// Returns the files of the acknowledged events and of the acked entries, with their times.
     pub fn history_files(&mut self) -> Result<(PathBuf, PathBuf)> {
         let folder = self.cluster.folder();
         let (told, acked) = (folder.join("told"), folder.join("acked"));
@@ -207,7 +207,7 @@ impl Stage {
         Ok((told, acked))
     }
 
-    /// One more platform, that posts to these nodes events with other numbers: from that one on.
+    /// Starts an additional platform that posts to these nodes, with event numbers from `first_event` on.
     pub fn another_platform(
         &self,
         nodes: &[SocketAddr],
@@ -217,7 +217,7 @@ impl Stage {
         platform(self.cluster.folder(), nodes, (connections, first_event))
     }
 
-    /// The same gateways once more, on lines to this node.
+    /// Starts the same gateways again, with lines to this node.
     pub fn another_gateways(&self, node: SocketAddr) -> Result<Worker> {
         gateways(self.cluster.folder(), &[node])
     }
@@ -234,7 +234,7 @@ impl Stage {
         Ok(())
     }
 
-    /// All nodes of the desk.
+    /// Returns all nodes of the desk.
     pub fn nodes(&self) -> impl Iterator<Item = &Desk> {
         iter::once(&self.desk).chain(&self.others)
     }
@@ -262,7 +262,7 @@ fn platform(
     Worker::start(folder, &arguments)
 }
 
-/// What a worker is told of the cast and of its nodes.
+/// Returns the arguments of a worker: the cast and its nodes.
 fn told(folder: &Path, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
     let cast = folder.join(CAST).display().to_string();
     let mut arguments = vec![work.to_owned(), "--cast".to_owned(), cast];
@@ -270,17 +270,17 @@ fn told(folder: &Path, work: &str, nodes: &[SocketAddr]) -> Vec<String> {
     arguments
 }
 
-/// What a node is told of the bell.
+/// Returns a node's configuration of the bell.
 fn bell(redis: &Redis) -> String {
     format!("[redis]\nurl = \"{}\"\n", redis.url())
 }
 
-/// Nodes, as a worker is told them.
+/// Returns the nodes as arguments of a worker.
 fn named(nodes: &[SocketAddr]) -> impl Iterator<Item = String> {
     nodes.iter().flat_map(|node| ["--desk".to_owned(), node.to_string()])
 }
 
-/// Makes a database, brings it up to date and enters everybody.
+/// Creates a database, migrates it and creates the cast.
 pub fn seeded(
     binary: &Path,
     cluster: &Cluster,
@@ -293,9 +293,9 @@ pub fn seeded(
     let settings = Settings::write(binary, cluster, database)?;
     settings.migrate()?;
     let cast = Cast::enter(cluster, database, settings.vault()?, size)?;
-    // As after a week: that many days are looked through for duplicates.
+    // Opens as many days as after a week, because duplicates are searched in all of them.
     cluster.ask(database, &format!("select open_days({DEDUPE_DAYS}, {DAYS_OPENED_AHEAD})"))?;
-    // So that neither side of a comparison plans with figures the other does not have.
+    // Neither side of a comparison may plan with statistics that the other does not have.
     cluster.ask(database, "vacuum analyze")?;
     Ok((settings, cast))
 }

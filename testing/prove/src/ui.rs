@@ -1,22 +1,22 @@
-//! What people see: figures go to stdout, everything else to stderr.
+//! Prints figures to stdout, and everything else to stderr.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-/// Says how far a proof is.
+/// Prints the progress of a proof.
 #[expect(clippy::print_stderr, reason = "the one place that speaks to people")]
 pub fn say(text: &str) {
     eprintln!("{text}");
 }
 
-/// Puts a figure out.
+/// Prints a figure.
 #[expect(clippy::print_stdout, reason = "the one place that puts figures out")]
 pub fn put(text: &str) {
     println!("{text}");
 }
 
-/// How a proof ends: what went wrong is said, with each cause on a line of its own.
+/// Ends a proof: prints an error with each cause on a separate line.
 pub fn ended(name: &str, outcome: Result<()>) -> ExitCode {
     let Err(error) = outcome else { return ExitCode::SUCCESS };
     say(&format!("{name}: {error}"));

@@ -1,4 +1,4 @@
-//! Wakers: where agents are called, and what lets the desk call there.
+//! Sets the wake URLs of agents, and the configuration that permits calls to them.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,21 +9,21 @@ use crate::cluster::Cluster;
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// More than any agent of a proof is woken: how often is not what is proved here.
+/// A rate limit above the wakes of any agent: these proofs do not test the limit.
 const PER_HOUR: u32 = 100_000;
 
-/// Agents entered in one statement: it has to fit into an argument.
+/// Number of agents in one statement, which has to fit into an argument.
 const AT_ONCE: usize = 500;
 
-/// An address of this machine that no node is told of.
+/// An address of this machine that no node's configuration names.
 const HONEYPOT: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Where nobody may be led: a port that is open, at an address that is not.
+/// Returns the address that the desk must never call: an open port at a forbidden address.
 pub fn honeypot(targets: &[SocketAddr]) -> SocketAddr {
     SocketAddr::new(HONEYPOT, targets[0].port())
 }
 
-/// What a node is told so that it may call there.
+/// Returns the configuration that permits a node to call the targets.
 pub fn settings(targets: &[SocketAddr]) -> String {
     let ports: Vec<String> = targets.iter().map(|target| target.port().to_string()).collect();
     format!(
@@ -34,7 +34,7 @@ pub fn settings(targets: &[SocketAddr]) -> String {
     )
 }
 
-/// Enters where each agent is called: at the target of its number.
+/// Stores each agent's wake URL: the target of its number.
 pub fn enter(cluster: &Cluster, cast: &Cast, target: impl Fn(usize) -> SocketAddr) -> Result<()> {
     for first in (0..cast.members.len()).step_by(AT_ONCE) {
         let mut rows = String::new();

@@ -1,9 +1,9 @@
-//! Walls: a Discord and a Telegram on which tenants share bots, and others have bots of their own. All
-//! people are in one guild and one group, so every bot hears everybody; nothing may reach an agent, a chat or a
-//! bot that it is not for.
+//! Proves isolation on a Discord and a Telegram on which tenants share bots, and others have their own. All people are
+//! in one guild and one group, so every bot receives all messages. Nothing may reach an agent, a chat or a bot that it
+//! is not for.
 //!
-//! Agents also try, all the time, what they may not: to answer what was asked of others, to write where others do, and
-//! to fetch the files of others.
+//! Agents also constantly try forbidden actions: to answer prompts of other agents, to write into their chats, and to
+//! fetch their files.
 
 mod agents;
 mod fetch;
@@ -23,11 +23,11 @@ use crate::chaos::run::Planted;
 use play::Play;
 use world::World;
 
-/// How long something may take to arrive. With a bug in it, it may never do so.
+/// Time limit for an arrival. With a planted bug it may never happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(3);
 
-/// Plays so many rounds on desks of this binary, and says what came of it.
+/// Plays this many rounds on desks of this binary, and returns the counts.
 pub fn prove(binary: &Path, rounds: usize, planted: Planted) -> Result<Tally> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     runtime.block_on(async {

@@ -1,7 +1,7 @@
-//! Worker: a part of a proof in a process of its own, so that its cost can be told apart.
+//! Runs a part of a proof in a separate process, so that its cost is separate.
 //!
-//! It is the same binary with a hidden command. Orders go in and answers come out, each a line
-//! of JSON; it ends when nobody can give it orders any more.
+//! It is the same binary with a hidden command. Commands and answers are lines of JSON. The process ends when its input
+//! is closed.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -25,28 +25,28 @@ use crate::chaos::{
 use crate::cron_load::target;
 use crate::{desk, gateway, loopback, platform, sleepers, ui};
 
-/// What a worker may be.
+/// Kinds of workers.
 #[derive(Debug, Subcommand)]
 pub enum Work {
-    /// The gateways of all agents.
+    /// Gateways of all agents.
     #[command(hide = true)]
     Gateways(gateway::Arguments),
     /// The platform.
     #[command(hide = true)]
     Platform(platform::Arguments),
-    /// Agents that sleep.
+    /// Sleeping agents.
     #[command(hide = true)]
     Sleepers(sleepers::Arguments),
-    /// A call and a line with no desk behind them.
+    /// A call and a line without a desk behind them.
     #[command(hide = true)]
     Loopback(loopback::Arguments),
-    /// Whoever is called when a job is due.
+    /// The target of due jobs.
     #[command(hide = true)]
     Fires(target::Arguments),
-    /// The gateways of some agents, each with its own manner.
+    /// Gateways of some agents, each with its own manner.
     #[command(hide = true)]
     ChaosGateways(chaos_gateways::Arguments),
-    /// A platform that notes everything.
+    /// A platform that records everything.
     #[command(hide = true)]
     ChaosPlatform(PlanFile),
     /// People on Discord and Telegram.
@@ -55,7 +55,7 @@ pub enum Work {
     /// Agents that have jobs.
     #[command(hide = true)]
     ChaosJobs(PlanFile),
-    /// Agents that write to each other.
+    /// Agents that write letters.
     #[command(hide = true)]
     ChaosLetters(PlanFile),
     /// Wires around a node that can be cut.
@@ -64,7 +64,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Does the work until nobody can give orders any more.
+    /// Runs the worker until its input is closed.
     pub fn run(&self) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -86,12 +86,12 @@ impl Work {
     }
 }
 
-/// Runs a proof, or the part of one that this process is, and says how it ended.
+/// Runs a proof, or the worker that this process is, and prints its end.
 pub fn run(name: &str, work: Option<&Work>, prove: impl FnOnce() -> Result<()>) -> ExitCode {
     ui::ended(name, work.map_or_else(prove, Work::run))
 }
 
-/// A worker, as who gives the orders sees it. It ends when dropped.
+/// The handle of a worker. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
@@ -100,7 +100,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts this binary once more, with these arguments. What it opens is in the folder.
+    /// Starts this binary again with these arguments, in this folder.
     pub fn start(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<Self> {
         let program = std::env::current_exe().context("could not find our own binary")?;
         let mut child = desk::limited(&program)
@@ -115,12 +115,12 @@ impl Worker {
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Gives an order and waits for the answer.
+    /// Sends a command and waits for the answer.
     pub fn ask<A: DeserializeOwned>(&mut self, order: &impl Serialize) -> Result<A> {
         let mut line = serde_json::to_string(order).context("could not write an order")?;
         line.push('\n');
@@ -141,22 +141,22 @@ impl Drop for Worker {
     }
 }
 
-/// Waits so long for tasks that were told to stop, and ends those that are still at it.
+/// Waits for tasks that are to stop, and aborts the rest after the time limit.
 pub(crate) async fn end(tasks: &mut JoinSet<()>, within: Duration) {
     let all = async { while tasks.join_next().await.is_some() {} };
-    // Either way none is left after this.
+    // In both cases no task is left after this.
     drop(timeout(within, all).await);
     tasks.shutdown().await;
 }
 
-/// Answers orders until there can be no more of them.
+/// Answers commands until the input is closed.
 pub async fn answer<O, A>(mut obey: impl AsyncFnMut(O) -> Result<A>) -> Result<()>
 where
     O: DeserializeOwned + Send + 'static,
     A: Serialize,
 {
     let (tell, mut told) = mpsc::channel(1);
-    // Not awaited: it ends with the process.
+    // Not joined: it ends with the process.
     drop(std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             if tell.blocking_send(serde_json::from_str::<O>(&line)).is_err() {

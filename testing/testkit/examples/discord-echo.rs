@@ -1,8 +1,8 @@
-//! Our adapter of Discord as a program, for Discord itself, or for a fake: `discord-echo [API GATEWAY CDN]`, with
-//! the bot's token as its input.
+//! Runs our Discord adapter as a program, for Discord itself or for a fake: `discord-echo [API GATEWAY CDN]`, with the
+//! bot's token as its input.
 //!
-//! It hears what is said, and answers: `edit …` and `delete …` with a message that it then edits or deletes, `ask …`
-//! with a button, `file …` with a file, and everything else with the same words.
+//! It answers messages: `edit …` and `delete …` with a message that it then edits or deletes, `ask …` with a button,
+//! `file …` with a file, and everything else with the same text.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -22,7 +22,7 @@ use nightdesk_vault::Key;
 use serde_json::{Map, json};
 use uuid::Uuid;
 
-/// Sessions of one run. Discord takes the token away from who begins a thousand a day.
+/// Maximum number of sessions in one run. Discord revokes the token of a bot that begins a thousand a day.
 const SESSIONS_MAX: u32 = 10;
 
 struct Few(AtomicU32);
@@ -59,7 +59,7 @@ async fn main() {
         for heard in discord.listen(&bot, cursor.as_deref()).await.expect("it is there") {
             cursor = Some(heard.cursor);
             match heard.said {
-                // What other programs say is not answered: it might answer, too.
+                // Messages of other programs get no answer, because they might answer too.
                 Ok(Some(draft)) if !draft.source.is_bot => answer(&discord, &bot, draft).await,
                 Ok(_) => {}
                 Err(error) => println!("{error}"),

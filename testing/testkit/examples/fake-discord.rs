@@ -1,5 +1,5 @@
-//! The fake Discord as a program, for clients that are not ours. It prints where its API is and where it is
-//! controlled, and ends with its input. It is at the address that is named, or at the loopback's.
+//! Runs the fake Discord as a program, for third-party clients. It prints the URLs of its API and of its control, and
+//! ends with its input. It listens on the given address, or on the loopback.
 #![expect(clippy::print_stdout, reason = "whoever starts it reads where it is")]
 
 use std::io;
@@ -15,7 +15,7 @@ async fn main() -> io::Result<()> {
     };
     let fake = FakeDiscord::start_at(address, Settings::default()).await?;
     println!("{}\n{}", fake.url(), fake.control_url());
-    // Whoever started it holds the other end.
+    // The parent process holds the other side of the input.
     let over = tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink()));
     drop(over.await);
     Ok(())

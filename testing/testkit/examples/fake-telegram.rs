@@ -1,5 +1,4 @@
-//! The fake Telegram as a program, for clients that are not ours. It prints where it is, and ends with
-//! its input.
+//! Runs the fake Telegram as a program, for third-party clients. It prints its URL, and ends with its input.
 #![expect(clippy::print_stdout, reason = "whoever starts it reads where it is")]
 
 use std::io;
@@ -11,7 +10,7 @@ use nightdesk_testkit::telegram::FakeTelegram;
 async fn main() -> io::Result<()> {
     let fake = FakeTelegram::open_at(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     println!("{}", fake.url());
-    // Whoever started it holds the other end.
+    // The parent process holds the other side of the input.
     let over = tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink()));
     drop(over.await);
     Ok(())

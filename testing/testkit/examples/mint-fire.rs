@@ -1,7 +1,7 @@
-//! Prints tokens of cron fires, good and forged, and the keys to judge them by, as JSON.
+//! Prints tokens of cron fires, valid and forged, and the keys to verify them, as JSON.
 //!
-//! `mint-fire [COUNT]`: so many tokens, one of each kind and then over again, each of a fire of its
-//! own. Without a count, one of each.
+//! `mint-fire [COUNT]` prints that many tokens, one of each kind in turn, each for a different fire. Without a count it
+//! prints one of each.
 
 use nightdesk_testkit::fire::{Between, Signer, cases};
 use nightdesk_types::{Clock, SystemClock};

@@ -1,8 +1,8 @@
-//! Our adapter of Telegram as a program, for a fake that is not ours, or for Telegram itself:
-//! `telegram-echo URL HANDLE`, with the bot's token as its input.
+//! Runs our Telegram adapter as a program, for a third-party fake or for Telegram itself: `telegram-echo URL HANDLE`,
+//! with the bot's token as its input.
 //!
-//! It asks for what was said, and answers: `edit …` and `delete …` with a message that it then edits or
-//! deletes, `ask …` with buttons, and everything else with the same words.
+//! It polls for messages and answers them: `edit …` and `delete …` with a message that it then edits or deletes,
+//! `ask …` with buttons, and everything else with the same text.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,

@@ -1,7 +1,7 @@
-//! Builders: values with good defaults, so that a test names only what it is about.
+//! Builds values with good defaults, so that a test names only its subject.
 //!
-//! There is no back door: an event becomes `Verified` by the real intake, signed as the
-//! scripted platform signs, and `Admitted` by the real gate.
+//! There is no back door: the real intake makes an event `Verified`, with the scripted platform's signature, and the
+//! real gate makes it `Admitted`.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::collections::BTreeSet;
@@ -22,11 +22,11 @@ use crate::scripted::{SIGNATURE_HEADER, Scripted, sign};
 /// The key of every bot built here.
 const BOT_KEY: &str = "the key of a scripted bot";
 
-/// Opened once: its client reads the machine's certificates.
+/// Opened once, because its client reads the machine's certificates.
 static PLATFORM: LazyLock<Scripted> =
     LazyLock::new(|| Scripted::new().expect("the scripted platform opens its client"));
 
-/// A bot of the scripted platform that claims to be Discord.
+/// Returns a bot of the scripted platform that claims to be Discord.
 pub fn bot(id: BotId, operator: TenantScope) -> Bot {
     Bot {
         id,
@@ -39,20 +39,20 @@ pub fn bot(id: BotId, operator: TenantScope) -> Bot {
     }
 }
 
-/// A message `hello` to a chat.
+/// Returns a message `hello` to a chat.
 pub fn send_to(chat: &str) -> Send {
     let op = Op::Send { content: "hello".to_owned(), reply_to: None };
     Send { chat_id: chat.to_owned(), op, metadata: Map::new() }
 }
 
-/// An event: `u1` says "hi" in the direct chat `c1`, under the key `k1`.
+/// Returns an event: `u1` writes "hi" in the direct chat `c1`, under the key `k1`.
 pub fn event() -> EventBuilder {
     let source =
         Source { chat_id: "c1".to_owned(), user_id: Some("u1".to_owned()), ..Source::default() };
     EventBuilder { key: "k1".to_owned(), text: "hi".to_owned(), source }
 }
 
-/// An event that a platform will say.
+/// An event that a platform will send.
 #[derive(Clone, Debug)]
 pub struct EventBuilder {
     key: String,
@@ -61,46 +61,46 @@ pub struct EventBuilder {
 }
 
 impl EventBuilder {
-    /// What tells it from every other event of its bot.
+    /// Sets the key that identifies it among its bot's events.
     #[must_use]
     pub fn keyed(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
         self
     }
 
-    /// Who says it.
+    /// Sets the author.
     #[must_use]
     pub fn from(mut self, author: &str) -> Self {
         self.source.user_id = Some(author.to_owned());
         self
     }
 
-    /// Where it is said.
+    /// Sets the chat.
     #[must_use]
     pub fn in_chat(mut self, chat: &str) -> Self {
         chat.clone_into(&mut self.source.chat_id);
         self
     }
 
-    /// What is said.
+    /// Sets the text.
     #[must_use]
     pub fn saying(mut self, text: impl Into<String>) -> Self {
         self.text = text.into();
         self
     }
 
-    /// Changes anything else about where it comes from.
+    /// Changes any other part of the source.
     #[must_use]
     pub fn with_source(mut self, change: impl FnOnce(&mut Source)) -> Self {
         change(&mut self.source);
         self
     }
 
-    /// Has the platform say it to a bot of the scripted platform, and the intake verify it.
+    /// Sends the event to a bot of the scripted platform, and verifies it with the intake.
     ///
     /// # Panics
     ///
-    /// When the event is one that no client could take, or the bot has no key.
+    /// Panics if no client could take the event, or the bot has no key.
     pub fn verified(&self, bot: &Bot) -> Verified<Event> {
         let body = self.body().to_string();
         let key = bot.key.as_ref().expect("a scripted bot has a key");
@@ -113,7 +113,7 @@ impl EventBuilder {
         events.pop().expect("one event was said").expect("every client could take it")
     }
 
-    /// Has the gate decide who receives it.
+    /// Admits the event with the gate.
     pub async fn admitted(
         &self,
         bot: &Bot,
@@ -127,7 +127,7 @@ impl EventBuilder {
     }
 }
 
-/// What is known of a bot that belongs to one agent, which anyone may reach.
+/// Returns the snapshot of a bot that belongs to one agent, which any author may reach.
 pub fn everybodys(recipient: Recipient) -> Change {
     let agent = (recipient.scope, recipient.agent);
     let terms = Terms {

@@ -1,6 +1,6 @@
-//! Cases: what a test goes over one by one, counted for who wants to know how many there are.
+//! Counts the cases that a test goes through.
 //!
-//! `NIGHTDESK_CASES` names a file; each case is a line in it when it begins, and another when it was passed.
+//! `NIGHTDESK_CASES` names a file. Each case writes one line to it when it begins, and another when it passes.
 #![expect(clippy::expect_used, reason = "a test that cannot be counted should stop")]
 
 use std::io::Write as _;
@@ -18,7 +18,7 @@ pub fn begin(platform: &str, what: &str, name: &str) -> Case {
 }
 
 impl Case {
-    /// All was as it should be.
+    /// Records that the case passed.
     pub fn passed(self) {
         note(&self.0, "passed");
     }
@@ -27,7 +27,7 @@ impl Case {
 fn note(case: &str, how: &str) {
     let Some(file) = std::env::var_os("NIGHTDESK_CASES") else { return };
     let file = std::fs::File::options().create(true).append(true).open(file);
-    // One write a line, so that tests beside each other do not mix theirs.
+    // One write per line, so that parallel tests do not mix their lines.
     let line = format!("{case} {how}\n");
     file.expect("a file").write_all(line.as_bytes()).expect("room");
 }

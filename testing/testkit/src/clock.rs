@@ -1,21 +1,21 @@
-//! A clock that stands still until it is told otherwise.
+//! Provides a clock that advances only on request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nightdesk_types::{Clock, Moment, Timestamp};
 
-/// Noon of some day, so that a few hours pass without a midnight.
+/// Noon of a day, so that a few hours pass without a midnight.
 const STARTED_AT: Timestamp = Timestamp::constant(1_795_003_200, 0);
 
-/// A clock that stands still until it is told otherwise. Its clones tell the same time.
+/// A clock that advances only on request. Its clones share the time.
 #[derive(Clone, Debug, Default)]
 pub struct FakeClock {
     passed: Arc<Mutex<Duration>>,
 }
 
 impl FakeClock {
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn let_pass(&self, span: Duration) {
         *self.passed.lock().unwrap_or_else(PoisonError::into_inner) += span;
     }
@@ -27,7 +27,7 @@ impl FakeClock {
 
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
-        // A test that waits for some thousand years gets no further than the last moment.
+        // A test that waits for thousands of years gets no further than the last moment.
         STARTED_AT.checked_add(self.passed()).unwrap_or(Timestamp::MAX)
     }
 

@@ -1,13 +1,13 @@
-//! Conformance: what the promises of the ports mean.
+//! Defines the promises of the ports as checks.
 //!
-//! A backend gives a [`Harness`] over one fresh, empty store, and runs the suites by their
-//! macros, one test per check:
+//! A backend provides a [`Harness`] over one fresh, empty store, and runs the suites by their macros, one test per
+//! check:
 //!
 //! ```text
 //! nightdesk_testkit::inbox_store_conformance!(postgres().await);
 //! ```
 //!
-//! What only shows after days is in [`time`], for backends that can let time pass.
+//! Checks that need days are in [`time`], for backends that can advance time.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -47,58 +47,58 @@ pub mod time;
 /// One fresh, empty store behind every port.
 #[async_trait]
 pub trait Harness: Send + Sync {
-    /// What the gate asks.
+    /// Returns the store of the gate.
     fn gate(&self) -> Arc<dyn nightdesk_gate::Store>;
 
-    /// What the inbox asks.
+    /// Returns the store of the inbox.
     fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store>;
 
-    /// What an operator asks of the inbox.
+    /// Returns the operator's access to the inbox.
     fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside>;
 
-    /// What keeps the inbox in shape.
+    /// Returns the upkeep of the inbox.
     fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep>;
 
-    /// What a line asks.
+    /// Returns the store of lines.
     fn lines(&self) -> Arc<dyn nightdesk_line::Store>;
 
-    /// What the way out asks.
+    /// Returns the store of sends.
     fn egress(&self) -> Arc<dyn nightdesk_egress::Store>;
 
-    /// What leases ask.
+    /// Returns the store of leases.
     fn lease(&self) -> Arc<dyn nightdesk_lease::Store>;
 
-    /// What the register asks.
+    /// Returns the store of the register.
     fn register(&self) -> Arc<dyn nightdesk_register::Store>;
 
-    /// What waking asks.
+    /// Returns the store of wakes.
     fn wake(&self) -> Arc<dyn nightdesk_wake::Store>;
 
-    /// What an operator asks of waking.
+    /// Returns the operator's access to wakes.
     fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers>;
 
-    /// What scheduling asks.
+    /// Returns the store of the scheduler.
     fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store>;
 
-    /// What an operator asks of scheduling.
+    /// Returns the operator's access to the scheduler.
     fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs>;
 
-    /// What a tenant's skills ask.
+    /// Returns the store of a tenant's skills.
     fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills>;
 
-    /// What a tenant's data asks.
+    /// Returns the store of a tenant's data.
     fn records(&self) -> Arc<dyn nightdesk_shelf::Records>;
 
-    /// What the courier asks.
+    /// Returns the store of the courier.
     fn courier(&self) -> Arc<dyn nightdesk_courier::Store>;
 
-    /// What files by reference ask.
+    /// Returns the store of files by reference.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;
 
-    /// What our own pages ask.
+    /// Returns the store of our own pages.
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store>;
 
-    /// What is parked in an agent's inbox, by number.
+    /// Returns the parked entries of an agent's inbox, by number.
     async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
         let overview = self.aside().overview(scope, agent, Seq::default()).await;
         let parked = overview.expect("look into an inbox").map(|overview| overview.parked);
@@ -106,23 +106,22 @@ pub trait Harness: Send + Sync {
         parked.into_iter().flatten().map(short).collect()
     }
 
-    /// The event keys of the refusals kept for a tenant, oldest first. No port shows it yet.
+    /// Returns the event keys of a tenant's stored refusals, oldest first. No port shows them yet.
     async fn refusals(&self, scope: TenantScope) -> Vec<String>;
 
-    /// How many unreadable events of a bot are kept. No port shows it yet.
+    /// Returns the number of stored unreadable events of a bot. No port shows it yet.
     async fn quarantined(&self, operator: TenantScope, bot: BotId) -> usize;
 }
 
 /// A store for which time can pass.
 ///
-/// One whose clock cannot be moved ages its rows instead: every moment it has written down
-/// moves back by as much.
+/// A store whose clock cannot be moved ages its rows instead: every stored time moves back by as much.
 #[async_trait]
 pub trait TimedHarness: Harness {
-    /// What time it is there.
+    /// Returns the store's current time.
     fn now(&self) -> Timestamp;
 
-    /// Lets time pass.
+    /// Advances the time.
     async fn let_pass(&self, span: Duration);
 }
 

@@ -1,4 +1,4 @@
-//! `TestDesk`: the whole desk in one process, on memory, behind a real socket.
+//! Runs the whole desk in one process, on memory, behind a real socket: [`TestDesk`].
 #![expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -58,7 +58,7 @@ pub use fires::{CALLBACK, TestFires};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
 
-/// Where a test desk says that it is found.
+/// The public URL of a test desk.
 pub const ISSUER: &str = "https://desk.test";
 
 use chats::Chats;
@@ -66,31 +66,31 @@ use chats::Chats;
 /// The one node of a test desk.
 const NODE: &str = "test";
 
-/// How long it lives in the store, whatever the clock is told, ...
+/// Duration of its lease in the store, for any test time.
 const LIFE: Duration = Duration::from_hours(24 * 365 * 10);
 
-/// ... and until when it believes so.
+/// The moment until which the node assumes its lease.
 const LONG: Moment = Moment::after_start(LIFE);
 
-/// What another scheduler signs with for a test desk.
+/// The signing secret of another scheduler for a test desk.
 pub const RELAY_SECRET: &str = "what a scheduler signs with in tests";
 
-/// The key every bot of a test desk signs with.
+/// The signing key of every bot of a test desk.
 const BOT_KEY: &str = "the key of a test bot";
 
 /// The whole desk, on memory.
 pub struct TestDesk {
-    /// What it stores.
+    /// The store.
     pub store: Memory,
-    /// Who is who.
+    /// The register.
     pub register: Arc<Register>,
-    /// Where its lines listen.
+    /// The listeners of its lines.
     pub ears: Arc<Ears>,
     /// The desk itself.
     pub desk: Arc<Desk>,
-    /// Who was called to wake an agent, and what they answer.
+    /// The wake calls, and their answers.
     pub calls: Arc<TestCalls>,
-    /// Who was told of fires, and what they answer.
+    /// The fire calls, and their answers.
     pub fires: Arc<TestFires>,
     lines: Arc<Lines>,
     chats: Arc<Chats>,
@@ -107,10 +107,10 @@ impl std::fmt::Debug for TestDesk {
     }
 }
 
-/// An agent of a tenant of its own, with a bot, an author bound to it, and a gateway.
+/// An agent in its own tenant, with a bot, an author bound to it, and a gateway.
 #[derive(Clone, Debug)]
 pub struct Household {
-    /// Whose it all is.
+    /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
@@ -118,20 +118,20 @@ pub struct Household {
     pub bot: BotId,
     /// The path of the bot's webhook.
     pub path: String,
-    /// Which gateway.
+    /// The gateway.
     pub gateway: GatewayId,
-    /// What the gateway calls itself.
+    /// Name of the gateway.
     pub name: String,
     /// Its secret.
     pub secret: Key,
 }
 
-/// Who may write on a page.
+/// Visitors that may write on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageAccess {
-    /// Anyone who has its address.
+    /// Any visitor with its address.
     Anyone,
-    /// Who is bound to the agent.
+    /// Visitors bound to the agent.
     Linked,
 }
 
@@ -141,7 +141,7 @@ impl TestDesk {
         Self::open_with(Adapters::new()).await
     }
 
-    /// The same, with platforms besides those that every test desk has.
+    /// Opens a desk with additional platforms.
     pub async fn open_with(platforms: Adapters) -> Self {
         let store = Memory::new(FakeClock::default());
         let key_file = Vault::new_key_file();
@@ -208,38 +208,38 @@ impl TestDesk {
         }
     }
 
-    /// Begins to ask platforms that tell nothing by themselves.
+    /// Begins to poll platforms that do not post by themselves.
     pub fn listen(&self) {
         let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
         self.street.spawn(listening::run(desk, self.street.clone(), drain));
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes as many places at the door as so many dials would that come at once, so long from now.
+    /// Takes as many places in the dial queue as this many concurrent dials would, at a later time.
     pub fn herd(&self, dials: u32, ahead: Duration) {
         let now = self.room.clock.moment() + ahead;
         let let_in = (0..dials).filter(|_| self.room.dials.place(now, now).is_some()).count();
         assert!(let_in > 0, "a herd comes in one after the other");
     }
 
-    /// Waits until nothing is under way that nobody waits for.
+    /// Waits until no background work is left.
     pub async fn settled(&self) {
         while !self.work.is_empty() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 
-    /// The last number that a household's agent was given.
+    /// Returns the last number of a household's inbox.
     pub async fn head_of(&self, household: &Household) -> Seq {
         let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
         heads.expect("read the heads")[0]
     }
 
-    /// What lies in the inbox of a household's agent, oldest first, as it goes on the wire.
+    /// Returns the entries of a household's inbox, oldest first, in the wire format.
     pub async fn entries_of(&self, household: &Household) -> Vec<Value> {
         let Household { scope, agent, .. } = *household;
         let mut entries = Vec::new();
@@ -251,15 +251,14 @@ impl TestDesk {
         entries
     }
 
-    /// Up to which number a household's agent has acknowledged.
+    /// Returns the number up to which a household's agent has acked.
     pub async fn acked(&self, household: &Household) -> i64 {
         let Household { scope, agent, .. } = household;
         let overview = self.store.overview(*scope, *agent, Seq::default()).await;
         overview.expect("look into an inbox").expect("an inbox").acked.get()
     }
 
-    /// Tells the node to stop, and waits until its lines, pages and connections are gone. Answers
-    /// how long that took.
+    /// Stops the node, and waits until its lines, pages and connections are gone. Returns the duration.
     pub async fn stop(&self) -> Duration {
         let began = Instant::now();
         self.drain.cancel();
@@ -268,18 +267,18 @@ impl TestDesk {
         began.elapsed()
     }
 
-    /// Lets the store of lines fail from now on, or work again.
+    /// Makes the store of lines fail from now on, or work again.
     pub fn lines_are_down(&self, down: bool) {
         self.lines.down.store(down, Ordering::Relaxed);
     }
 
-    /// Enters a household whose author and bot are called after it. Its bot reaches nobody.
+    /// Creates a household whose author and bot have its name. Its bot reaches no platform.
     pub async fn household(&self, name: &str, gateway: &str) -> Household {
         let settings = json!({ "deliver_url": "http://127.0.0.1:9/nobody" });
         self.household_with(name, gateway, settings).await
     }
 
-    /// Enters a household whose bot has these settings.
+    /// Creates a household whose bot has these settings.
     pub async fn household_with(&self, name: &str, gateway: &str, settings: Value) -> Household {
         let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
         let scope = TenantScope::of(tenant);
@@ -303,7 +302,7 @@ impl TestDesk {
         Household { scope, agent, bot, path, gateway: id, name, secret }
     }
 
-    /// Enters another bot of a household, to which an author is bound. Answers the path of its webhook.
+    /// Creates another bot of a household, with a bound author. Returns the path of its webhook.
     pub async fn bot(&self, household: &Household, bot: BotDraft, author: &str) -> (BotId, String) {
         let Household { scope, agent, .. } = *household;
         let (bot, path) = self.register.create_bot(scope, bot).await.expect("enter a bot");
@@ -312,24 +311,24 @@ impl TestDesk {
         (bot, path)
     }
 
-    /// Grants a chat of a bot to an agent, for anyone who writes there.
+    /// Grants a chat of a bot to an agent, for any author.
     pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
         let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, chat));
         let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
         granted.expect("grant a chat");
     }
 
-    /// Has the author of that name say something to a household's bot. Answers the status.
+    /// Posts a message of that author to a household's bot. Returns the status.
     pub async fn says(&self, household: &Household, author: &str, key: &str) -> u16 {
         self.says_in("c1", household, author, key).await
     }
 
-    /// The same, in a chat.
+    /// Posts a message in a chat.
     pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
         self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
     }
 
-    /// The same, in a chat that others read.
+    /// Posts a message in a chat with other readers.
     pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
         let source = json!({
             "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
@@ -342,7 +341,7 @@ impl TestDesk {
         self.hook(household, &event).await
     }
 
-    /// Has the platform of a household's bot post something. Answers the HTTP status.
+    /// Posts an event as the platform of a household's bot. Returns the HTTP status.
     pub async fn hook(&self, household: &Household, event: &Value) -> u16 {
         let body = event.to_string();
         let signature = crate::scripted::sign(BOT_KEY, body.as_bytes());
@@ -351,12 +350,12 @@ impl TestDesk {
         post(self.address, &path, &headers, body.as_bytes()).await.status
     }
 
-    /// Lets the store of chats fail to write what visitors say, or work again.
+    /// Makes the store of chats fail to write visitors' messages, or work again.
     pub fn chats_are_down(&self, down: bool) {
         self.chats.down.store(down, Ordering::Relaxed);
     }
 
-    /// Enters a bot with a page, which leads to a household's agent. Answers the page's path.
+    /// Creates a bot with a page, which leads to a household's agent. Returns the page's path.
     pub async fn page(&self, household: &Household, access: PageAccess) -> (BotId, String) {
         let draft = BotDraft {
             platform: nightdesk_webchat::NAME.to_owned(),
@@ -373,8 +372,7 @@ impl TestDesk {
         (bot, path)
     }
 
-    /// Dials in with a household's secret, and says hello as a client that needs no time to
-    /// boot.
+    /// Dials in with a household's secret, and greets as a client that needs no time to boot.
     pub async fn dial(&self, household: &Household) -> TestGateway {
         TestGateway::dial(self.address, &household.name, &household.secret)
             .await
@@ -388,7 +386,7 @@ impl Drop for TestDesk {
     }
 }
 
-/// What a desk is made of.
+/// Parts of a desk.
 struct Rooms<'a> {
     store: &'a Memory,
     register: &'a Arc<Register>,
@@ -407,7 +405,7 @@ fn node() -> Node {
 }
 
 impl Rooms<'_> {
-    /// Its own clock is an hour ahead: nothing may depend on it.
+    /// Returns the scheduler. Its own clock is an hour ahead, because nothing may depend on it.
     fn schedule(&self) -> Schedule {
         let wall = FakeClock::default();
         wall.let_pass(Duration::from_hours(1));
@@ -474,7 +472,7 @@ impl Rooms<'_> {
     }
 }
 
-/// The store of lines, which can be taken down.
+/// The store of lines, which can be made to fail.
 struct Lines {
     store: Memory,
     down: AtomicBool,

@@ -1,10 +1,10 @@
-//! The fake Discord: a server that answers as Discord does, as far as its documentation says.
+//! Runs a fake Discord: a server that answers as Discord does, as far as its documentation says.
 //!
-//! It has bots, guilds and people, serves version 10 of the API and of the gateway, keeps what was sent,
-//! replays it to who resumes, refuses what Discord refuses, and misbehaves when told to ([`Fault`],
-//! [`Order`]). Clients that are not ours hold it to its word.
+//! It has bots, guilds and people, serves version 10 of the API and of the gateway, stores sent messages, replays them
+//! to a client that resumes, refuses what Discord refuses, and misbehaves on command ([`Fault`], [`Order`]).
+//! Third-party clients check it.
 //!
-//! What a test may do from inside, a program may do over HTTP, at `/control/{what}` on a port of its own.
+//! A program can do everything that a test can do, over HTTP at `/control/{what}` on a separate port.
 #![expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -45,7 +45,7 @@ pub use world::interactions::Interaction;
 use serve::Door;
 use world::World;
 
-/// A running fake. It ends when it is dropped.
+/// A running fake. Dropping it ends it.
 #[derive(Debug)]
 pub struct FakeDiscord {
     api: SocketAddr,
@@ -55,11 +55,11 @@ pub struct FakeDiscord {
     _server: JoinSet<()>,
 }
 
-/// What the server's tasks share.
+/// State that the server's tasks share.
 #[derive(Clone, Debug)]
 struct Shared {
     world: Arc<Mutex<World>>,
-    /// Rings whenever the world has changed.
+    /// Notified whenever the world has changed.
     changed: watch::Sender<()>,
 }
 
@@ -68,7 +68,7 @@ impl Shared {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the world, and tells whoever waits for it.
+    /// Changes the world, and notifies the waiting tasks.
     fn change<T>(&self, change: impl FnOnce(&mut World) -> T) -> T {
         let changed = change(&mut self.world());
         self.changed.send_replace(());
@@ -77,17 +77,17 @@ impl Shared {
 }
 
 impl FakeDiscord {
-    /// Starts one on free ports.
+    /// Starts a fake on free ports.
     pub async fn start() -> Self {
         Self::start_with(Settings::default()).await.expect("free ports")
     }
 
-    /// Starts one with these settings.
+    /// Starts a fake with these settings.
     pub async fn start_with(settings: Settings) -> std::io::Result<Self> {
         Self::start_at([127, 0, 0, 1].into(), settings).await
     }
 
-    /// Starts one at this address, on ports that are free there.
+    /// Starts a fake at this address, on free ports.
     pub async fn start_at(address: std::net::IpAddr, settings: Settings) -> std::io::Result<Self> {
         let open = || TcpListener::bind(SocketAddr::new(address, 0));
         let doors = [
@@ -108,88 +108,88 @@ impl FakeDiscord {
         Ok(Self { api, control, shared, _server: server })
     }
 
-    /// Where the API is: its paths begin with `/api/v10`.
+    /// Returns the URL of the API, whose paths begin with `/api/v10`.
     pub fn url(&self) -> String {
         format!("http://{}", self.api)
     }
 
-    /// The same without a scheme.
+    /// Returns the API's host and port.
     pub fn host(&self) -> String {
         self.api.to_string()
     }
 
-    /// Where the gateway is.
+    /// Returns the URL of the gateway.
     pub fn gateway_url(&self) -> String {
         format!("ws://{}", self.api)
     }
 
-    /// Where programs control it.
+    /// Returns the URL of the control.
     pub fn control_url(&self) -> String {
         format!("http://{}", self.control)
     }
 
-    /// Changes how long things take and live, from now on.
+    /// Changes the settings from now on.
     pub fn settings(&self, change: impl FnOnce(&mut Settings)) {
         self.shared.change(|world| change(&mut world.settings));
     }
 
-    /// Misbehaves from now on.
+    /// Adds a fault.
     pub fn fault(&self, fault: Fault) {
         self.shared.change(|world| world.faults.push(fault));
     }
 
-    /// Does this to every open socket that has a session. Answers how many these are.
+    /// Executes a command on every open socket that has a session. Returns their number.
     pub fn order(&self, order: Order) -> usize {
         self.shared.change(|world| world.order(None, order))
     }
 
-    /// Does this to the sockets of one shard.
+    /// Executes a command on the sockets of one shard.
     pub fn order_at(&self, shard: u64, order: Order) -> usize {
         self.shared.change(|world| world.order(Some(shard), order))
     }
 
-    /// What it was asked so far.
+    /// Returns the calls so far.
     pub fn calls(&self) -> Vec<Called> {
         self.shared.world().calls.clone()
     }
 
-    /// What it was asked after so many calls.
+    /// Returns the calls after the first `calls`.
     pub fn calls_after(&self, calls: usize) -> Vec<Called> {
         self.shared.world().calls.iter().skip(calls).cloned().collect()
     }
 
-    /// The calls of one route, such as `POST /channels/{}/messages`.
+    /// Returns the calls of one route, such as `POST /channels/{}/messages`.
     pub fn calls_of(&self, route: &str) -> Vec<Called> {
         self.calls().into_iter().filter(|call| call.route == route).collect()
     }
 
-    /// Every socket that was opened, the oldest first.
+    /// Returns every socket that was opened, the oldest first.
     pub fn sockets(&self) -> Vec<Socket> {
         self.shared.world().gateway.wires.iter().map(|wire| wire.socket.clone()).collect()
     }
 
-    /// Every IDENTIFY that was heard.
+    /// Returns every received IDENTIFY.
     pub fn identifies(&self) -> Vec<Identify> {
         self.shared.world().gateway.identifies.clone()
     }
 
-    /// Every RESUME that was heard.
+    /// Returns every received RESUME.
     pub fn resumes(&self) -> Vec<Resume> {
         self.shared.world().gateway.resumes.clone()
     }
 
-    /// Up to where a client said that it has everything: by a heartbeat, or where it resumed. All of earlier sessions
-    /// is behind that.
+    /// Returns the position up to which a client confirmed its events, by a heartbeat or a resume. It covers all
+    /// earlier sessions.
     pub fn confirmed(&self) -> Mark {
         self.shared.world().gateway.confirmed()
     }
 
-    /// Everything that was asked of bots by buttons and commands.
+    /// Returns all interactions with buttons and commands.
     pub fn interactions(&self) -> Vec<Interaction> {
         self.shared.world().interactions.values().cloned().collect()
     }
 
-    /// Waits until this is so. Answers whether it came about in time.
+    /// Waits until the condition holds. Returns false after the timeout.
     pub async fn until(&self, within: Duration, is_so: impl Fn(&Self) -> bool) -> bool {
         let mut changed = self.shared.changed.subscribe();
         let wait = async {

@@ -1,7 +1,7 @@
-//! Fire: the tokens of cron fires, as a desk signs them, and such as nobody should believe.
+//! Signs tokens of cron fires: valid ones as a desk signs them, and forged ones.
 //!
-//! Written by hand over the bare signatures, and not with the library that verifies: so the two are
-//! not wrong together, and what no library would sign can be signed.
+//! It uses bare signatures and not the verifying library, so the two do not share an error, and it can sign tokens that
+//! no library would sign.
 
 mod table;
 
@@ -19,19 +19,19 @@ use serde_json::{Value, json};
 
 pub use table::cases;
 
-/// How long a fire's token is good.
+/// Lifetime of a fire's token.
 const LIFE_SECS: i64 = 90;
 
-/// Whom a token is of and for.
+/// Issuer and audience of a token.
 #[derive(Clone, Debug)]
 pub struct Between {
-    /// The desk, as it names itself.
+    /// The desk's own name.
     pub issuer: String,
     /// `agent:` and the agent's id.
     pub audience: String,
 }
 
-/// A desk's keys: one of each kind, and one that it does not make known.
+/// A desk's keys: one of each kind, and one that is not published.
 pub struct Signer {
     es: EcdsaKeyPair,
     rs: RsaKeyPair,
@@ -39,35 +39,35 @@ pub struct Signer {
     hidden: EcdsaKeyPair,
 }
 
-/// By what a token is signed.
+/// Signing method of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The desk's own way.
+    /// The desk's own method.
     Es256,
-    /// The other way that everybody knows.
+    /// The other common method.
     Rs256,
-    /// With the same key as `Rs256`, in another way.
+    /// The key of `Rs256` with another padding.
     Ps256,
-    /// By a key that is published, for an algorithm that is not taken.
+    /// A published key with an algorithm that is not accepted.
     EdDsa,
-    /// With the text of the public key as the secret.
+    /// The text of the public key as the secret.
     Hs256,
-    /// By a key of the same name as the published one.
+    /// An unpublished key with the name of the published one.
     Hidden,
-    /// By nothing.
+    /// No signature.
     Nothing,
 }
 
-/// A token, and who should believe it.
+/// A token, with the expected verdicts.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is the matter with it.
+    /// Description of the token.
     pub name: &'static str,
     /// The token.
     pub token: String,
-    /// Whether the SDK takes it for a fire.
+    /// True if the SDK accepts it as a fire.
     pub good: bool,
-    /// Whether the stock client does. It looks at less.
+    /// True if the stock client accepts it. It checks less.
     pub good_for_stock: bool,
 }
 
@@ -92,9 +92,9 @@ impl Default for Signer {
 }
 
 impl Signer {
-    /// The public halves, as the desk publishes them.
+    /// Returns the public keys, as the desk publishes them.
     pub fn jwks(&self) -> Value {
-        // A point begins with a byte that says how it is written.
+        // The first byte of a point is its format.
         let point = &self.es.public_key().as_ref()[1..];
         let (x, y) = point.split_at(32);
         let rs = self.rs.public_key();
@@ -111,12 +111,12 @@ impl Signer {
         ]})
     }
 
-    /// Signs what nobody checks before.
+    /// Signs any header and claims without checks.
     pub fn sign(&self, by: By, header: &Value, claims: &Value) -> String {
         self.sign_text(by, &header.to_string(), &claims.to_string())
     }
 
-    /// The same for what is perhaps not JSON.
+    /// Signs text that may not be JSON.
     pub fn sign_text(&self, by: By, header: &str, claims: &str) -> String {
         let signed = format!("{}.{}", text(header), text(claims));
         let signature = self.signature(by, signed.as_bytes());
@@ -144,14 +144,14 @@ impl Signer {
         }
     }
 
-    /// The public half of the desk's own key, as a file would have it.
+    /// Returns the public part of the desk's own key as a PEM file.
     fn pem(&self) -> String {
         let der: PublicKeyX509Der<'_> = fresh(self.es.public_key().as_der());
         let der = STANDARD.encode(der.as_ref());
         format!("-----BEGIN PUBLIC KEY-----\n{der}\n-----END PUBLIC KEY-----\n")
     }
 
-    /// A good token for a fire.
+    /// Returns a valid token for a fire.
     pub fn good(&self, between: &Between, fire_id: &str, now_secs: i64) -> String {
         self.sign(By::Es256, &header(By::Es256), &claims(between, fire_id, now_secs))
     }
@@ -165,7 +165,7 @@ const fn kid(by: By) -> &'static str {
     }
 }
 
-/// The header of a token that is signed so.
+/// Returns the header of a token for a signing method.
 pub fn header(by: By) -> Value {
     let alg = match by {
         By::Es256 | By::Hidden => "ES256",
@@ -178,7 +178,7 @@ pub fn header(by: By) -> Value {
     json!({"alg": alg, "typ": "JWT", "kid": kid(by)})
 }
 
-/// What a good token says.
+/// Returns the claims of a valid token.
 pub fn claims(between: &Between, fire_id: &str, now_secs: i64) -> Value {
     json!({
         "iss": between.issuer, "aud": between.audience, "purpose": "cron_fire", "jti": fire_id,

@@ -1,11 +1,11 @@
-//! Testkit: what tests stand on.
+//! Provides test support.
 //!
-//! [`scripted`] is a platform whose every word and answer a test decides. It is the only part
-//! that a binary may be built with (feature `scripted`); all the rest is for tests alone
-//! (feature `stores`): a [`FakeClock`], [`builders`] that make proven events the honest way, a
-//! [`Memory`] store behind every port, and the [`conformance`] suites that say what the ports'
-//! promises mean. [`telegram`] and [`discord`] are servers that answer as Telegram and Discord do
-//! (features of the same names). [`fire`] signs tokens of cron fires, good and forged. [`cases`] are counted for who asks how much was proven.
+//! [`scripted`] is a platform whose messages and answers a test decides. It is the only part that a binary may be built
+//! with (feature `scripted`). The rest is only for tests (feature `stores`): a [`FakeClock`], [`builders`] that make
+//! events through the real intake and gate, a [`Memory`] store behind every port, and the [`conformance`] suites that
+//! define the ports' promises. [`telegram`] and [`discord`] are servers that answer as Telegram and Discord do
+//! (features of the same names). [`fire`] signs tokens of cron fires, valid and forged. [`cases`] counts the cases of
+//! tests.
 
 pub mod scripted;
 #[cfg(any(feature = "stores", feature = "telegram"))]

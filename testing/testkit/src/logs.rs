@@ -1,15 +1,15 @@
-//! Logs: what a canary could sing in.
+//! Captures logs for a search for secrets.
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A log that can be read afterwards. Its clones write to the same.
+/// A log that can be read afterwards. Its clones write to the same log.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// What was logged so far.
+    /// Returns the log so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
@@ -29,7 +29,7 @@ impl Write for Log {
     }
 }
 
-/// Everything an error says, to people and to programmers, down to its last cause.
+/// Returns the display and debug texts of an error and of all its causes.
 pub fn chain(error: &dyn Error) -> String {
     let source = error.source().map(chain).unwrap_or_default();
     format!("{error} {error:?} {source}")

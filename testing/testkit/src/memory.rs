@@ -1,12 +1,12 @@
-//! Memory: every port's store, in one process.
+//! Implements every port's store in one process.
 //!
 //! # Promise
 //!
-//! It passes the same conformance suites as the store in PostgreSQL, so what is shown on it
-//! holds there too. What a method does it does at once and whole; nothing outlives the last
-//! clone. Time comes from its [`FakeClock`], ids are counted, so a run can be played again.
+//! It passes the same conformance suites as the store in PostgreSQL, so a test on it holds there too. Every method is
+//! atomic, and no data outlives the last clone. Time comes from its [`FakeClock`] and ids are counted, so a run can be
+//! repeated.
 //!
-//! Begin with [`agent`], where an inbox is; then read one file per port.
+//! Begin with [`agent`], which contains an inbox; then read one file per port.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ pub use shelf::MemoryShelves;
 
 use agent::Agent;
 
-/// Every port's store, in one process. Its clones are the same store.
+/// Every port's store, in one process. Its clones share the store.
 #[derive(Clone)]
 pub struct Memory {
     clock: FakeClock,
@@ -66,35 +66,35 @@ impl std::fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// An empty store that lives by this clock.
+    /// Returns an empty store with this clock.
     pub fn new(clock: FakeClock) -> Self {
         Self { clock, state: Arc::default(), mishap: Arc::default() }
     }
 
-    /// The clock it lives by.
+    /// Returns its clock.
     pub const fn clock(&self) -> &FakeClock {
         &self.clock
     }
 
-    /// What is parked in an agent's inbox, and why.
+    /// Returns the parked entries of an agent's inbox, with the reasons.
     pub fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
         let state = self.lock();
         state.agents.get(&(scope, agent)).map(Agent::parked).unwrap_or_default()
     }
 
-    /// The refusals kept for a tenant, oldest first.
+    /// Returns the stored refusals of a tenant, oldest first.
     pub fn refusals(&self, scope: TenantScope) -> Vec<RefusalNote> {
         let kept = self.lock().refusals.get(&scope).cloned().unwrap_or_default();
         kept.into_iter().map(|kept| kept.note).collect()
     }
 
-    /// What is kept of a bot's unreadable events, oldest first.
+    /// Returns the stored unreadable events of a bot, oldest first.
     pub fn quarantined(&self, operator: TenantScope, bot: BotId) -> Vec<Quarantine> {
         self.lock().quarantined.get(&(operator, bot)).into_iter().flatten().cloned().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The state is consistent at every step, also if a holder panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,24 +115,24 @@ struct State {
     agents: BTreeMap<AgentKey, Agent>,
     gateways: BTreeMap<GatewayId, register::GatewayRow>,
     bots: BTreeMap<BotId, register::BotRow>,
-    /// When each bot began sessions, oldest first.
+    /// Times at which each bot began sessions, oldest first.
     sessions_begun: BTreeMap<BotId, Vec<Timestamp>>,
     hearings: BTreeMap<BotId, Hearing>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,
     grants: Vec<gate::GrantRow>,
-    /// What changed about who may be reached through a bot, oldest first.
+    /// Changes of access through a bot, oldest first.
     changes: BTreeMap<BotId, Vec<(AgentKey, gate::Changed)>>,
     clients: BTreeMap<ClientId, register::ClientRow>,
     /// By the digest of the token.
     enrolments: BTreeMap<(TenantScope, [u8; 32]), register::EnrolmentRow>,
     /// By the digest of the code.
     link_codes: BTreeMap<[u8; 32], register::CodeRow>,
-    /// Since when a person tries codes on a bot, and how often.
+    /// Start and number of a person's attempts with codes on a bot.
     link_tries: BTreeMap<(BotId, String), (Timestamp, i32)>,
     signing_keys: Vec<StoredKey>,
     quotas: BTreeMap<(TenantScope, Quota), i64>,
-    /// What was done, oldest first.
+    /// The audit log, oldest first.
     deeds: BTreeMap<TenantScope, Vec<Deed>>,
     /// By agent, digest of the session's name, and kind.
     capabilities: BTreeMap<register::CapabilityKey, register::CapabilityRow>,
@@ -152,12 +152,12 @@ struct State {
     letter_grants: BTreeMap<(Party, Party), Timestamp>,
     letter_hooks: BTreeMap<(TenantScope, String), (Party, [u8; 32])>,
     letter_receipts: BTreeMap<(TenantScope, String, String, String), Record>,
-    /// The day on which each event was last taken.
+    /// The day on which each event was last accepted.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
     quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
     media: BTreeMap<(AgentKey, nightdesk_media::MediaId), media::FileRow>,
-    /// Who asked what with buttons.
+    /// Agents of prompts with buttons.
     prompts: BTreeMap<(BotId, String), (AgentKey, Timestamp)>,
     refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
@@ -196,7 +196,7 @@ impl Day {
     }
 }
 
-/// Appends to a ring; the oldest falls out.
+/// Appends to a ring. The oldest element falls out.
 fn push_bounded<T>(ring: &mut VecDeque<T>, value: T, kept_max: i64) {
     ring.push_back(value);
     while i64::try_from(ring.len()).is_ok_and(|len| len > kept_max) {

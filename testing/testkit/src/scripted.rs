@@ -1,18 +1,17 @@
-//! The scripted platform: every word and every answer of it is a test's.
+//! Implements the scripted platform, whose messages and answers a test decides.
 //!
-//! It may claim to be `discord`, `telegram` or anything else: what a client is told is the
-//! bot's platform, and only the way in and out is ours.
+//! It may claim to be `discord`, `telegram` or any other platform: a client sees the bot's platform, and only the
+//! transport is ours.
 //!
-//! In: a signed request, `{"id": "<event key>", "event": {…}}` or `{"events": [{…}, …]}`; see
-//! [`SIGNATURE_HEADER`] and [`sign`]. One event may bear `"capability": {"kind": …, "value": …}`.
-//! Out: `{"bot": "<handle>", "send": {…}}` is posted to the bot's `settings.deliver_url`, with the
-//! `"capability"` or the `"file"` where one is used, and the HTTP answer says what came of it. What is
-//! attached to an event has its text in `settings.files`, if there are any.
+//! In: a signed request, `{"id": "<event key>", "event": {…}}` or `{"events": [{…}, …]}`; see [`SIGNATURE_HEADER`] and
+//! [`sign`]. One event may carry `"capability": {"kind": …, "value": …}`. Out: `{"bot": "<handle>", "send": {…}}` is
+//! posted to the bot's `settings.deliver_url`, with the `"capability"` or the `"file"` if one is used, and the HTTP
+//! response is the result. An event's attachments have their text in `settings.files`, if there are any.
 //!
 //! # Promise
 //!
-//! Nothing of a request is read before its signature checked out, and nothing of an event or
-//! a send is in any log or error.
+//! No part of a request is read before its signature is verified, and no part of an event or a send is in any log or
+//! error.
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};

@@ -1,4 +1,4 @@
-//! Writers: a tenant whose agents may write through its bot.
+//! Creates a tenant whose agents may write through its bot.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use nightdesk_register::{Entering, NewBot, OnBot, Reaching};
@@ -21,11 +21,11 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// Enters everybody, and lets the first agent write to these chats.
+    /// Creates the tenant, the agents and the bot, and lets the first agent write to these chats.
     ///
     /// # Panics
     ///
-    /// When they were entered before.
+    /// Panics if they exist already.
     pub async fn of(store: &Memory, chats: &[&str]) -> Self {
         let tenant = TenantId::from_uuid(Uuid::from_u128(7));
         store.create_tenant(tenant, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");

@@ -1,7 +1,6 @@
-//! The statements of the desk, as `pgbench` runs them.
+//! Writes the desk's statements as scripts for `pgbench`.
 //!
-//! As in the desk, no two who run them at a time have an agent in common, so that nobody
-//! waits for anybody's locks.
+//! As in the desk, no two concurrent clients share an agent, so no client waits for another's locks.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -11,20 +10,20 @@ use nightdesk_types::limits::{DEDUPE_DAYS, GATHER_MAX, INBOX_ENTRIES_MAX};
 use crate::chance::mix;
 use crate::setup::{self, Cast};
 
-/// Events gathered into one statement, as the desk gathers them.
+/// Events in one statement, as the desk gathers them.
 pub(super) const EVENTS: usize = GATHER_MAX;
 
-/// The largest number pgbench's `random` takes with room to spare.
+/// Largest number that pgbench's `random` accepts, with room to spare.
 const RANDOM_MAX: u64 = 9_000_000_000_000_000_000;
 
-/// Which script it is, and how many clients run it.
+/// Number of a script, and number of clients that run it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) number: usize,
     pub(super) clients: usize,
 }
 
-/// One script: a batch is accepted, and then acked.
+/// Returns one script, which accepts a batch and then acks it.
 pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
     let batches = Batches::of(cast, place);
     let tenants = batches.tenants();
@@ -49,8 +48,8 @@ from inbox_ack({tenants}, {own}, {agents}, {zeros}, {ordinals}, :seqs::bigint[],
     )
 }
 
-/// The batch of each client. What differs from one to the other is picked by the client's
-/// number, because pgbench has no other way to tell its clients apart.
+/// The batch of each client. The client's number selects the values that differ, because pgbench has no other way to
+/// distinguish its clients.
 struct Batches<'a> {
     cast: &'a Cast,
     members: Vec<Vec<usize>>,
@@ -62,12 +61,12 @@ impl<'a> Batches<'a> {
         Self { cast, members: (0..place.clients).map(batch).collect() }
     }
 
-    /// An array with a value for each agent of the batch.
+    /// Returns an array with a value for each agent of the batch.
     fn each(&self, kind: &str, value: impl Fn(usize) -> String) -> String {
         self.choice(kind, |members| members.iter().map(|member| value(*member)).collect())
     }
 
-    /// Everybody whose rows the batch touches: the bot's operator too.
+    /// Returns all tenants whose rows the batch touches, including the bot's operator.
     fn tenants(&self) -> String {
         self.choice("uuid", |members| {
             let own = members.iter().map(|member| self.cast.members[*member].tenant);
@@ -84,7 +83,7 @@ impl<'a> Batches<'a> {
     }
 }
 
-/// The agents of a client's batch: as many different ones as there are events, at random.
+/// Returns the agents of a client's batch: as many different agents as there are events, at random.
 fn batch(members: usize, place: Place, client: usize) -> Vec<usize> {
     let mut shuffled: Vec<usize> = (0..members).collect();
     shuffled.sort_by_key(|member| mix(*member as u64));
@@ -93,7 +92,7 @@ fn batch(members: usize, place: Place, client: usize) -> Vec<usize> {
     own.iter().copied().cycle().skip(place.number * EVENTS).take(EVENTS).collect()
 }
 
-/// Dedupe keys as they come from a hash, and the commands that draw them.
+/// Returns random dedupe keys, as a hash makes them, and the commands that draw them.
 fn keys() -> (String, String) {
     let draw = |n: usize| format!("\\set k{n} random(0, {RANDOM_MAX})\n");
     let key = |n: usize| format!("int8send(:k{n}) || int8send(:k{n})");

@@ -1,4 +1,4 @@
-//! Conformance: cases for each contract and implementation, and planted faults that were noticed.
+//! Runs the cases of each contract on each implementation, and counts the planted faults that they notice.
 
 use std::process::ExitCode;
 

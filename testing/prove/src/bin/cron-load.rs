@@ -1,7 +1,7 @@
-//! Cron load: of a million armed jobs ten thousand are due in the same second.
+//! Measures ten thousand jobs that are due in the same second, of a million armed jobs.
 //!
-//! Real nodes claim them and call their agents, which live at many hosts of this machine; the
-//! operator's configuration lets them be called there. Every fire must come once, none before its instant.
+//! Real nodes claim the jobs and call their agents, which listen on many addresses of this machine. The operator's
+//! configuration permits calls to these addresses. Every fire must arrive once, and no fire before its instant.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -22,49 +22,49 @@ use nightdesk_prove::stage::{DATABASE, seeded};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work, Worker};
 
-/// Tenants and agents whose jobs these are.
+/// Numbers of tenants and agents that own the jobs.
 const TENANTS: usize = 50;
 const AGENTS: usize = 500;
 
-/// How long before they are due the last job is armed.
+/// Time between the arming of the last job and the due instant.
 const AHEAD_S: u32 = 10;
 
-/// How long the last may take.
+/// Time limit for the last fire.
 const FIRED_WITHIN: Duration = Duration::from_mins(2);
 
-/// How often we look.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What may be called, and how often.
+/// Rate limit for calls to each host.
 const CALLS_PER_SECOND: u32 = 10_000;
 
-/// Measures how late jobs are fired that are due in the same second.
+/// Measures how late the desk fires jobs that are due in the same second.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many jobs are armed.
+    /// Number of armed jobs.
     #[arg(long, default_value_t = 1_000_000)]
     armed: usize,
 
-    /// How many of them are due in the same second.
+    /// Number of jobs that are due in the same second.
     #[arg(long, default_value_t = 10_000)]
     due: usize,
 
-    /// How many nodes fire them.
+    /// Number of nodes that fire them.
     #[arg(long, default_value_t = 2)]
     nodes: usize,
 
-    /// How many are claimed in a turn, beside the bare statement.
+    /// Number of jobs that each side claims in a turn, for the comparison with the bare statement.
     #[arg(long, default_value_t = 10_240)]
     claimed: usize,
 
-    /// How often both sides claim, after a turn to warm up.
+    /// Number of turns in which both sides claim, after one warm-up turn.
     #[arg(long, default_value_t = 5)]
     turns: usize,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }
@@ -101,7 +101,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What a node is told, so that it may call every host there.
+/// Returns the configuration that lets a node call every host of the target.
 fn allowed(port: u16) -> String {
     let rate = |host: u8| {
         let host = Ipv4Addr::new(127, 0, 1 + host / 100, 1 + host % 100);
@@ -111,7 +111,7 @@ fn allowed(port: u16) -> String {
     format!("[outside]\nranges = [\"127.0.0.0/8\"]\nhttp = true\nports = [{port}]\n{rates}")
 }
 
-/// Waits until all that were due are over.
+/// Waits until all due fires are over.
 fn fired(cluster: &Cluster, due: usize) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(AHEAD_S.into()) + FIRED_WITHIN;
     loop {
@@ -124,7 +124,7 @@ fn fired(cluster: &Cluster, due: usize) -> Result<()> {
     }
 }
 
-/// What came of them, as the target and the rows have it.
+/// Returns the figures, from the target's records and the rows.
 fn told(cluster: &Cluster, heard: &Heard, at: u64, due: usize) -> Result<String> {
     let mut late: Vec<Duration> = Vec::with_capacity(heard.fires.len());
     let (mut early, mut times) = (0, HashMap::<&str, usize>::new());

@@ -1,5 +1,5 @@
-//! Gate rate: how fast the gate decides, what a no costs, and that nobody is let in by what was true
-//! before, while bindings and grants come and go ten times a second.
+//! Measures how fast the gate decides and what a refusal costs, and proves that no stale state admits an event while
+//! bindings and grants change ten times a second.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,17 +18,16 @@ use nightdesk_prove::stage::{DATABASE, seeded};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
-/// Agents, of how many tenants, and of them those with a chat that is open to everybody.
+/// Numbers of agents, tenants, and agents with a chat that is open to all authors.
 const SIZE: (usize, usize, usize) = (1_000, 20, 300);
 
-/// A gate that decides less often in a second of a core is no gate by memory.
+/// Minimum rate of decisions per second of one core. A gate below it does not decide from memory.
 const DECISIONS_PER_SECOND_MIN: f64 = 10_000.0;
 
-/// Nodes look at the store now and then, whether or not anybody is refused: less than once in so many
-/// refusals.
+/// Nodes poll the store also without refusals: the number of polls must be below one per this many refusals.
 const REFUSALS_PER_TRIP_MIN: u64 = 5;
 
-/// PostgreSQL says when it committed what, and counts statements.
+/// PostgreSQL records commit times and counts statements.
 const SETTINGS: [(&str, &str); 2] =
     [("track_commit_timestamp", "on"), ("shared_preload_libraries", "pg_stat_statements")];
 
@@ -40,23 +39,23 @@ struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// For how long a gate alone decides.
+    /// Seconds for which a gate decides alone.
     #[arg(long, default_value_t = 8)]
     deciding_seconds: u64,
 
-    /// For how long nodes are posted to where bindings and grants come and go.
+    /// Seconds for which events are posted to nodes while bindings and grants change.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 
-    /// For how long strangers alone post.
+    /// Seconds for which only unknown authors post.
     #[arg(long, default_value_t = 6)]
     strange_seconds: u64,
 
-    /// Plant this bug in the desk: the proof must fail.
+    /// Bug to plant in the desk. The proof must fail with it.
     #[arg(long)]
     planted: Option<String>,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -96,8 +95,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Posts to real nodes. Answers how many events were told "200" where bindings and grants came and
-/// went.
+/// Posts to real nodes. Returns the number of events that got a 200 while bindings and grants changed.
 fn post(
     arguments: &Arguments,
     cluster: &Cluster,

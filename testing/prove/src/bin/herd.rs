@@ -1,8 +1,8 @@
-//! Herd: what happens when a desk with ten thousand lines is killed and starts again.
+//! Measures how ten thousand lines reconnect after the desk is killed and starts again.
 //!
-//! Every gateway loses its line in the same moment and dials as the stock client does: after 1, 2, 4,
-//! 8, 16 and 30 seconds, all together. Meanwhile events come as ever; whatever the platform was told
-//! "ok" for must arrive. A small query beside it shows how the database bears it.
+//! Every gateway loses its line at the same moment and dials as the stock client does: after 1, 2, 4, 8, 16 and 30
+//! seconds, all together. Events arrive at the usual rate meanwhile, and every acknowledged event must be delivered. A
+//! small query beside it measures the load of the database.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,42 +21,42 @@ use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
-/// Tenants whose agents these are.
+/// Number of tenants that own the agents.
 const TENANTS: usize = 20;
 
 /// Connections that post the events.
 const CONNECTIONS: u64 = 64;
 
-/// How long everything goes well first, and again at the end.
+/// Duration of normal operation before the kill, and again at the end.
 const CALM: Duration = Duration::from_secs(10);
 
-/// How long the herd may take before we give up on it.
+/// Time limit for all lines to reconnect.
 const BACK_WITHIN: Duration = Duration::from_mins(5);
 
-/// How long the last entries may take when everybody is back.
+/// Time limit for the last entries once all lines are open.
 const ARRIVED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How often we look.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How often we say how far it is.
+/// Interval of progress reports.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
-/// Measures how a desk bears it when all its lines come back at once.
+/// Measures the load on a desk when all its lines reconnect at once.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many lines.
+    /// Number of lines.
     #[arg(long, default_value_t = 10_000)]
     lines: usize,
 
-    /// How many events come in a second, all the time.
+    /// Events posted per second during the whole run.
     #[arg(long, default_value_t = 200)]
     per_second: u32,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }
@@ -99,7 +99,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What the database bore while something was done.
+/// Measures the load of the database during a step.
 fn probed(stage: &mut Stage, done: impl FnOnce(&mut Stage) -> Result<()>) -> Result<Seen> {
     let probe = LoadProbe::start(&stage.cluster, DATABASE);
     let done = done(stage);
@@ -130,7 +130,7 @@ fn come_back(stage: &mut Stage, lines: usize) -> Result<()> {
     }
 }
 
-/// Waits until all that was told "ok" is acked; how much is lost, and how much came again.
+/// Waits until every acknowledged event is acked. Returns the numbers of lost events and of repeated acks.
 fn settled(stage: &mut Stage) -> Result<(usize, usize)> {
     let deadline = Instant::now() + ARRIVED_WITHIN;
     loop {

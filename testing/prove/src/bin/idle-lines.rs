@@ -1,7 +1,7 @@
-//! Idle lines: what a desk pays for lines on which nothing happens.
+//! Measures the cost of idle lines to a desk.
 //!
-//! Every line is authenticated, has said hello, and has received and acked an entry. Then
-//! nothing happens for a while but pings. At the end every line must still be up.
+//! Every line is authenticated, has sent its hello, and has received and acked an entry. Then only pings pass for a
+//! while. At the end every line must still be open.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,33 +17,33 @@ use nightdesk_prove::stage::Stage;
 use nightdesk_prove::worker::{self, Work};
 use nightdesk_prove::{procfs, ui};
 
-/// Tenants whose agents these are.
+/// Number of tenants that own the agents.
 const TENANTS: usize = 20;
 
 /// Connections that post the entries.
 const CONNECTIONS: u64 = 64;
 
-/// Lines that must take one more entry at the end.
+/// Number of lines that must receive one more entry at the end.
 const SAMPLED: usize = 100;
 
-/// How long the last acks may take to be written before the lines count as idle.
+/// Time in which the last acks are written before the lines count as idle.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
-/// Measures what idle lines cost.
+/// Measures the cost of idle lines.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many lines.
+    /// Number of lines.
     #[arg(long, default_value_t = 10_000)]
     lines: usize,
 
-    /// For how long they are idle.
+    /// Seconds for which the lines are idle.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }
@@ -86,7 +86,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What happened while nothing happened.
+/// Measurements of the idle period.
 struct Idle {
     elapsed: Duration,
     desk_cpu: Duration,

@@ -1,6 +1,6 @@
-//! Isolation: three nodes under a mixed load, most of it from rooms that people of five tenants or more
-//! share, and nothing may reach an agent it is not for; and beside it, tenants on a Discord and a Telegram. What every route tells nobody and foreign
-//! tenants is asked by a test, whose counts are put beside it.
+//! Proves isolation: three nodes under a mixed load, most of it from rooms that people of five or more tenants share.
+//! No event may reach an agent it is not for. Beside it, tenants use a Discord and a Telegram. A separate test calls
+//! every route without a token and with foreign tenants' tokens, and its counts are added here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use nightdesk_prove::ui;
 use nightdesk_prove::walls::{self, Tally};
 use nightdesk_prove::worker::{self, Work};
 
-/// How big the world is. Rooms are so many that most events come from them.
+/// Size of the world. There are so many rooms that most events come from them.
 const SCALE: Scale = Scale {
     agents: 60,
     rate_per_s: 240,
@@ -30,44 +30,44 @@ const SCALE: Scale = Scale {
     calls_per_second: None,
 };
 
-/// How many nodes.
+/// Number of nodes.
 const NODES: usize = 3;
 
-/// How long it may take to come to rest. With a bug in it, it may never do so.
+/// Time limit for the world to become idle. With a bug planted it may never become idle.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(12);
 
-/// Proves that nothing crosses from one tenant to another.
+/// Proves that no data crosses from one tenant to another.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// What everything else follows from.
+    /// Seed from which the whole run follows.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// For how long events are sent.
+    /// Seconds for which events are sent.
     #[arg(long, default_value_t = 180)]
     seconds: u64,
 
-    /// How often everybody speaks on Discord and Telegram, beside the load.
+    /// Rounds in which every author writes on Discord and Telegram, beside the load.
     #[arg(long, default_value_t = 12)]
     rounds: usize,
 
-    /// Where the test of all routes has written how many cases it asked, and how many were wrong.
+    /// File with the counts of cases and failures that the test of all routes wrote.
     #[arg(long)]
     cases: Option<PathBuf>,
 
-    /// Plant this bug in the desk: the proof must fail.
+    /// Bug to plant in the desk. The proof must fail with it.
     #[arg(long)]
     planted: Option<String>,
 
-    /// Where the folder of the run is made.
+    /// Folder in which the folder of the run is created.
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -144,7 +144,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
     })
 }
 
-/// The sums of the lines of a file, each the cases that one test asked, and those that were wrong.
+/// Sums the lines of a file. Each line has the cases of one test, and its failures.
 fn counted(file: &Path) -> Result<(u64, u64)> {
     let text = fs::read_to_string(file).context("the test of all routes has counted nothing")?;
     let mut sums = (0, 0);

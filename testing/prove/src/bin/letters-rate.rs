@@ -1,8 +1,8 @@
-//! Letters rate: how fast letters go from agent to agent, beside the road's own events.
+//! Measures the rate of letters between agents, compared with the events of the road.
 //!
-//! A letter is posted to `/v1/letters` with what its agent's gateway shows, and counts when the gateway of the agent it
-//! is for has received its frame and sent the ack; an event counts as in `road-rate`. Both go to the same agents over
-//! the same lines, in turns. The limit between two agents is the desk's own, so letters are spread over many pairs.
+//! A letter is posted to `/v1/letters` with the sending agent's gateway token. It counts when the recipient's gateway
+//! has received its frame and sent the ack. An event counts as in `road-rate`. Both go to the same agents over the same
+//! lines, in turns. The rate limit between two agents is the desk's own, so letters are spread over many pairs.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ use nightdesk_prove::stage::{DATABASE, Stage};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
-/// Measures how fast letters go from agent to agent.
+/// Measures the rate of letters between agents.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -27,10 +27,10 @@ struct Arguments {
     measures: Measures,
 }
 
-/// How many letters there were in all.
+/// Total number of letters.
 const LETTERS: &str = "select count(*) from letters";
 
-/// One of the two that are compared.
+/// One of the two sides of the comparison.
 #[derive(Debug, Default)]
 struct Side {
     phase: Phase,

@@ -1,8 +1,7 @@
-//! Lost hint: what it costs when one is lost and nobody notices.
+//! Measures the delay of an entry whose hint is lost without a visible failure.
 //!
-//! Two desks have one database and no Redis between them, so that every hint from one to the
-//! other is lost and there is no break to be seen. Each agent gets one event through the desk
-//! that does not hold its line: the sweep over all lines finds it.
+//! Two desks share one database without Redis, so every hint from one desk to the other is lost and no connection
+//! breaks. Each agent gets one event through the desk that does not hold its line. The sweep over all lines finds it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,16 +16,16 @@ use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 use nightdesk_types::limits::SWEEP_EVERY;
 
-/// Tenants whose agents these are.
+/// Number of tenants that own the agents.
 const TENANTS: usize = 20;
 
 /// Connections that post the events.
 const CONNECTIONS: u64 = 16;
 
-/// How long after the bound the last one may come before it counts as lost.
+/// Time after the bound after which a missing entry counts as lost.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// From an entry's commit to its frame, for all that were handed over.
+/// Time from an entry's commit to its frame, for all entries that were handed over.
 const COSTS: &str = "
     select round(percentile_cont(0.5) within group (order by ms)),
            round(percentile_cont(0.99) within group (order by ms)), round(max(ms)), count(*)
@@ -34,17 +33,17 @@ const COSTS: &str = "
           from inbox_acks a join inbox_entries e using (tenant_id, agent_id)
           where e.seq between a.from_seq and a.to_seq) as handed";
 
-/// Measures what a silently lost hint costs.
+/// Measures the cost of a silently lost hint.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many agents have a line.
+    /// Number of agents with a line.
     #[arg(long, default_value_t = 2_560)]
     lines: usize,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -56,7 +55,7 @@ fn main() -> ExitCode {
 
 fn prove(arguments: &Arguments) -> Result<()> {
     let size = Size::of(TENANTS, arguments.lines);
-    // The other desk runs for as long as it is posted to.
+    // The other desk runs for as long as events are posted to it.
     let (mut stage, _other) = Stage::set_apart(&arguments.desk, &size, CONNECTIONS)?;
     stage.dial()?;
     ui::say("posting one event for each line to the other desk");

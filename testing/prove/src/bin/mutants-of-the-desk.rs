@@ -1,5 +1,4 @@
-//! Mutants of the desk: the judge must find every bug that is planted, and none where there is
-//! none.
+//! Checks that the judge finds every planted bug, and finds none in a clean desk.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,36 +11,36 @@ use nightdesk_prove::chaos::run::{Planted, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
-/// How many seeds a bug may need.
+/// Maximum number of seeds that a bug may need.
 const SEEDS_MAX: usize = 3;
 
-/// Checks that the judge finds every bug that is planted.
+/// Checks that the judge finds every planted bug.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// `all`, or numbers with commas between them.
+    /// `all`, or numbers separated by commas.
     #[arg(long, default_value = "all")]
     mutants: String,
 
-    /// The same for all.
+    /// Seed for all mutants.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// For how long events are sent, at least.
+    /// Minimum seconds for which events are sent.
     #[arg(long, default_value_t = 6)]
     seconds: u64,
 
-    /// Where the folders of the runs are made.
+    /// Folder in which the folders of the runs are created.
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 
-    /// The simulation's binary, built with the feature `planted`.
+    /// Path of the simulation's binary, built with the feature `planted`.
     #[arg(long, env = "NIGHTDESK_SIM_BIN", default_value = "target/sim/sim/nightdesk-sim")]
     simulation: PathBuf,
 }
@@ -66,8 +65,8 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Whether a bug is caught by one of the seeds. How fast the machine is does not follow from a seed, so
-/// that another one may be needed.
+/// Returns true if one of the seeds catches a bug. The machine's speed does not follow from a seed, so another seed may
+/// be needed.
 fn is_caught(mutant: &Mutant, arguments: &Arguments, clean: &mut Vec<(u64, Needs)>) -> bool {
     (arguments.seed..).take(SEEDS_MAX).any(|seed| {
         let place = Place {
@@ -95,7 +94,7 @@ fn tell(mutant: &Mutant, seed: u64, shown: &Result<()>) {
     });
 }
 
-/// Without a bug nothing may be found, or finding something means nothing.
+/// Checks that the judge finds nothing without a bug. Otherwise a finding proves nothing.
 fn stays_clean(needs: Needs, place: &Place<'_>, clean: &mut Vec<(u64, Needs)>) -> Result<()> {
     if clean.contains(&(place.seed, needs)) {
         return Ok(());
@@ -114,7 +113,7 @@ fn stays_clean(needs: Needs, place: &Place<'_>, clean: &mut Vec<(u64, Needs)>) -
     Ok(())
 }
 
-/// Real processes must show it.
+/// Checks that real processes show the bug.
 fn shows(mutant: &Mutant, (planted, needs): (Planted, Needs), place: &Place<'_>) -> Result<()> {
     let Mutant { number, breaks, .. } = mutant;
     let outcome = run(&mutants::options(needs, planted, place)?)?;
@@ -128,7 +127,7 @@ fn shows(mutant: &Mutant, (planted, needs): (Planted, Needs), place: &Place<'_>)
     Ok(std::fs::remove_dir_all(outcome.folder)?)
 }
 
-/// The simulation must show it, by a seed that is clean without it.
+/// Checks that the simulation shows the bug, with a seed that is clean without it.
 fn simulates(mutant: &Mutant, place: &Place<'_>) -> Result<()> {
     ui::say(&mutants::simulated(mutant, place.simulation)?);
     Ok(())

@@ -1,7 +1,7 @@
-//! Noisy: what others notice of a tenant whose people write fifty times as much as they may.
+//! Measures the effect on other tenants when one tenant's authors write at fifty times their rate limit.
 //!
-//! All agents are behind one shared bot. Quiet and noisy stretches take turns in one run, so that a busy
-//! machine is busy for both. Timed is the whole road: from an event's post to its ack.
+//! All agents share one bot. Quiet and noisy periods alternate in one run, so that a busy machine affects both. The
+//! time covers the whole road, from an event's post to its ack.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,54 +20,54 @@ use nightdesk_prove::stage::Stage;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work, Worker};
 
-/// Tenants, and the agents of all of them.
+/// Numbers of tenants, and of agents in total.
 const SIZE: (usize, usize) = (20, 400);
 
-/// What an author may write to an agent in a minute: the desk's own limit.
+/// Messages per minute that an author may write to an agent: the desk's own limit.
 const AUTHOR_PER_MINUTE: u32 = 30;
 
-/// How much more than that the noisy tenant's authors write.
+/// Factor by which the noisy tenant's authors exceed the limit.
 const TIMES: u32 = 50;
 
-/// What all others write in a second: far below what they may.
+/// Events per second of all other authors, far below their limit.
 const OTHERS_PER_SECOND: u32 = 60;
 
-/// Connections that post, of either side.
+/// Connections that post, for each side.
 const CONNECTIONS: u64 = 64;
 
-/// The first event of the noise.
+/// Number of the first noise event.
 const NOISE_FROM: u64 = 1_000_000_000;
 
-/// How much worse it may be for others: so many times as slow, and so much longer.
+/// Maximum slowdown for other tenants: a factor, and an absolute time.
 const SLOWER_MAX: f64 = 1.2;
 const LONGER_MAX_MS: f64 = 20.0;
 
-/// How long the machine rests between two stretches.
+/// Pause between two periods.
 const REST: Duration = Duration::from_millis(500);
 
-/// Measures what others notice of a noisy tenant.
+/// Measures the effect of a noisy tenant on other tenants.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How long each stretch is.
+    /// Seconds of each period.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
 
-    /// How often a quiet and a noisy stretch take turns.
+    /// Number of turns of a quiet and a noisy period.
     #[arg(long, default_value_t = 4)]
     turns: usize,
 
-    /// How many authors of the noisy tenant write in a second, if not fifty times what they may.
+    /// Events per second of the noisy tenant, if not fifty times the limit.
     #[arg(long)]
     noise: Option<u32>,
 
-    /// Lets authors write as much as they want: others must notice, or nothing was measured.
+    /// Disables the authors' rate limit: other tenants must be slower, or the measurement is void.
     #[arg(long)]
     unlimited: bool,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }
@@ -92,13 +92,13 @@ fn prove(arguments: &Arguments) -> Result<()> {
     tell(seen, &stretches)
 }
 
-/// Who made noise when.
+/// Times of the quiet and the noisy periods.
 #[derive(Debug, Default)]
 struct Stretches {
-    /// From and to, by the clock that all share.
+    /// Start and end, by the clock that all processes share.
     quiet: Vec<(u64, u64)>,
     noisy: Vec<(u64, u64)>,
-    /// How much noise there was, and for how long.
+    /// Number of noise events, and their duration.
     noise: u64,
     lasted: Duration,
     wanted: u32,
@@ -109,7 +109,7 @@ fn take_turns(arguments: &Arguments, stage: &mut Stage, noise: &mut Worker) -> R
     let per_second = arguments.noise.unwrap_or(own * AUTHOR_PER_MINUTE * TIMES / 60);
     let mut stretches = Stretches { wanted: per_second, ..Stretches::default() };
     stage.post(&Order::Begin { whom: Whom::Others, per_second: OTHERS_PER_SECOND })?;
-    // The first warms up.
+    // The first period is a warm-up.
     stretch(arguments.seconds);
     for turn in 1..=arguments.turns {
         ui::say(&format!("turn {turn}"));
@@ -131,13 +131,13 @@ fn stretch(seconds: u64) -> (u64, u64) {
     (from, monotonic_ns())
 }
 
-/// What others noticed.
+/// Measurements of the other tenants' events.
 #[derive(Debug, Default)]
 struct Seen {
     quiet: Vec<Duration>,
     noisy: Vec<Duration>,
     lost: usize,
-    /// How much of the noise came through.
+    /// Number of noise events that were let in.
     let_in: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Owner kill: the node that listens on Discord dies under load, and the other resumes its session.
+//! Kills the node that listens on Discord under load, and checks that the other node resumes its session.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 use nightdesk_types::limits::TAKEN_OVER_WITHIN;
 
-/// Lines of a verdict that are shown.
+/// Maximum number of lines shown of a verdict.
 const SHOWN_MAX: usize = 12;
 
 /// Kills the node that listens on Discord again and again.
@@ -21,19 +21,19 @@ struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// What everything else follows from.
+    /// Seed from which the whole run follows.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How often it dies.
+    /// Number of kills.
     #[arg(long, default_value_t = 20)]
     kills: usize,
 
-    /// What people write in a second. A fifth of it reaches nobody.
+    /// Messages per second that people write. A fifth of them reach no agent.
     #[arg(long, default_value_t = 200)]
     rate: u64,
 
-    /// The bug to plant, by its number.
+    /// Number of the bug to plant.
     #[arg(long)]
     planted: Option<String>,
 
@@ -41,11 +41,11 @@ struct Arguments {
     #[arg(long)]
     keep: bool,
 
-    /// Where the folder of the run is made.
+    /// Folder in which the folder of the run is created.
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -106,7 +106,7 @@ fn tell(outcome: &Outcome) {
     ));
 }
 
-/// Of so few, the slowest.
+/// Returns the maximum, which is the p99 of so few values.
 fn p99(spans: &[Duration]) -> Duration {
     spans.iter().copied().max().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Prove run: a world under faults, and the judge's verdict on what was seen of it.
+//! Runs a world under faults, and prints the judge's verdict on its histories.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,24 +15,24 @@ use nightdesk_prove::chaos::street::Rates;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
-/// Lines of a verdict that are shown.
+/// Maximum number of lines shown of a verdict.
 const SHOWN_MAX: usize = 12;
 
-/// Runs a world under faults and judges what was seen of it.
+/// Runs a world under faults and judges its histories.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// What everything else follows from.
+    /// Seed from which the whole run follows.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// For how long events are sent, at least.
+    /// Minimum seconds for which events are sent.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 
-    /// `none`, `all`, or numbers with commas between them.
+    /// `none`, `all`, or numbers separated by commas.
     #[arg(long, default_value = "none")]
     faults: String,
 
@@ -40,56 +40,55 @@ struct Arguments {
     #[arg(long)]
     at_random: bool,
 
-    /// The bug to plant, by its number.
+    /// Number of the bug to plant.
     #[arg(long)]
     planted: Option<String>,
 
-    /// How many nodes.
+    /// Number of nodes.
     #[arg(long, default_value_t = 1)]
     nodes: usize,
 
-    /// Starts a Redis that rings between the nodes.
+    /// Starts a Redis as the bell between the nodes.
     #[arg(long)]
     redis: bool,
 
-    /// How many agents.
+    /// Number of agents.
     #[arg(long, default_value_t = 100)]
     agents: usize,
 
-    /// How many rooms people of several tenants share.
+    /// Number of rooms that people of several tenants share.
     #[arg(long, default_value_t = 5)]
     rooms: usize,
 
-    /// How many of the agents have jobs.
+    /// Number of agents that have jobs.
     #[arg(long, default_value_t = 0)]
     jobs: usize,
 
-    /// How many of the agents write to others, and share a shelf.
+    /// Number of agents that write letters and share a shelf.
     #[arg(long, default_value_t = 0)]
     letters: usize,
 
-    /// Messages people write in a second on Discord, and as many on Telegram.
+    /// Messages per second that people write on Discord, and as many on Telegram.
     #[arg(long, default_value_t = 0)]
     street: u64,
 
-    /// Events the platform sends in a second, if the desk takes them.
+    /// Events per second that the platform sends, if the desk accepts them.
     #[arg(long, default_value_t = 300)]
     rate: u64,
 
-    /// Of how many acks in a hundred the platform looks the event up in the database.
+    /// Percentage of acks after which the platform looks up the event in the database.
     #[arg(long, default_value_t = 1)]
     looks: u64,
 
-    /// How many seconds it may take to come to rest.
+    /// Maximum seconds until the world is idle.
     #[arg(long, default_value_t = 75)]
     patience: u64,
 
-    /// So many events must have been taken, or the run proves too little. Sending goes on a while
-    /// longer for them.
+    /// Minimum number of accepted events, or the run proves too little. Sending continues for a while to reach it.
     #[arg(long, default_value_t = 1)]
     events_min: u64,
 
-    /// What the last line begins with.
+    /// Name at the beginning of the last line.
     #[arg(long, default_value = "prove-run")]
     name: String,
 
@@ -97,11 +96,11 @@ struct Arguments {
     #[arg(long)]
     keep: bool,
 
-    /// Where the folder of the run is made.
+    /// Folder in which the folder of the run is created.
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }

@@ -1,10 +1,10 @@
-//! Road rate: how fast events go the whole road, beside bare PostgreSQL doing the same writes.
+//! Measures the rate of events over the whole road, compared with bare PostgreSQL doing the same writes.
 //!
-//! An event counts when the gateway it is for has received its frame and sent the ack. Both
-//! sides run in turns on the same cluster, so that a busy machine is busy for both.
+//! An event counts when its gateway has received its frame and sent the ack. Both sides run in turns on the same
+//! cluster, so that a busy machine affects both.
 //!
-//! With several nodes the platform posts to all of them and the lines are on all of them, so that
-//! most entries are accepted on one node and handed over on another.
+//! With several nodes, the platform posts to all of them and the lines are on all of them, so most entries are accepted
+//! on one node and handed over on another.
 
 use std::process::ExitCode;
 use std::thread;
@@ -24,7 +24,7 @@ use nightdesk_prove::{procfs, ui};
 /// The database for bare PostgreSQL.
 const BARE: &str = "bare";
 
-/// Measures how fast events go the whole road.
+/// Measures the rate of events over the whole road.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -79,14 +79,14 @@ fn bare_phase(cluster: &Cluster, bare: &Bare, seconds: u64) -> Result<Phase> {
     Ok(Phase { events, crossed: 0, elapsed, used: Used { pg, ..Used::default() } })
 }
 
-/// How long an entry of the desk's is, so that bare PostgreSQL writes as much.
+/// Returns the average length of the desk's entries, so that bare PostgreSQL writes as much.
 fn body_bytes(cluster: &Cluster) -> Result<usize> {
     let bytes = "select round(avg(octet_length(body))) from inbox_entries";
     let bytes = cluster.ask(DATABASE, bytes)?;
     bytes.trim().parse().context("the desk has stored nothing")
 }
 
-/// How many events went into a statement, over the whole life of the desk.
+/// Prints how many events went into a statement, over the whole life of the desk.
 fn tell_gathering(stage: &mut Stage) -> Result<()> {
     let acked = stage.standing()?.acked;
     tell_functions(&stage.cluster, &["inbox_accept", "inbox_ack", "inbox_waiting"], acked)?;

@@ -1,9 +1,8 @@
-//! Rolling upgrade: nodes of two releases beside each other, while the database is migrated.
+//! Runs nodes of two releases side by side while the database is migrated.
 //!
-//! The next release is the same binary with further migrations, which it needs. Under load it
-//! migrates the database, and a node of it is started beside nodes that know nothing of it. Then
-//! entries are accepted on either release and handed over on either, an old node is started once
-//! more, and a binary that needs what the database lacks is refused.
+//! The next release is the same binary with further migrations, which it needs. Under load it migrates the database,
+//! and a node of it starts beside nodes of the old release. Then entries are accepted on either release and handed over
+//! on either, an old node is started again, and a binary that needs migrations which the database lacks is refused.
 
 use std::fs;
 use std::iter;
@@ -24,26 +23,25 @@ use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{gateway, history, platform, ui};
 use nightdesk_types::limits::SWEEP_EVERY;
 
-/// Nodes of the old release.
+/// Number of nodes of the old release.
 const OLD_NODES: usize = 2;
 
-/// Agents, and tenants whose they are.
+/// Numbers of tenants and agents.
 const SIZE: Size = Size::of(20, 300);
 
 /// Connections that post the events.
 const CONNECTIONS: u64 = 16;
 
-/// Where the events of the second platform begin.
+/// Number of the second platform's first event.
 const SECOND_EVENTS: u64 = 1_000_000_000;
 
-/// How long entries may be on their way once nothing is posted any more: also one whose hint was
-/// lost when its line moved.
+/// Time limit for entries after the last post. It covers an entry whose hint was lost when its line moved.
 const ARRIVED_WITHIN: Duration = SWEEP_EVERY.saturating_add(Duration::from_secs(10));
 
-/// How often we look whether they have arrived.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What the next release adds, on tables that are in use: one of them at a time.
+/// Migrations of the next release, on tables that are in use, one table at a time.
 const NEXT: [(&str, &str); 3] = [
     (
         "99990101000000_widen_heads.sql",
@@ -56,21 +54,21 @@ const NEXT: [(&str, &str); 3] = [
     ),
 ];
 
-/// What the release after that adds, which nobody runs.
+/// Migrations of the release after that, which are never applied.
 const AFTER_NEXT: [(&str, &str); 1] =
     [("99990102000000_create_more.sql", "create table more (tenant_id uuid not null);")];
 
-/// Runs two releases beside each other.
+/// Runs two releases side by side.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// For how long events are posted in each part.
+    /// Seconds for which events are posted in each part.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -112,13 +110,13 @@ fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The next release, as it runs.
+/// The running node of the next release.
 struct Next {
     node: Desk,
     migrated_in: Duration,
 }
 
-/// Makes a process of the binary a later release with these migrations.
+/// Returns the environment variable that makes the binary a later release with these migrations.
 fn release(
     stage: &Stage,
     name: &str,
@@ -132,7 +130,7 @@ fn release(
     Ok(("NIGHTDESK_NEXT_RELEASE", folder.display().to_string()))
 }
 
-/// Posts to the old nodes, and meanwhile brings the next release in.
+/// Posts to the old nodes, and brings in the next release meanwhile.
 fn upgrade_under_load(stage: &mut Stage, run: &Order) -> Result<(u64, Next)> {
     let (settings, release) = (stage.another("next")?, release(stage, "next", &NEXT)?);
     let is_in = AtomicBool::new(false);
@@ -158,7 +156,7 @@ fn upgrade(settings: &Settings, release: (&str, String)) -> Result<Next> {
     Ok(Next { node: settings.start_with(&[release])?, migrated_in })
 }
 
-/// Stops an old node, and starts it over a database that is newer than it knows.
+/// Stops an old node, and starts it again on a database with newer migrations.
 fn started_again(node: Desk, stage: &Stage) -> Result<Desk> {
     drop(node);
     let settings = stage.another("node-2")?;
@@ -166,7 +164,7 @@ fn started_again(node: Desk, stage: &Stage) -> Result<Desk> {
     settings.start()
 }
 
-/// A binary that needs what the database lacks does not serve, and says what to do.
+/// Checks that a binary refuses to serve without the migrations it needs, and names the remedy.
 fn refused(stage: &Stage) -> Result<()> {
     let release = release(stage, "after-next", &AFTER_NEXT)?;
     let Err(error) = stage.another("too-early")?.start_with(&[release]) else {
@@ -178,22 +176,22 @@ fn refused(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// Those outside the desk who know of both releases.
+/// The platform and the gateways that use both releases.
 struct After {
     platform: Worker,
-    /// Each has all lines, until the next one takes them.
+    /// Each process holds all lines until the next one takes them over.
     gateways: Vec<Worker>,
 }
 
 impl After {
-    /// A platform that posts to an old node and to the next release's.
+    /// Starts a platform that posts to an old node and to a node of the next release.
     fn started(stage: &Stage, next: &Desk) -> Result<Self> {
         let nodes = [stage.desk.address(), next.address()];
         let platform = stage.another_platform(&nodes, CONNECTIONS, SECOND_EVENTS)?;
         Ok(Self { platform, gateways: Vec::new() })
     }
 
-    /// Posts; answers how many events were told "200" so far.
+    /// Posts. Returns the number of events that got a 200 so far.
     fn post(&mut self, order: &Order) -> Result<u64> {
         let told: platform::Told = self.platform.ask(order)?;
         Ok(told.told)
@@ -205,13 +203,13 @@ impl After {
         let mut gateways = stage.another_gateways(node.address())?;
         let _: gateway::Standing = gateways.ask(&gateway::Order::Dial)?;
         self.gateways.push(gateways);
-        // A line that was greeted may not have taken over yet.
+        // A greeted line may not have taken over yet.
         let lines = self.gateways.len() + 1;
         let behind = format!("select count(*) from inbox_cursors where generation < {lines}");
         wait_until("lines did not move", || Ok(stage.cluster.ask(DATABASE, &behind)?.trim() == "0"))
     }
 
-    /// Waits until so many entries were acked on the lines that moved.
+    /// Waits until this many entries were acked on the lines that moved.
     fn arrived(&mut self, told: u64) -> Result<()> {
         wait_until("entries did not arrive", || {
             let mut acked = 0;
@@ -223,7 +221,7 @@ impl After {
         })
     }
 
-    /// Checks that all that anybody was told "ok" for was acked by whom it was for, once.
+    /// Checks that every acknowledged event was acked once, by its own agent's gateway.
     fn check_history(mut self, stage: &mut Stage) -> Result<()> {
         let folder = stage.cluster.folder().to_owned();
         let (mut told, mut acked) = (Vec::new(), Vec::new());

@@ -1,11 +1,11 @@
-//! Scale model: what the desk's rules make of more lines and hotter tenants than a machine holds.
+//! Models the desk's rules with more lines and hotter tenants than one machine can hold.
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use nightdesk_prove::{model, ui};
 
-/// Puts out what the models say. The same on every machine.
+/// Prints the results of the models, which are the same on every machine.
 #[derive(Debug, Parser)]
 struct Arguments {}
 

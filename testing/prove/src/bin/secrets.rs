@@ -1,4 +1,4 @@
-//! Secrets: every kind of key is replaced under load, and none of them is found anywhere.
+//! Replaces every kind of key under load, and checks that none of them is found anywhere.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use nightdesk_prove::secrets::load::{Load, Requests};
 use nightdesk_prove::secrets::{World, canary, dig, rotate};
 use nightdesk_prove::{ui, worker};
 
-/// Agents, two of each tenant.
+/// Number of agents, two for each tenant.
 const AGENTS: usize = 20;
 
 /// Replaces every kind of key under load, and searches for them.
@@ -20,15 +20,15 @@ struct Arguments {
     #[command(subcommand)]
     work: Option<worker::Work>,
 
-    /// Tenants whose data keys are wrapped again.
+    /// Number of tenants whose data keys are wrapped again.
     #[arg(long, default_value_t = 100_000)]
     tenants: usize,
 
-    /// Plant this bug in the desk: the proof must fail.
+    /// Bug to plant in the desk. The proof must fail with it.
     #[arg(long)]
     planted: Option<String>,
 
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -76,7 +76,7 @@ async fn prove(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Every secret there was.
+/// Returns every secret of the run.
 fn secrets(world: &World, load: &Load, bot_key: String) -> Vec<String> {
     let mut secrets = world.operator.vault_keys.clone();
     secrets.extend([canary::CAPABILITY.to_owned(), bot_key, world.cast.bots[0].key.clone()]);

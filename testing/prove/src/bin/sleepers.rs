@@ -1,7 +1,7 @@
-//! Sleepers: what agents that sleep cost.
+//! Measures the storage cost of sleeping agents.
 //!
-//! Nobody dials in. Every agent gets some entries, and what all tables and indexes weigh is
-//! compared: without agents, with them, and with their entries.
+//! No agent dials in. Every agent gets some entries, and the size of all tables and indexes is compared: without
+//! agents, with them, and with their entries.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,35 +15,35 @@ use nightdesk_prove::stage::{DATABASE, Stage, seeded};
 use nightdesk_prove::worker::{self, Work};
 use nightdesk_prove::{procfs, ui};
 
-/// Tenants whose agents these are.
+/// Number of tenants that own the agents.
 const TENANTS: usize = 20;
 
 /// Connections that post the entries.
 const CONNECTIONS: u64 = 32;
 
-/// A database with the tenants and next to no agents.
+/// A database with the tenants and almost no agents.
 const EMPTY: &str = "empty";
 
-/// What all tables weigh with their indexes, once every page that is free again is so.
+/// Size of all tables with their indexes, after every free page is returned.
 const BYTES: &str = "
     select sum(pg_total_relation_size(c.oid)) from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'm')";
 
-/// Measures what sleeping agents cost.
+/// Measures the cost of sleeping agents.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many agents sleep.
+    /// Number of sleeping agents.
     #[arg(long, default_value_t = 10_000)]
     agents: usize,
 
-    /// How many entries wait for each.
+    /// Number of entries that wait for each agent.
     #[arg(long, default_value_t = 10)]
     entries: u64,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }

@@ -1,9 +1,9 @@
-//! Wake latency: how soon a sleeping agent is called, and how soon it has what it was called for.
+//! Measures the time until a sleeping agent is called, and until it has its entry.
 //!
-//! Events come evenly for agents that never dialled in, so that each is called at once. From
-//! outside a commit is seen by the time that PostgreSQL itself stamps it with, which is before it is
-//! flushed to disk: the flush counts as the desk's. A call is sent when its target has read it.
-//! Beside it, in turns: a plain GET, and a line with no desk behind it.
+//! Events arrive evenly for agents that never dialled in, so each agent is called at once. The commit time is
+//! PostgreSQL's own commit timestamp, which precedes the flush to disk: the flush counts as the desk's time. A call
+//! counts as sent when its target has read it. Two baselines alternate with it: a plain GET, and a line without a desk
+//! behind it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,55 +22,55 @@ use nightdesk_prove::stage::{DATABASE, seeded};
 use nightdesk_prove::worker::{self, Work, Worker};
 use nightdesk_prove::{loopback, platform, ui, wakers};
 
-/// Tenants whose agents these are.
+/// Number of tenants that own the agents.
 const TENANTS: usize = 20;
 
 /// Connections that post the events.
 const CONNECTIONS: u64 = 32;
 
-/// How long the last of a turn may take to be woken.
+/// Time limit for the last wake of a turn.
 const WOKEN_WITHIN: Duration = Duration::from_secs(20);
 
-/// How often we look.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// PostgreSQL notes when it commits, and how long it takes to flush.
+/// PostgreSQL records commit times and flush durations.
 const SETTINGS: [(&str, &str); 2] =
     [("track_commit_timestamp", "on"), ("track_wal_io_timing", "on")];
 
-/// When the entry of an agent was committed, in microseconds since 1970.
+/// Commit time of each agent's entry, in microseconds since 1970.
 const COMMITS: &str = "
     select agent_id, (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000000)::bigint
     from inbox_entries";
 
-/// Flushes, and how long one took.
+/// Number of flushes, and the mean duration of one.
 const FLUSHES: &str =
     "select wal_sync, round((wal_sync_time / greatest(wal_sync, 1))::numeric, 2) from pg_stat_wal";
 
-/// Measures how soon sleeping agents are called, and how soon they have what waits.
+/// Measures the time until sleeping agents are called, and until they have their entries.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
     work: Option<Work>,
 
-    /// How many agents sleep.
+    /// Number of sleeping agents.
     #[arg(long, default_value_t = 10_000)]
     agents: usize,
 
-    /// How many are woken in a second. Desk, store, platform and agents share the machine: at 150 a second two cores
-    /// are busy, and what is measured is the queue for them.
+    /// Wakes per second. Desk, store, platform and agents share the machine: at 150 per second two cores are busy, and
+    /// the figure measures the queue for them.
     #[arg(long, default_value_t = 40)]
     per_second: u32,
 
-    /// How many are woken in a turn.
+    /// Number of wakes in a turn.
     #[arg(long, default_value_t = 250)]
     wakes: usize,
 
-    /// How often desk and loopback take turns, after one to warm up.
+    /// Number of turns of desk and loopback, after one warm-up turn.
     #[arg(long, default_value_t = 8)]
     turns: usize,
 
-    /// The desk's binary, built with the feature `scripted`.
+    /// Path of the desk's binary, built with the feature `scripted`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/release/nightdesk")]
     desk: PathBuf,
 }
@@ -95,7 +95,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     street.tell(wakes * turns, arguments.per_second)
 }
 
-/// Everything that runs. The cluster ends last.
+/// All processes of the run. The cluster ends last.
 struct Street {
     platform: Worker,
     sleepers: Worker,
@@ -133,7 +133,7 @@ impl Street {
         })
     }
 
-    /// Wakes the agents of a turn, and then does as much without a desk.
+    /// Wakes the agents of a turn, and then does the same work without a desk.
     fn turn(&mut self, arguments: &Arguments, turn: usize) -> Result<Seen> {
         let Arguments { per_second, wakes, .. } = *arguments;
         let before: Seen = self.sleepers.ask(&sleepers::Order::Tell)?;
@@ -193,7 +193,7 @@ impl Street {
         Ok(())
     }
 
-    /// From each agent's commit to its call, for all that were called; once each.
+    /// Returns the time from commit to call for each agent that was called, and checks that each was called once.
     fn calls(&self, seen: &Seen) -> Result<Vec<Duration>> {
         let text = self.cluster.ask(DATABASE, COMMITS)?;
         let commit = |line: &str| {

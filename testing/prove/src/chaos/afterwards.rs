@@ -1,4 +1,4 @@
-//! Afterwards: what is looked at once, when a world has come to rest.
+//! Checks the logs and the audit log once, when a world is idle.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use super::street;
 use crate::secrets::canary::is_in;
 use crate::setup::Cast;
 
-/// Everything that nobody may ever read: what gateways sign with, and what platforms do.
+/// Returns all secrets: the signing keys of gateways and of platforms.
 pub(super) fn secrets(cast: &Cast) -> Vec<String> {
     let of_gateways = cast.members.iter().map(|member| member.secret.clone());
     let of_bots = cast.bots.iter().map(|bot| bot.key.clone());
     of_gateways.chain(of_bots).chain(street::secrets()).collect()
 }
 
-/// Whether a log holds a secret (I22), and whether the audit log is whole (I23).
+/// Reports if a log holds a secret (I22), and if the audit log is intact (I23).
 pub(super) fn look(folder: &Path, secrets: &[String], node: &Node) -> Result<Vec<Event>> {
     let mut seen = Vec::new();
     for log in fs::read_dir(folder).context("could not list the logs")? {

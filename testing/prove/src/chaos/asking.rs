@@ -1,4 +1,4 @@
-//! Asking: what an agent's program asks a node over HTTP, and what it hears.
+//! Sends an agent's HTTP requests to a node, and returns the responses.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use tokio::time::timeout;
 
 use crate::gateway::wire::{head_end, status};
 
-/// Something that is asked.
+/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
-    /// What is shown.
+    /// Bearer token.
     pub(super) token: &'a str,
-    /// Where.
+    /// Path of the route.
     pub(super) path: &'a str,
-    /// What is posted. Without it, something is read.
+    /// Body of a POST. Without it, the request is a GET.
     pub(super) body: Option<&'a Value>,
-    /// How long the answer may take.
+    /// Timeout for the response.
     pub(super) wait: Duration,
 }
 
-/// What came of it.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// Nobody was there: nothing was asked.
+    /// The connection was refused, so the request was not sent.
     Nobody,
-    /// Nothing, or not all of it: it may be done at any time from now on.
+    /// No response, or an incomplete one: the node may execute the request at any time from now on.
     Nothing,
-    /// A status, and what was said besides.
+    /// Status and body of the response.
     Answer(u16, Value),
 }
 
-/// Asks a node.
+/// Sends a request to a node.
 pub(super) async fn ask(node: SocketAddr, request: Request<'_>) -> Heard {
     let Ok(Ok(stream)) = timeout(request.wait, TcpStream::connect(node)).await else {
         return Heard::Nobody;

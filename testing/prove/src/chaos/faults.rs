@@ -1,6 +1,6 @@
-//! Faults: what can happen to a world, one file each.
+//! Lists the faults that can be injected into a world, one file each.
 //!
-//! A new one is a file with a function and a row in [`ALL`].
+//! A new fault is a file with a function and a row in [`ALL`].
 
 mod owners;
 mod nodes;
@@ -21,16 +21,16 @@ use anyhow::{Context, Result};
 use super::world::World;
 use crate::chance::Dice;
 
-/// Something that can happen to a world.
+/// A fault that can be injected into a world.
 #[derive(Clone, Copy)]
 pub struct Fault {
     /// Its number in the list of promises.
     pub number: &'static str,
-    /// What happens.
+    /// Description.
     pub what: &'static str,
-    /// Has it happen, and returns when it is over. It is told its own number.
+    /// Injects the fault, and returns when it is over. The first argument after the world is its number.
     pub strike: Strikes,
-    /// Whether it can happen on this machine and in this world.
+    /// Reports whether the fault is possible on this machine and in this world.
     pub possible: fn(&World) -> bool,
 }
 
@@ -42,14 +42,13 @@ impl fmt::Debug for Fault {
     }
 }
 
-/// The gateways' manners are a fault, too, and one that lasts: whoever asks for it gets all of
-/// them.
+/// The gateways' manners are also a fault, which lasts for the whole run: with this number a run has all manners.
 pub const MANNERS: &str = "F46";
 
-/// So are the manners of whoever is told that it is time.
+/// The manners of job targets are also a fault.
 pub const TARGETS: &str = "F45";
 
-/// Everything that can happen.
+/// All faults.
 pub const ALL: [Fault; 33] = [
     together("F01", "the owner of a bot is killed in a call", owners::kill),
     always("F02", "a node is killed", nodes::kill_one),
@@ -100,7 +99,7 @@ const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fa
     Fault { number, what, strike, possible: |_| true }
 }
 
-/// What takes another node to heal.
+/// A fault that only another node can heal.
 const fn together(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
     Fault { number, what, strike, possible: |world| world.nodes.len() > 1 }
 }
@@ -109,24 +108,24 @@ const fn crash(number: &'static str, what: &'static str) -> Fault {
     always(number, what, crash_points::die)
 }
 
-/// What takes agents that have jobs.
+/// A fault that needs agents with jobs.
 const fn firing(number: &'static str, what: &'static str) -> Fault {
     Fault { number, what, strike: crash_points::die_firing, possible: World::has_jobs }
 }
 
-/// Which faults a run has.
+/// The faults of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Those that strike, in this order.
+    /// Faults to inject, in this order.
     pub faults: Vec<Fault>,
-    /// Whether gateways have odd manners.
+    /// True if gateways have odd manners.
     pub odd_manners: bool,
-    /// Whether agents that are told that it is time answer oddly.
+    /// True if the targets of fires answer oddly.
     pub odd_targets: bool,
 }
 
 impl Wanted {
-    /// Reads `none`, `all`, or numbers with commas between them.
+    /// Parses `none`, `all`, or numbers separated by commas.
     pub fn read(list: &str) -> Result<Self> {
         match list {
             "none" => Ok(Self::default()),
@@ -147,7 +146,7 @@ impl Wanted {
         }
     }
 
-    /// Whether nothing at all is to happen.
+    /// Returns true if there are no faults at all.
     pub const fn is_none(&self) -> bool {
         self.faults.is_empty() && !self.odd_manners && !self.odd_targets
     }

@@ -1,4 +1,4 @@
-//! Gateways: the lines of a share of the agents, each with its own manner.
+//! Holds the lines of a share of the agents, each with its own manner.
 
 mod agent;
 mod line;
@@ -28,61 +28,61 @@ use super::plan::Plan;
 use crate::chance::Dice;
 use crate::worker;
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The file with the plan in it.
+    /// File of the plan.
     #[arg(long)]
     plan: PathBuf,
-    /// Which of the processes of gateways it is.
+    /// Number of this gateway process.
     #[arg(long)]
     process: usize,
 }
 
-/// What the gateways can be told.
+/// Commands to the gateways.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Dial in, all of them.
+    /// Dial in with all gateways.
     Dial,
-    /// Say how things stand.
+    /// Report the state of the gateways.
     Count,
-    /// Cut so many of a hundred lines.
+    /// Cut this percentage of the lines.
     Reset(u64),
-    /// Leave so many of a hundred lines without a word, and sleep until somebody calls.
+    /// Leave this percentage of the lines without a close frame, and sleep until a wake call.
     Sleep(u64),
-    /// Freeze this agent's gateway at a step of going idle, until somebody calls.
+    /// Freeze this agent's gateway at a step of going idle, until a wake call.
     Freeze(usize, Step),
-    /// Dial anew, and behave from now on.
+    /// Dial anew, and behave normally from now on.
     Settle,
-    /// Hang up; nothing more is seen.
+    /// Close the lines and end the history.
     End,
 }
 
-/// Where on its way to sleep a gateway is frozen, its line open.
+/// Step of going idle at which a gateway is frozen with its line open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Before it says that it goes idle.
+    /// Before it sends that it goes idle.
     Awake,
-    /// It has said so, and not heard that this is known.
+    /// It has sent that it goes idle, and has no confirmation.
     SaidIdle,
-    /// It has heard that, and not closed its line.
+    /// It has the confirmation, and has not closed its line.
     KnownIdle,
     /// It has closed its line, and dialled again a second later.
     Redialled,
 }
 
-/// How things stand with the gateways.
+/// State of the gateways.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
-    /// Acks that were sent.
+    /// Number of acks sent.
     pub acked: u64,
-    /// Sends without an answer.
+    /// Number of sends without a result.
     pub asking: u64,
-    /// Gateways that are frozen, or will be.
+    /// Number of gateways that are frozen, or will be.
     pub frozen: usize,
 }
 
-/// What all gateways of a process were told last.
+/// Latest command to all gateways of a process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     settled: bool,
@@ -90,7 +90,7 @@ struct Told {
     cut: Option<Cut>,
 }
 
-/// What happens to so many of a hundred lines.
+/// Cut of a percentage of the lines.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     Reset(u64),
@@ -98,7 +98,7 @@ enum Cut {
 }
 
 impl Told {
-    /// What happens to a line that heard of it.
+    /// Returns the cut of a line that received the command.
     fn cuts(self, dice: &mut Dice) -> Option<Cut> {
         self.cut.filter(|cut| {
             let (Cut::Reset(percent) | Cut::Sleep(percent)) = *cut;
@@ -107,7 +107,7 @@ impl Told {
     }
 }
 
-/// What all gateways of a process share.
+/// State that all gateways of a process share.
 #[derive(Debug)]
 struct Hall {
     plan: Plan,
@@ -116,9 +116,9 @@ struct Hall {
     told: watch::Sender<Told>,
     acked: AtomicU64,
     asking: AtomicU64,
-    /// Rung when an agent's wake target is called.
+    /// Notified when an agent's wake target is called.
     woken: Vec<Notify>,
-    /// Who is to be frozen, or is.
+    /// Agents that are frozen or are to be frozen.
     frozen: Mutex<BTreeMap<usize, Step>>,
 }
 
@@ -136,7 +136,7 @@ impl Hall {
     }
 
     fn frozen(&self) -> MutexGuard<'_, BTreeMap<usize, Step>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The map is consistent at every step, also if a holder panicked.
         self.frozen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -189,7 +189,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     .await
 }
 
-/// What a process of gateways is called in histories.
+/// Returns the name of a gateway process in histories.
 pub fn name(process: usize) -> String {
     format!("gateways-{process}")
 }

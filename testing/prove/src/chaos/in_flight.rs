@@ -1,4 +1,4 @@
-//! In flight: how many events were on their way when a fault struck.
+//! Counts the events that were in flight when a fault struck.
 
 mod fires;
 
@@ -13,22 +13,20 @@ use nightdesk_judge::{Event, GatewayState, Record};
 use super::world::{Hit, Strike};
 use fires::Fires;
 
-/// Events sent longer ago than this are not on their way because of a fault's doing: their
-/// gateway does not ack.
+/// Events sent longer ago than this are not in flight because of a fault: their gateway does not ack.
 const LATELY_NS: u64 = 10_000_000_000;
 
-/// When each event was sent, and when and by whom it was acked for the last time.
+/// Time at which each event was sent, and time and agent of its last ack.
 #[derive(Debug, Default)]
 struct Times {
     sent: HashMap<String, u64>,
     acked: HashMap<String, (u64, String)>,
-    /// When which agents thawed.
+    /// Agents that thawed, with the time.
     thawed: Vec<(String, u64)>,
     fires: Fires,
 }
 
-/// How many events had been sent and were acked only afterwards, for each fault, or how many
-/// sends were under way.
+/// Returns for each fault the number of events sent before it and acked after it, or the number of sends in progress.
 pub fn hits(folder: &Path, strikes: &[Strike]) -> Result<Vec<(String, usize)>> {
     let times = read(folder)?;
     let hit = |strike: &Strike| {
@@ -60,7 +58,7 @@ fn read(folder: &Path) -> Result<Times> {
 }
 
 impl Times {
-    /// How many events waited for an agent that was frozen then, when it thawed.
+    /// Returns the number of events that waited for an agent when it thawed.
     fn waited_for(&self, agent: &str, frozen_at_ns: u64) -> usize {
         let mine = self.thawed.iter().filter(|(other, _)| other == agent).map(|(_, at)| *at);
         let thawed = mine.filter(|at_ns| *at_ns > frozen_at_ns).min();
@@ -86,7 +84,7 @@ impl Times {
         } else if let Event::GwRecv { conn, buffer_id, nonce, .. } = record.ev {
             nonces.insert((conn, buffer_id), nonce);
         } else if let Event::GwAck { conn, buffer_id, agent } = record.ev
-            // It was received in the same history before.
+            // The same history has its receipt before.
             && let Some(nonce) = nonces.get(&(conn, buffer_id))
         {
             let acked = self.acked.entry(nonce.clone()).or_default();

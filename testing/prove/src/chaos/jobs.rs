@@ -1,4 +1,4 @@
-//! Jobs: agents that ask the desk to be told of instants, change their minds, and are told.
+//! Runs agents that arm jobs, cancel or change them, and receive the fires.
 
 mod agent;
 mod ask;
@@ -21,35 +21,35 @@ use super::plan::{Plan, PlanFile};
 use crate::worker;
 use say::Says;
 
-/// What the process is called in histories.
+/// Name of the process in histories.
 pub const NAME: &str = "jobs";
 
-/// How long agents may take to end what they just do.
+/// Time limit for agents to finish their current step.
 const LAST_WAIT: Duration = Duration::from_secs(40);
 
-/// What agents with jobs can be told.
+/// Commands to the agents with jobs.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
     /// Begin to arm jobs.
     Begin,
-    /// Arm nothing new, and take what comes.
+    /// Arm no new jobs, and accept the pending fires.
     Stop,
-    /// Nothing more is seen.
+    /// End the history.
     End,
 }
 
-/// What all agents of the process share.
+/// State that all agents of the process share.
 #[derive(Debug)]
 struct Diary {
     plan: Plan,
     notes: Recorder,
     clock: SystemClock,
     stopping: AtomicBool,
-    /// Requests and receipts so far, so that each has a name.
+    /// Number of requests and receipts so far, which makes their names unique.
     named: AtomicU64,
-    /// What is said to each fire.
+    /// The answers to each fire.
     fires: Mutex<HashMap<String, Says>>,
-    /// The instant that each agent was told of last and took, in microseconds.
+    /// The instant of the last fire that each agent took, in microseconds.
     taken: Vec<watch::Sender<u64>>,
 }
 
@@ -58,13 +58,13 @@ impl Diary {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// A name that nothing else has.
+    /// Returns a unique name.
     fn name(&self, of: &str) -> String {
         format!("{of}-{}", self.named.fetch_add(1, Ordering::Relaxed))
     }
 
     fn fires(&self) -> MutexGuard<'_, HashMap<String, Says>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The map is consistent at every step, also if a holder panicked.
         self.fires.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,7 +92,7 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
             }
             Order::Stop => {
                 diary.stopping.store(true, Ordering::Relaxed);
-                // Whoever is still at it asks for nothing new.
+                // The remaining agents make no new requests.
                 worker::end(&mut agents, LAST_WAIT).await;
             }
             Order::End => {

@@ -1,4 +1,4 @@
-//! Letters: agents that write to each other, ask each other, and put skills and data on the shelves of their tenants.
+//! Runs agents that write letters, ask each other, and put skills and data on their tenants' shelves.
 
 mod look;
 mod post;
@@ -23,45 +23,45 @@ use super::plan::{Plan, PlanFile};
 use crate::worker;
 use put::Item;
 
-/// What the process is called in histories.
+/// Name of the process in histories.
 pub const NAME: &str = "letters";
 
-/// How a letter begins that asks for a reply, after its nonce.
+/// First word after the nonce of a letter that asks for a reply.
 const ASKS: &str = "asks";
 
-/// How long a node may take to answer: longer than anybody is waited for.
+/// Timeout of a response: longer than the desk waits for any reply.
 const ANSWER_WAIT: Duration = Duration::from_secs(8);
 
-/// How often a node is asked, one after the other.
+/// Maximum number of attempts, each on one node.
 const ATTEMPTS_MAX: u32 = 60;
 
-/// How long until the next one is, in milliseconds.
+/// Range of the delay between attempts, in milliseconds.
 const AGAIN_MS: (u64, u64) = (100, 500);
 
-/// How long writers may take to end what they just do.
+/// Time limit for writers to finish their current step.
 const LAST_WAIT: Duration = Duration::from_secs(40);
 
-/// What agents that write can be told.
+/// Commands to the writing agents.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
     /// Begin to write.
     Begin,
-    /// Write nothing new, and hear how everything ended.
+    /// Write nothing new, and wait for the results.
     Stop,
-    /// Look what is on the shelves; then nothing more is seen.
+    /// Read the shelves, then end the history.
     End,
 }
 
-/// What all agents of the process share.
+/// State that all agents of the process share.
 #[derive(Debug)]
 struct Diary {
     plan: Plan,
     notes: Recorder,
     clock: SystemClock,
     stopping: AtomicBool,
-    /// Requests so far, so that each has a name.
+    /// Number of requests so far, which makes their names unique.
     named: AtomicU64,
-    /// What was put on shelves.
+    /// Items put on shelves.
     items: Mutex<Vec<Item>>,
 }
 
@@ -70,17 +70,17 @@ impl Diary {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// A name that nothing else has.
+    /// Returns a unique name.
     fn name(&self, of: &str) -> String {
         format!("{of}-{}", self.named.fetch_add(1, Ordering::Relaxed))
     }
 
     fn items(&self) -> MutexGuard<'_, Vec<Item>> {
-        // What is behind it is whole at every step, also if a holder panicked.
+        // The list is consistent at every step, also if a holder panicked.
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks a node on behalf of a member.
+    /// Sends a request to a node as a member.
     async fn ask(
         &self,
         node: SocketAddr,
@@ -92,7 +92,7 @@ impl Diary {
     }
 }
 
-/// Whether whoever wrote this waits for a reply.
+/// Returns true if the author of this text waits for a reply.
 pub(crate) fn asks(words: &str) -> bool {
     words.split(' ').nth(1) == Some(ASKS)
 }
@@ -118,7 +118,7 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
             }
             Order::Stop => {
                 diary.stopping.store(true, Ordering::Relaxed);
-                // Whoever is still at it begins nothing new.
+                // The remaining writers begin nothing new.
                 worker::end(&mut writers, LAST_WAIT).await;
             }
             Order::End => {

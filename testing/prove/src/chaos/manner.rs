@@ -1,21 +1,21 @@
-//! Manner: how a gateway behaves, and whose does how.
+//! Defines the behaviours of gateways, and assigns one to each.
 
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Dice;
 
-/// How a gateway behaves.
+/// Behaviour of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Manner {
-    /// Acks what it has.
+    /// Acks its entries.
     Normal,
-    /// The SDK, watched from the wire.
+    /// The SDK, recorded on the wire.
     Sdk,
     /// Acks everything twice.
     AcksTwice,
-    /// Acks late, and not in order.
+    /// Acks late and out of order.
     AcksLate,
-    /// Acks what it never had besides.
+    /// Also acks entries that it never received.
     AcksUnknown,
     /// Never acks a passthrough, like the stock client.
     Stock,
@@ -23,21 +23,21 @@ pub enum Manner {
     NeverAcks,
     /// Dials ten times a second.
     Redials,
-    /// Stops reading for a while, its line open.
+    /// Stops reading for a while with its line open.
     Freezes,
-    /// Says that it goes idle, and dials again after a second.
+    /// Sends that it goes idle, and dials again after a second.
     Idles,
-    /// Goes without a word, and stays away until it is woken.
+    /// Leaves without a close frame, and stays away until it is woken.
     Leaves,
     /// Leaves its line open and dials another.
     Deserts,
 }
 
-/// Manners that no promise excuses anything for, and of how many in a hundred.
+/// Manners that no promise makes an exception for, with their percentages.
 const POLITE: [(Manner, usize); 4] =
     [(Manner::Sdk, 8), (Manner::AcksTwice, 4), (Manner::AcksLate, 8), (Manner::AcksUnknown, 4)];
 
-/// Manners after which entries come again.
+/// Manners after which entries are redelivered.
 const ODD: [(Manner, usize); 7] = [
     (Manner::Stock, 6),
     (Manner::NeverAcks, 2),
@@ -49,34 +49,34 @@ const ODD: [(Manner, usize); 7] = [
 ];
 
 impl Manner {
-    /// Whether entries come again after it.
+    /// Returns true if entries are redelivered after this manner.
     pub fn is_odd(self) -> bool {
         ODD.iter().any(|(odd, _)| *odd == self)
     }
 
-    /// Whether entries may be set aside because of it: a client that dials again and again before
-    /// it acks looks like one that chokes on its first entry.
+    /// Returns true if entries may be parked because of this manner: a client that dials again and again before it acks
+    /// looks like one that fails on its first entry.
     pub const fn may_park(self) -> bool {
         matches!(self, Self::Redials | Self::Deserts | Self::NeverAcks | Self::Freezes)
     }
 }
 
-/// Which manners a run has.
+/// The manners of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manners {
-    /// Those that no promise excuses anything for.
+    /// Manners that no promise makes an exception for.
     Polite,
-    /// All of them.
+    /// All manners.
     All,
 }
 
-/// A manner for each of so many, by the seed.
+/// Assigns a manner to each member, from the seed.
 pub fn assigned(seed: u64, manners: Manners, members: usize) -> Vec<Manner> {
     let odd = if manners == Manners::All { &ODD[..] } else { &[] };
     let shares = POLITE.iter().chain(odd);
     let mut assigned: Vec<Manner> = shares
         .flat_map(|(manner, percent)| {
-            // Also in a small world there is one of each.
+            // A small world also has one of each.
             std::iter::repeat_n(*manner, (members * percent / 100).max(1))
         })
         .take(members)

@@ -1,4 +1,4 @@
-//! Mutants of the desk: each has one bug, and the judge must find it from outside.
+//! Lists the mutants of the desk: each has one bug, which the judge must find from outside.
 
 mod database;
 mod needs;
@@ -18,23 +18,23 @@ use needs::{
 pub use needs::{Needs, options};
 pub use simulation::simulated;
 
-/// A desk with a bug, and how it is shown.
+/// A desk with a bug, and the stage on which it shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
     /// The bug's number in the list of promises.
     pub number: &'static str,
-    /// The promise that it breaks. It is not found before that one is.
+    /// The promise that it breaks. The bug counts as found only if the judge reports this promise.
     pub breaks: Invariant,
-    /// Where it is shown.
+    /// The stage on which it shows.
     pub stage: Stage,
 }
 
-/// Where a bug is shown.
+/// The stage on which a bug shows.
 #[derive(Clone, Copy, Debug)]
 pub enum Stage {
-    /// In real processes, in which it is planted here, if that happens besides.
+    /// Real processes with this bug planted, under these conditions.
     Processes(Planted, Needs),
-    /// In the simulation, which knows what must happen.
+    /// The simulation, which defines its own conditions.
     Simulation,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Stage {
 }
 
 impl Mutant {
-    /// How it is planted in real processes.
+    /// Returns the bug to plant in real processes.
     pub fn planted(&self) -> Result<Planted> {
         match self.stage {
             Stage::Processes(planted, _) => Ok(planted),
@@ -57,7 +57,7 @@ impl Mutant {
     }
 }
 
-/// Every mutant there is.
+/// All mutants.
 pub const ALL: [Mutant; 27] = [
     in_desk("X1", Invariant::DurableBeforeAck, CALM),
     in_desk("X2", Invariant::NoLoss, CALM),
@@ -105,7 +105,7 @@ const fn in_simulation(number: &'static str, breaks: Invariant) -> Mutant {
     Mutant { number, breaks, stage: Stage::Simulation }
 }
 
-/// Finds the mutants of these numbers, `all` of them, in the order of the list.
+/// Finds the mutants of these numbers, or `all`, in the order of the list.
 pub fn wanted(list: &str) -> Result<Vec<Mutant>> {
     if list == "all" {
         return Ok(ALL.to_vec());
@@ -117,22 +117,22 @@ pub fn wanted(list: &str) -> Result<Vec<Mutant>> {
     list.split(',').map(find).collect()
 }
 
-/// Where and how long runs of mutants are.
+/// Location and duration of the runs.
 #[derive(Debug)]
 pub struct Place<'a> {
-    /// The same for all.
+    /// Seed of all runs.
     pub seed: u64,
-    /// How long events are sent, at least.
+    /// Minimum seconds for which events are sent.
     pub seconds: u64,
-    /// The desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `planted`.
     pub desk: &'a Path,
-    /// The simulation's binary, built with the feature `planted`.
+    /// Path of the simulation's binary, built with the feature `planted`.
     pub simulation: &'a Path,
-    /// Where histories go.
+    /// Folder of the histories.
     pub folder: &'a Path,
 }
 
-/// The promises that the judge says were broken.
+/// Returns the promises that the judge reports as broken.
 pub fn broken(outcome: &Outcome) -> Vec<&'static str> {
     outcome.verdict.counts.keys().map(|invariant| invariant.number()).collect()
 }

@@ -1,4 +1,4 @@
-//! Node: one desk of several over the same database, up or down.
+//! Controls one node of several on the same database.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::desk::{Desk, Settings};
 use crate::procfs::signal;
 
-/// How often we look whether it ended.
+/// Polling interval for its end.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// A node of the run.
@@ -18,13 +18,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 pub struct Node {
     name: String,
     settings: Settings,
-    /// What is in its environment at every start: the bug that is planted in it.
+    /// Environment at every start: the planted bug.
     environment: Vec<(&'static str, String)>,
     running: Option<Desk>,
 }
 
 impl Node {
-    /// Writes down what the node of this number is told. It does not run yet.
+    /// Writes the configuration of a node. It does not run yet.
     pub fn write(
         number: usize,
         settings: &Settings,
@@ -36,34 +36,34 @@ impl Node {
         Ok(Self { name, settings, environment: environment.to_vec(), running: None })
     }
 
-    /// What it is called, in histories too.
+    /// Returns its name, which histories use too.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it listens when it runs.
+    /// Returns the address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.settings.address()
     }
 
-    /// Its process, if it runs.
+    /// Returns its process id, if it runs.
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(Desk::pid)
     }
 
-    /// Starts it; returns when it listens.
+    /// Starts the node. Returns when it listens.
     pub fn start(&mut self) -> Result<()> {
         self.start_with(&[])
     }
 
-    /// Starts it with more in its environment; returns when it listens.
+    /// Starts the node with additional environment variables. Returns when it listens.
     pub fn start_with(&mut self, more: &[(&'static str, String)]) -> Result<()> {
         let environment = [&self.environment, more].concat();
         self.running = Some(self.settings.start_with(&environment)?);
         Ok(())
     }
 
-    /// What is wrong with the audit log of its database, if anything.
+    /// Returns the fault in the audit log of its database, if there is one.
     pub fn audit_fault(&self) -> Result<Option<String>> {
         let verified = self.settings.command(&[], &["audit", "verify"])?;
         let told = [verified.stdout, verified.stderr].concat();
@@ -71,18 +71,18 @@ impl Node {
         Ok((!verified.status.success()).then_some(told))
     }
 
-    /// Kills it, if it runs.
+    /// Kills the node, if it runs.
     pub fn kill(&mut self) -> Result<()> {
         self.running.take().map_or(Ok(()), |mut desk| desk.kill())
     }
 
-    /// Stops it in its tracks, or lets it go on.
+    /// Sends the node a signal, for example to stop or continue it.
     pub fn signal(&self, name: &str) -> Result<()> {
         let running = self.running.as_ref().context("the node does not run")?;
         signal(name, &[running.pid()])
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the node ends by itself.
     pub fn ends_within(&mut self, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         while !self.has_ended()? {
@@ -93,7 +93,7 @@ impl Node {
         Ok(())
     }
 
-    /// Whether it ended by itself.
+    /// Returns true if the node ended by itself.
     pub fn has_ended(&mut self) -> Result<bool> {
         self.running.as_mut().context("the node does not run")?.has_ended()
     }

@@ -1,4 +1,4 @@
-//! Plan: what every process of a run must know, in a file.
+//! Defines the plan of a run, a file that every process reads.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,36 +16,36 @@ use super::street::Street;
 use crate::chance::Dice;
 use crate::setup::{self, Cast, PLATFORM, Size};
 
-/// Processes the gateways are spread over, so that one can be frozen.
+/// Number of gateway processes, so that one can be frozen.
 pub const GATEWAY_PROCESSES: usize = 3;
 
-/// Chats an author has with their own agent.
+/// Number of chats that an author has with their own agent.
 const OWN_CHATS: usize = 2;
 
-/// Where all chats are but those of rooms.
+/// Guild of all chats except rooms.
 const GUILD: &str = "guild";
 
-/// How big a world is and how much happens in it.
+/// Size and load of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// Agents.
+    /// Number of agents.
     pub agents: usize,
-    /// Events the platform sends in a second, if the desk takes them.
+    /// Events per second that the platform sends, if the desk accepts them.
     pub rate_per_s: u64,
-    /// Of how many acks in a hundred the platform looks the event up.
+    /// Percentage of acks after which the platform looks up the event.
     pub looks_percent: u64,
-    /// Rooms that people of several tenants share.
+    /// Number of rooms that people of several tenants share.
     pub rooms: usize,
-    /// Of the agents, how many have jobs.
+    /// Number of agents that have jobs.
     pub jobs: usize,
-    /// Of the agents, how many write to others and share a shelf.
+    /// Number of agents that write letters and share a shelf.
     pub letters: usize,
-    /// How often a bot may speak, if that is slow: then sends wait for their turn.
+    /// Rate limit of a slow bot, whose sends wait for their turn.
     pub calls_per_second: Option<u32>,
 }
 
 impl Scale {
-    /// How many of everything are entered.
+    /// Returns the number of rows of each kind to create.
     pub fn size(self, deliver: SocketAddr) -> Size {
         Size {
             tenants: (self.agents / 4).max(2),
@@ -58,91 +58,91 @@ impl Scale {
     }
 }
 
-/// What every process of a run must know.
+/// The plan of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// Everything else follows from it.
+    /// Seed from which the whole run follows.
     pub seed: u64,
-    /// Where histories are written.
+    /// Folder of the histories.
     pub folder: PathBuf,
-    /// Where the nodes listen.
+    /// Addresses on which the nodes listen.
     pub nodes: Vec<SocketAddr>,
-    /// Where the platform is called.
+    /// Address at which the desk calls the platform.
     pub deliver: SocketAddr,
-    /// Where wake calls go, for each process of gateways.
+    /// Address of the wake targets of each gateway process.
     pub targets: Vec<SocketAddr>,
-    /// Where nobody may be led.
+    /// Address that the desk must never call.
     pub honeypot: SocketAddr,
-    /// Everybody there is.
+    /// All tenants, agents, gateways and bots.
     pub cast: Cast,
-    /// How each member's gateway behaves.
+    /// Behaviour of each member's gateway.
     pub manners: Vec<Manner>,
-    /// Who writes where.
+    /// Conversations of the run.
     pub conversations: Vec<Conversation>,
-    /// Who is let in and out again.
+    /// Authors that lose and regain access.
     pub movers: Vec<Mover>,
-    /// Who writes on Discord and Telegram, if anybody does.
+    /// Load on Discord and Telegram, if there is any.
     pub street: Option<Street>,
-    /// Who has jobs.
+    /// Agents with jobs.
     pub jobs: Jobs,
-    /// Who writes to whom.
+    /// Agents that write letters.
     pub letters: Vec<Writer>,
-    /// Events the platform sends in a second.
+    /// Events per second that the platform sends.
     pub rate_per_s: u64,
-    /// Of how many acks in a hundred it looks the event up.
+    /// Percentage of acks after which it looks up the event.
     pub looks_percent: u64,
-    /// Where `psql` is.
+    /// Path of `psql`.
     pub psql: PathBuf,
-    /// The database, as its superuser sees it.
+    /// URL of the database, as the superuser.
     pub database_url: String,
 }
 
-/// Agents that have jobs: the first so many.
+/// Agents that have jobs: the first members.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Jobs {
-    /// How many.
+    /// Number of agents.
     pub agents: usize,
-    /// Where they are told that it is time.
+    /// Address at which they receive fires.
     pub target: SocketAddr,
-    /// Whether some do not take every fire at once.
+    /// True if some do not take every fire at once.
     pub is_odd: bool,
 }
 
-/// An author in a chat. What they write there is sent one after the other.
+/// An author in a chat. The author's messages are sent one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// The bot that hears it, by its place among the bots.
+    /// Index of the bot that receives it.
     pub bot: usize,
-    /// Who writes.
+    /// The author.
     pub author: String,
-    /// Whether that is a program.
+    /// True if the author is a program.
     pub is_program: bool,
-    /// Where.
+    /// The chat.
     pub place: Place,
     /// The members whose agents see it.
     pub seen_by: Vec<usize>,
-    /// Whether people of several tenants write there.
+    /// True if people of several tenants write there.
     pub is_shared: bool,
 }
 
 /// A chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Which.
+    /// Id of the chat.
     pub chat: String,
-    /// Its guild. Without one, nobody is there but the author and the bot.
+    /// Its guild. A chat without a guild has only the author and the bot.
     pub scope: Option<String>,
     /// The chat it is a thread of.
     pub parent: Option<String>,
 }
 
 impl Place {
-    /// A chat of one person with the bot.
+    /// Returns a chat of one person with the bot.
     pub fn direct(chat: &str) -> Self {
         Self { chat: chat.to_owned(), scope: None, parent: None }
     }
 
-    /// A chat of a guild that everybody is in.
+    /// Returns a chat of the guild that all authors are in.
     fn common(chat: String) -> Self {
         Self { chat, scope: Some(GUILD.to_owned()), parent: None }
     }
@@ -157,7 +157,7 @@ impl Place {
 }
 
 impl Conversation {
-    /// Where it comes from, in the platform's words.
+    /// Returns the event's source in the platform's format.
     pub fn source(&self) -> Value {
         let Place { chat, scope, parent } = &self.place;
         json!({
@@ -169,17 +169,17 @@ impl Conversation {
 }
 
 impl Plan {
-    /// How the agent of this number is called in histories.
+    /// Returns the name of an agent in histories.
     pub fn agent(number: usize) -> String {
         format!("agent-{number}")
     }
 
-    /// The process that the gateway of this member is in.
+    /// Returns the process of this member's gateway.
     pub const fn process_of(member: usize) -> usize {
         member % GATEWAY_PROCESSES
     }
 
-    /// The agent whose target is the honeypot: the last, of so many.
+    /// Returns the agent whose target is the honeypot: the last member.
     pub const fn lured(members: usize) -> usize {
         members.saturating_sub(1)
     }
@@ -191,13 +191,13 @@ impl Plan {
             .with_context(|| format!("could not begin {}", file.display()))
     }
 
-    /// Puts it into a file, for the workers.
+    /// Writes the plan to a file, for the workers.
     pub fn save(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string(self).context("could not write the plan")?;
         fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
     }
 
-    /// Reads what [`Plan::save`] wrote.
+    /// Reads a plan that [`Plan::save`] wrote.
     pub fn load(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file)
             .with_context(|| format!("could not read {}", file.display()))?;
@@ -205,22 +205,22 @@ impl Plan {
     }
 }
 
-/// What a process is told when it starts that needs nothing but the plan.
+/// Arguments of a process that needs only the plan.
 #[derive(Debug, clap::Args)]
 pub struct PlanFile {
-    /// The file with the plan in it.
+    /// File of the plan.
     #[arg(long)]
     plan: PathBuf,
 }
 
 impl PlanFile {
-    /// The plan in it.
+    /// Loads the plan.
     pub(super) fn load(&self) -> Result<Plan> {
         Plan::load(&self.plan)
     }
 }
 
-/// How each member's gateway behaves. The one that is lured must be away for the desk to call it.
+/// Assigns a manner to each member's gateway. The lured agent must be offline, so that the desk calls it.
 pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
     let members = cast.members.len();
     let mut all = manner::assigned(seed, manners, members);
@@ -230,8 +230,7 @@ pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
     all
 }
 
-/// Who writes where: everybody to their own agent, and in each open chat somebody who shares
-/// its bot.
+/// Returns the conversations: each author with their own agent, and in each open chat an author of the same bot.
 pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation> {
     let mut dice = Dice::of(seed, 2);
     let members = 0..cast.members.len();
@@ -250,7 +249,7 @@ pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation>
     own.chain(open).collect()
 }
 
-/// What a member's author writes, for their own agent.
+/// Returns the conversation of a member's author with their own agent.
 fn written(cast: &Cast, member: usize, chat: String) -> Conversation {
     Conversation {
         bot: cast.members[member].bot,

@@ -1,4 +1,4 @@
-//! Platform: posts events until it is told "ok", is called by the desk, and notes all of it.
+//! Posts events until the desk acknowledges them, takes the desk's calls, and records both.
 
 mod poster;
 mod mover;
@@ -19,42 +19,42 @@ use super::plan::{Plan, PlanFile};
 use crate::worker;
 use look::Look;
 
-/// Who post at the same time.
+/// Number of concurrent posters.
 const POSTERS: usize = 96;
 
-/// The second word of a text with which something was lent.
+/// The second word of a text with which a capability was lent.
 pub(crate) const LENT: &str = "lent ";
 
-/// How long posters may take to be told "ok" for their last events.
+/// Time limit for the acknowledgements of the last events.
 const LAST_WAIT: Duration = Duration::from_mins(1);
 
-/// What the platform can be told.
+/// Commands to the platform.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
     /// Begin to post.
     Begin,
-    /// Say how many events were sent.
+    /// Report the number of events sent.
     Count,
-    /// For so many milliseconds, hang up on the desk in the middle of requests.
+    /// For this many milliseconds, close connections to the desk in the middle of requests.
     Storm(u64),
-    /// Send nothing new; answer when everything sent was told "ok".
+    /// Send no new events, and answer when all sent events are acknowledged.
     Stop,
-    /// Nothing more is seen.
+    /// End the history.
     End,
 }
 
-/// How much was sent.
+/// Counts of sent events.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sent {
-    /// Events the desk said "ok" to.
+    /// Events that the desk acknowledged.
     pub told: u64,
-    /// Of these, how many came from rooms that several tenants share.
+    /// Acknowledged events from rooms that several tenants share.
     pub shared: u64,
-    /// Requests that were hung up on.
+    /// Requests whose connection was closed.
     pub hung_up: u64,
 }
 
-/// What everybody on the platform shares.
+/// State that the whole platform shares.
 #[derive(Debug)]
 struct Square {
     plan: Plan,
@@ -96,7 +96,7 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
             Order::Storm(millis) => storm::rage(&square, Duration::from_millis(millis)).await,
             Order::Stop => {
                 square.stopping.store(true, Ordering::Relaxed);
-                // Whoever is not told "ok" by now never will be, and nothing is promised.
+                // An event that is not acknowledged by now never will be, and no promise covers it.
                 worker::end(&mut posters, LAST_WAIT).await;
             }
             Order::End => {
@@ -119,13 +119,13 @@ impl Square {
     }
 }
 
-/// The nonce in what somebody wrote, or in the path of a request.
+/// Returns the nonce in a text or in the path of a request.
 pub(crate) fn nonce_in(said: &str) -> &str {
     let said = said.trim_start_matches('/');
     said.split_once(' ').map_or(said, |(nonce, _)| nonce)
 }
 
-/// Whether something was lent with what somebody wrote.
+/// Returns true if a capability was lent with this text.
 pub(crate) fn is_lent(said: &str) -> bool {
     said.split_once(' ').is_some_and(|(_, rest)| rest.starts_with(LENT))
 }

@@ -1,4 +1,4 @@
-//! Probe: looks at the tables every second, and notes what is new there.
+//! Polls the tables every second, and records their changes.
 
 pub mod claims;
 mod fires;
@@ -19,7 +19,7 @@ use crate::psql::Looker;
 use claims::Owners;
 use ranges::Ranges;
 
-/// How often it looks.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A running probe.
@@ -30,7 +30,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Starts it, with a history and a connection of its own.
+    /// Starts the probe with its own history and connection.
     pub fn start(plan: &Plan) -> Result<Self> {
         let mut tables = Tables {
             notes: plan.record("probe")?,
@@ -42,10 +42,10 @@ impl Probe {
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
             while told.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                // The server may be down: then the next look sees what this one missed.
+                // If the server is down, the next poll sees the missed rows.
                 tables.look().ok();
             }
-            // All of it once more, so that nothing is missed that came late.
+            // The last poll reads all rows again, so that no late row is missed.
             tables.inboxes.values_mut().for_each(|inbox| inbox.seen = 0);
             tables.look().context("could not look at the tables at the end")?;
             tables.still_pending();
@@ -55,7 +55,7 @@ impl Probe {
         Ok(Self { tell: Some(tell), thread: Some(thread) })
     }
 
-    /// Looks a last time, and ends.
+    /// Polls a last time, and ends.
     pub fn end(&mut self) -> Result<()> {
         drop(self.tell.take());
         let thread = self.thread.take().context("the probe has ended before")?;
@@ -63,21 +63,21 @@ impl Probe {
     }
 }
 
-/// What is known of the tables.
+/// Known state of the tables.
 struct Tables {
     notes: Recorder,
     looker: Looker,
     inboxes: BTreeMap<AgentId, Inbox>,
-    /// By node: under which epoch it lives.
+    /// Epoch of each live node.
     leases: BTreeMap<String, u64>,
     owners: Owners,
 }
 
-/// What is known of an inbox.
+/// Known state of an inbox.
 struct Inbox {
     agent: String,
     tenant: String,
-    /// The last number that was seen.
+    /// The last number that was read.
     seen: i64,
     noted: BTreeSet<i64>,
     pending: BTreeSet<i64>,
@@ -106,8 +106,7 @@ impl Tables {
         self.owners.look(&mut self.looker, &self.notes)
     }
 
-    /// New entries. Numbers are given out in the order of commits, so what is new is behind what
-    /// was seen.
+    /// Reads new entries. Numbers follow the order of commits, so new entries are after the last one read.
     fn entries(&mut self) -> Result<()> {
         let mut known = String::new();
         for (agent, inbox) in &self.inboxes {
@@ -166,7 +165,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Notes what still waits, though it was noted before.
+    /// Records the entries that still wait, although they were recorded before.
     fn still_pending(&self) {
         for (agent, inbox) in &self.inboxes {
             for seq in &inbox.pending {

@@ -1,5 +1,5 @@
-//! Rooms: chats that people of many tenants share, each bound to their own agent, with strangers
-//! and a program among them. Some rooms, guilds and a bot belong to an agent besides.
+//! Creates rooms: chats that people of many tenants share, each bound to their own agent, with strangers and a program.
+//! Some rooms, guilds and a bot also belong to an agent.
 
 mod claims;
 mod movers;
@@ -15,31 +15,31 @@ use crate::setup::{self, Cast};
 use claims::{Author, Claims, Welcome};
 pub use movers::Mover;
 
-/// So many tenants share a room, if there are so many on its bot.
+/// Number of tenants that share a room, if its bot has so many.
 pub const TENANTS: usize = 5;
 
-/// People whom nobody knows, in each room.
+/// Number of unbound people in each room.
 const STRANGERS: usize = 2;
 
-/// A room and who is in it.
+/// A room and its members.
 #[derive(Debug)]
 struct Room {
     number: usize,
     bot: usize,
-    /// Members whose people write there: of several tenants, and two of one.
+    /// Members whose people write there: of several tenants, and two of one tenant.
     members: Vec<usize>,
 }
 
-/// Everything about rooms that a world must know.
+/// All rooms of a world.
 #[derive(Debug, Default)]
 pub struct Rooms {
-    /// Who writes where, and who sees it.
+    /// Conversations, with the agents that see them.
     pub conversations: Vec<Conversation>,
-    /// People who are let in and out again.
+    /// People that lose and regain access.
     pub movers: Vec<Mover>,
 }
 
-/// Makes so many rooms, and enters whose they are.
+/// Creates this many rooms, and stores their claims.
 pub fn enter(seed: u64, cluster: &Cluster, cast: &Cast, rooms: usize) -> Result<Rooms> {
     let mut dice = Dice::of(seed, 5);
     let rooms: Vec<Room> = (0..rooms).map(|number| Room::of(cast, number, &mut dice)).collect();
@@ -65,13 +65,13 @@ impl Room {
                 members.push(member);
             }
         }
-        // Whom tenants alone do not tell apart.
+        // A second agent of one tenant, which the tenant alone does not distinguish.
         let is_sibling = |member: &&usize| tenants.contains(&cast.members[**member].tenant);
         members.extend(here.iter().find(is_sibling));
         Self { number, bot, members }
     }
 
-    /// Gives the room away, in a way that its number says.
+    /// Claims the room, in a way that depends on its number.
     fn claim(&self, claims: &mut Claims) {
         let [one, other] = [0, 1].map(|nth| self.members[nth % self.members.len()]);
         let stranger = self.stranger(0);
@@ -95,7 +95,7 @@ impl Room {
         }
     }
 
-    /// Everybody in the room, in its thread, and alone with the bot.
+    /// Returns the conversations of all authors in the room, in its thread, and in private with the bot.
     fn conversations(&self, claims: &Claims) -> Vec<Conversation> {
         let members = self.members.iter().map(|member| Author::Of(*member));
         let strangers = (0..STRANGERS).map(|nth| Author::Stranger(self.stranger(nth)));
@@ -139,7 +139,7 @@ impl Room {
 }
 
 impl Author {
-    /// What the platform calls them.
+    /// Returns the platform's id of the author.
     fn id(&self) -> String {
         match self {
             Self::Of(member) => setup::author(*member),

@@ -1,4 +1,4 @@
-//! Run: a world is set, faults strike while it is at work, it comes to rest, and is judged.
+//! Starts a world, injects faults while it works, waits until it is idle, and judges it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,83 +21,83 @@ use super::world::{Alter, Design, Strike, World};
 use crate::chance::Dice;
 use crate::ui;
 
-/// How long everything works before the first fault.
+/// Time of normal operation before the first fault.
 const WARM: Duration = Duration::from_secs(2);
 
-/// How long everybody may take to dial in before anybody writes. Whoever is written to meanwhile is
-/// called, and rightly: the desk has no line of theirs.
+/// Time limit for all agents to dial in before the first message. The desk would call an agent that has a message and
+/// no line, and rightly so.
 const DIALLED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Calm between two faults, in milliseconds.
+/// Range of the pause between two faults, in milliseconds.
 const CALM_MS: (u64, u64) = (1_000, 2_500);
 
-/// How much longer than asked for events are sent if too few were taken.
+/// Maximum additional time for sending if too few events were accepted.
 const LONGER_MAX: Duration = Duration::from_mins(3);
 
-/// How often we look whether everything came to rest.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What a run is told.
+/// Options of a run.
 #[derive(Debug)]
 pub struct Options {
-    /// Everything else follows from it.
+    /// Seed from which the whole run follows.
     pub seed: u64,
-    /// For how long events are sent, at least; until every fault has struck.
+    /// Minimum time for which events are sent. Sending also continues until every fault has struck.
     pub lasts: Duration,
-    /// How many events must be taken: until then sending goes on, if it does not take too long.
+    /// Minimum number of accepted events: sending continues until then, within a limit.
     pub events_min: u64,
-    /// What happens meanwhile.
+    /// Faults of the run.
     pub wanted: Wanted,
-    /// Whether faults are picked by chance until the time is over, and not one after the other.
+    /// True if faults are random until the time is over, instead of one after the other.
     pub at_random: bool,
-    /// How many nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Whether a Redis rings between them.
+    /// True if a Redis is the bell between them.
     pub redis: bool,
-    /// How big the world is.
+    /// Size of the world.
     pub scale: Scale,
-    /// How much people write on Discord and Telegram, if they do.
+    /// Load on Discord and Telegram, if there is any.
     pub street: Option<Rates>,
-    /// How long it may take to come to rest.
+    /// Time limit for the world to become idle.
     pub patience: Duration,
-    /// The bug that is planted, if any.
+    /// The planted bug, if there is one.
     pub planted: Planted,
-    /// The desk's binary.
+    /// Path of the desk's binary.
     pub desk: PathBuf,
-    /// Where the folder of the run is made.
+    /// Folder in which the folder of the run is created.
     pub folder: PathBuf,
 }
 
 /// A bug that is planted for a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Planted {
-    /// None.
+    /// No bug.
     #[default]
     Nothing,
-    /// In the desk, by its number.
+    /// A bug in the desk, by its number.
     InDesk(&'static str),
-    /// In the database, by doing this to it.
+    /// A bug in the database, planted by this function.
     InDatabase(Alter),
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Where its histories are.
+    /// Folder of its histories.
     pub folder: PathBuf,
-    /// Events the desk said "ok" to.
+    /// Events that the desk acknowledged.
     pub events: u64,
-    /// Of these, how many came from rooms that several tenants share.
+    /// Acknowledged events from rooms that several tenants share.
     pub shared: u64,
-    /// How many events were on their way when each fault struck.
+    /// Number of events in flight when each fault struck.
     pub hits: Vec<(String, usize)>,
-    /// What the judge says.
+    /// The judge's verdict.
     pub verdict: Verdict,
-    /// How long events were sent.
+    /// Time for which events were sent.
     pub lasted: Duration,
 }
 
-/// Runs.
+/// Runs a world, and judges it.
 pub fn run(options: &Options) -> Result<Outcome> {
     let folder = make_folder(&options.folder, options.seed)?;
     let told = played(options, &folder);
@@ -128,7 +128,7 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
     Ok((sent, world.end()?, lasted))
 }
 
-/// Goes on until enough events were taken: a busy machine is slow, and no less right.
+/// Continues until enough events were accepted: a busy machine is slow, but not wrong.
 fn enough(world: &mut World, events_min: u64) -> Result<()> {
     let deadline = Instant::now() + LONGER_MAX;
     while told(world)? < events_min && Instant::now() < deadline {
@@ -137,7 +137,7 @@ fn enough(world: &mut World, events_min: u64) -> Result<()> {
     Ok(())
 }
 
-/// Events that were taken so far, wherever they came from.
+/// Returns the number of accepted events so far, from all platforms.
 fn told(world: &mut World) -> Result<u64> {
     let street = world.street(&StreetOrder::Count)?;
     Ok(world.platform(&PlatformOrder::Count)?.told + street.told)
@@ -164,7 +164,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
     }
 }
 
-/// Has everybody dial in, and waits until they have.
+/// Makes all gateways dial in, and waits until they have.
 pub(crate) fn dial_in(world: &mut World) -> Result<()> {
     world.gateways(&GatewayOrder::Dial)?;
     let deadline = Instant::now() + DIALLED_WITHIN;
@@ -174,7 +174,7 @@ pub(crate) fn dial_in(world: &mut World) -> Result<()> {
     Ok(())
 }
 
-/// Strikes with every fault, with some calm in between.
+/// Injects every fault, with a pause in between.
 fn strike_all(world: &mut World, options: &Options, began: Instant) -> Result<()> {
     let mut dice = Dice::of(options.seed, 3);
     let possible = options.wanted.faults.iter().filter(|fault| {
@@ -201,7 +201,7 @@ fn strike(world: &mut World, fault: Fault, dice: &mut Dice) -> Result<()> {
     Ok(())
 }
 
-/// Nothing new is sent; everybody behaves, and has time to finish. How much was sent in all.
+/// Stops sending, makes all gateways behave, and waits until the world is idle. Returns the total counts.
 pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent> {
     ui::say("coming to rest");
     let deadline = Instant::now() + patience;
@@ -228,7 +228,7 @@ pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent
     Ok(sent)
 }
 
-/// Fails unless agents wrote to each other, asked each other and used their shelves.
+/// Fails unless agents wrote letters, asked each other and used their shelves.
 pub fn mixed(verdict: &Verdict) -> Result<()> {
     let Verdict { letters, exchanges, shelved, .. } = verdict;
     ensure!(
@@ -238,7 +238,7 @@ pub fn mixed(verdict: &Verdict) -> Result<()> {
     Ok(())
 }
 
-/// A folder that is not there yet.
+/// Creates a new folder.
 pub(crate) fn make_folder(base: &Path, seed: u64) -> Result<PathBuf> {
     fs::create_dir_all(base).with_context(|| format!("could not make {}", base.display()))?;
     let base = base.canonicalize().context("could not resolve the folder of the run")?;

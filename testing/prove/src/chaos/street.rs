@@ -1,8 +1,7 @@
-//! Street: people who write on Discord and on Telegram, on fakes of both in a process of their own, and what the
-//! desk says there.
+//! Runs people who write on fakes of Discord and Telegram in a separate process, and records the desk's messages there.
 //!
-//! What was said is told "ok" when the desk confirms it: Discord by the number of a heartbeat or of a RESUME,
-//! Telegram by the number that is asked beyond.
+//! A message counts as acknowledged when the desk confirms it: on Discord by the sequence number of a heartbeat or of a
+//! RESUME, on Telegram by a higher offset in the desk's request.
 
 mod discord;
 mod enter;
@@ -27,51 +26,51 @@ use discord::Discord;
 pub use enter::{enter, secrets};
 use telegram::Telegram;
 
-/// What the process is called in histories.
+/// Name of the process in histories.
 pub const NAME: &str = "street";
 
-/// How often it is looked what the desk has done.
+/// Polling interval for the desk's actions.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How long the desk may take to confirm what was said last.
+/// Time limit for the confirmation of the last messages.
 const LAST_WAIT: Duration = Duration::from_secs(90);
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {}
 
-/// What the street can be told.
+/// Commands to the street.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Let everybody in that this plan names.
+    /// Create all people that this plan names.
     Enter(PathBuf),
     /// Begin to write.
     Begin,
-    /// Say how things stand.
+    /// Report the state of the street.
     Count,
-    /// Discord ends the bot's session.
+    /// End the bot's Discord session.
     EndSession,
-    /// Write nothing new; answer when all that was said is confirmed, or will not be.
+    /// Write nothing new, and answer when all messages are confirmed or the time limit is over.
     Stop,
-    /// Nothing more is seen.
+    /// End the history.
     End,
 }
 
-/// Where platforms are, and what their bots need to know.
+/// Addresses of the platforms, and the data that their bots need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Whereabouts {
-    /// Discord's API.
+    /// URL of Discord's API.
     pub api: String,
-    /// Discord's gateway.
+    /// URL of Discord's gateway.
     pub gateway: String,
-    /// By what its signatures are checked.
+    /// Public key for Discord's signatures.
     pub public_key: String,
-    /// Telegram's API.
+    /// URL of Telegram's API.
     pub telegram: String,
 }
 
 impl Whereabouts {
-    /// What a node is told of them.
+    /// Returns the configuration of a node for these platforms.
     pub fn settings(&self) -> String {
         let Self { api, gateway, telegram, .. } = self;
         format!(
@@ -81,54 +80,54 @@ impl Whereabouts {
     }
 }
 
-/// How things stand on the street.
+/// State of the street.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
-    /// Where everything is.
+    /// Addresses of the platforms.
     pub at: Whereabouts,
-    /// What people wrote.
+    /// Number of messages that people wrote.
     pub said: u64,
-    /// Of that, what the desk confirmed.
+    /// Number of these messages that the desk confirmed.
     pub told: u64,
-    /// When Discord let a socket have a session, new or resumed.
+    /// Times at which Discord accepted a session, new or resumed.
     pub accepted_ns: Vec<u64>,
-    /// When sockets were closed.
+    /// Times at which sockets were closed.
     pub closed_ns: Vec<u64>,
     /// The newest session.
     pub session: String,
-    /// Sessions that were asked for anew.
+    /// Number of new sessions.
     pub identifies: usize,
-    /// Sessions that went on.
+    /// Number of resumed sessions.
     pub resumes: usize,
-    /// Sockets that the desk closed so that the session can go on, ...
+    /// Number of sockets that the desk closed so that the session can be resumed.
     pub hung_up: usize,
-    /// ... and so that it cannot.
+    /// Number of sockets that the desk closed so that the session ends.
     pub ended: usize,
 }
 
-/// How much is written on a street.
+/// Message rates of a street.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Rates {
-    /// On Discord, in a second.
+    /// Messages per second on Discord.
     pub discord: u64,
-    /// On Telegram, in a second.
+    /// Messages per second on Telegram.
     pub telegram: u64,
 }
 
-/// The bots of a street, whose people write there, and how much.
+/// The bots of a street, the members on it, and the rates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Street {
-    /// On Discord.
+    /// The bot on Discord.
     pub discord: BotId,
-    /// On Telegram, if anybody writes there.
+    /// The bot on Telegram, if there is one.
     pub telegram: Option<BotId>,
-    /// The members whose people write there.
+    /// Members whose people write there.
     pub members: Vec<usize>,
-    /// How much.
+    /// Message rates.
     pub rates: Rates,
 }
 
-/// What everybody on the street shares.
+/// State that the whole street shares.
 struct Hall {
     plan: Plan,
     street: Street,
@@ -161,7 +160,7 @@ pub(crate) async fn run(_: &Arguments) -> Result<()> {
             (Order::Stop, Some(hall)) => {
                 hall.stopping.store(true, Ordering::Relaxed);
                 while people.join_next().await.is_some() {}
-                // What is not confirmed by then is counted as such.
+                // A message without a confirmation by then counts as unconfirmed.
                 drop(timeout(LAST_WAIT, hall.confirmed()).await);
             }
             (Order::End, Some(hall)) => {

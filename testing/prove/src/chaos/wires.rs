@@ -1,7 +1,7 @@
-//! Wires: what a node says and hears goes through them while it is to be cut off.
+//! Forwards a node's connections, so that they can be cut.
 //!
-//! A wire that is cut loses nothing and says nothing, as a network does that drops every packet:
-//! neither end hears that the other is gone. Once it is mended, what was said meanwhile arrives.
+//! A cut wire drops nothing and closes nothing, like a network that drops every packet: neither side learns that the
+//! other is gone. After the repair, the bytes sent meanwhile arrive.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::worker;
 
 const BYTES_MAX: usize = 16 * 1024;
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Where each wire begins.
+    /// Address at which each wire begins.
     #[arg(long)]
     from: Vec<SocketAddr>,
-    /// Where each ends.
+    /// Address at which each wire ends.
     #[arg(long)]
     to: Vec<SocketAddr>,
 }
 
-/// What can be done to wires.
+/// Commands to the wires.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Cut the wire that begins there.
+    /// Cut the wire that begins at this address.
     Cut(SocketAddr),
-    /// Mend all of them.
+    /// Repair all wires.
     Mend,
 }
 
@@ -67,7 +67,7 @@ struct Wire {
 impl Wire {
     async fn is_whole(&mut self) {
         let from = self.from;
-        // Nobody can cut it any more: it stays as it is.
+        // If the sender is gone, the wire stays as it is.
         drop(self.is_cut.wait_for(|cut| *cut != Some(from)).await);
     }
 }
@@ -83,11 +83,11 @@ async fn lead(listener: TcpListener, wire: Wire) {
 async fn both_ways(near: TcpStream, mut wire: Wire) {
     wire.is_whole().await;
     let Ok(far) = TcpStream::connect(wire.to).await else { return };
-    // Slower without, and that is all.
+    // Without it the connection is only slower.
     drop((near.set_nodelay(true), far.set_nodelay(true)));
     let (near_read, near_write) = near.into_split();
     let (far_read, far_write) = far.into_split();
-    // When one way ends, so does the other.
+    // When one direction ends, so does the other.
     tokio::select! {
         () = one_way(near_read, far_write, wire.clone()) => {}
         () = one_way(far_read, near_write, wire) => {}
@@ -102,7 +102,7 @@ async fn one_way(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut wire: Wire
             break;
         }
     }
-    // Neither does either end hear while it is cut that the other hung up.
+    // While the wire is cut, neither side learns that the other closed its connection.
     wire.is_whole().await;
 }
 

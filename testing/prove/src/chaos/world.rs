@@ -1,4 +1,4 @@
-//! World: everything that runs in a run, and the hands that strike it.
+//! Starts and controls all processes of a run.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -25,37 +25,37 @@ use crate::stage::{DATABASE, seeded};
 use crate::wakers;
 use crate::worker::Worker;
 
-/// Something that is done to a database.
+/// A change to a database.
 pub type Alter = fn(&Cluster, &Cast) -> Result<()>;
 
-/// How a world is made.
+/// Configuration of a world.
 #[derive(Debug)]
 pub struct Design<'a> {
-    /// Everything else follows from it.
+    /// Seed from which the whole run follows.
     pub seed: u64,
-    /// The desk's binary.
+    /// Path of the desk's binary.
     pub desk: &'a Path,
-    /// How many nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Whether a Redis rings between them. Without it a node finds what another took by its sweep.
+    /// True if a Redis is the bell between them. Without it a node finds another node's entries by its sweep.
     pub redis: bool,
-    /// How big it is.
+    /// Size of the world.
     pub scale: Scale,
-    /// How much people write on Discord and Telegram, if they do.
+    /// Load on Discord and Telegram, if there is any.
     pub street: Option<Rates>,
-    /// How gateways behave.
+    /// Manners of the gateways.
     pub manners: Manners,
-    /// Whether agents with jobs do not take every fire at once.
+    /// True if agents with jobs do not take every fire at once.
     pub odd_targets: bool,
-    /// What is in the environment of every node.
+    /// Environment of every node.
     pub environment: Vec<(&'static str, String)>,
-    /// What is done to the database before anybody uses it.
+    /// Change to the database before its first use.
     pub alter: Option<Alter>,
-    /// Where histories and logs go.
+    /// Folder of histories and logs.
     pub folder: PathBuf,
 }
 
-/// Everything that runs. The cluster ends last.
+/// All processes of a run. The cluster ends last.
 #[derive(Debug)]
 pub struct World {
     platform: Worker,
@@ -70,46 +70,46 @@ pub struct World {
     pub redis: Option<Redis>,
     /// PostgreSQL.
     pub cluster: Cluster,
-    /// Where histories and logs go.
+    /// Folder of histories and logs.
     pub folder: PathBuf,
-    /// The history of who strikes.
+    /// The history of the driver, which injects the faults.
     driver: Recorder,
-    /// How each agent's gateway behaves.
+    /// Manner of each agent's gateway.
     pub manners: Vec<Manner>,
-    /// What no log may hold.
+    /// Secrets that no log may contain.
     secrets: Vec<String>,
-    /// How many faults were noted.
+    /// Number of faults recorded so far.
     noted: Cell<u64>,
     strikes: Vec<Strike>,
 }
 
-/// A fault that struck.
+/// An injected fault.
 #[derive(Clone, Debug)]
 pub struct Strike {
     /// Its number in the list of promises.
     pub number: String,
-    /// When.
+    /// Time of the fault.
     pub at_ns: u64,
-    /// What it hit.
+    /// Its targets.
     pub hit: Hit,
     id: String,
 }
 
-/// What a fault hit.
+/// Targets of a fault.
 #[derive(Clone, Debug)]
 pub enum Hit {
-    /// Events that were on their way to anybody.
+    /// All events in flight.
     Events,
     /// Events that waited for this agent.
     EventsOf(String),
-    /// So many sends that a node had under way.
+    /// Number of sends that a node had in progress.
     Sends(usize),
-    /// Jobs that were armed and not told yet.
+    /// Jobs that were armed and not fired yet.
     Fires,
 }
 
 impl World {
-    /// Enters everybody and starts everything. Nobody dials or posts yet.
+    /// Stores all tenants and agents, and starts all processes. No gateway dials and no platform posts yet.
     pub fn set(design: &Design<'_>) -> Result<Self> {
         let cluster = Cluster::start()?;
         let deliver = free_address()?;
@@ -125,7 +125,7 @@ impl World {
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
         let lured = Plan::lured(cast.members.len());
         wakers::enter(&cluster, &cast, |member| {
-            // One of them says that it is where nobody may be led.
+            // One agent names the address that the desk must never call.
             if member == lured {
                 wakers::honeypot(&targets)
             } else {
@@ -226,37 +226,37 @@ impl World {
         })
     }
 
-    /// Has the driver of the run note something.
+    /// Records an event in the driver's history.
     pub fn note(&self, event: Event) {
         self.driver.note(event);
     }
 
-    /// Tells the platform something.
+    /// Sends a command to the platform.
     pub fn platform(&mut self, order: &PlatformOrder) -> Result<Sent> {
         self.platform.ask(order)
     }
 
-    /// Tells the street something, if there is one.
+    /// Sends a command to the street, if there is one.
     pub fn street(&mut self, order: &StreetOrder) -> Result<street::Standing> {
         self.street.as_mut().map_or_else(|| Ok(street::Standing::default()), |one| one.ask(order))
     }
 
-    /// Whether agents have jobs.
+    /// Returns true if agents have jobs.
     pub const fn has_jobs(&self) -> bool {
         self.jobs.is_some()
     }
 
-    /// Tells the agents that have jobs something, if there are any.
+    /// Sends a command to the agents that have jobs, if there are any.
     pub fn jobs(&mut self, order: &JobsOrder) -> Result<()> {
         self.jobs.as_mut().map_or(Ok(()), |one| one.ask(order))
     }
 
-    /// Tells the agents that write to each other something, if there are any.
+    /// Sends a command to the agents that write letters, if there are any.
     pub fn letters(&mut self, order: &LettersOrder) -> Result<()> {
         self.letters.as_mut().map_or(Ok(()), |one| one.ask(order))
     }
 
-    /// Tells all gateways something.
+    /// Sends a command to all gateways, and sums their states.
     pub fn gateways(&mut self, order: &GatewayOrder) -> Result<Standing> {
         let mut all = Standing::default();
         for worker in &mut self.gateways {
@@ -268,12 +268,12 @@ impl World {
         Ok(all)
     }
 
-    /// The process of some of the gateways.
+    /// Returns the process id of a gateway process.
     pub fn gateways_pid(&self, process: usize) -> u32 {
         self.gateways[process].pid()
     }
 
-    /// Notes that a fault is about to strike.
+    /// Records that a fault is about to strike.
     pub fn strikes(&self, number: &str, target: &str) -> Strike {
         let id = format!("{number}.{}", self.noted.replace(self.noted.get() + 1));
         let (fault, target) = (number.to_owned(), target.to_owned());
@@ -281,23 +281,23 @@ impl World {
         Strike { number: number.to_owned(), at_ns: monotonic_ns(), hit: Hit::Events, id }
     }
 
-    /// Notes that a fault is over.
+    /// Records that a fault is over.
     pub fn healed(&mut self, strike: Strike) {
         self.note(Event::FaultOff { id: strike.id.clone() });
         self.strikes.push(strike);
     }
 
-    /// Notes that a fault is over that only made something ready for another.
+    /// Records the end of a fault that only prepared another one.
     pub fn made_ready(&self, strike: &Strike) {
         self.note(Event::FaultOff { id: strike.id.clone() });
     }
 
-    /// The faults that struck.
+    /// Returns the faults so far.
     pub fn struck(&self) -> &[Strike] {
         &self.strikes
     }
 
-    /// Entries that nobody acked or set aside.
+    /// Returns the number of entries that are neither acked nor parked.
     pub fn pending(&self) -> Result<u64> {
         let pending = self.cluster.ask(
             DATABASE,
@@ -307,7 +307,7 @@ impl World {
         pending.trim().parse().context("could not read how many entries wait")
     }
 
-    /// Jobs that are armed, and fires that are not over.
+    /// Returns the number of armed jobs and unfinished fires.
     pub fn untold(&self) -> Result<u64> {
         let untold = self.cluster.ask(
             DATABASE,
@@ -317,7 +317,7 @@ impl World {
         untold.trim().parse().context("could not read how many fires are not over")
     }
 
-    /// Whether every agent had a line at some time.
+    /// Returns true if every agent has had a line.
     pub fn all_had_lines(&self) -> Result<bool> {
         let without = "select exists (
             select from agents a where not exists (
@@ -327,7 +327,7 @@ impl World {
         Ok(self.cluster.ask(DATABASE, without)?.trim() == "f")
     }
 
-    /// Ends every history, and then everything.
+    /// Ends every history, and then all processes.
     pub fn end(mut self) -> Result<Vec<Strike>> {
         self.note(Event::Quiesce);
         for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes[0])? {
@@ -355,7 +355,7 @@ fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Nod
     Ok(nodes)
 }
 
-/// Opens the street, if there is to be one, and enters its bots. Also what a node is told of it.
+/// Starts the street, if there is one, and registers its bots. Also returns its configuration for a node.
 fn streets(
     design: &Design<'_>,
     settings: &Settings,
@@ -369,7 +369,7 @@ fn streets(
     Ok((Some(street), Some(worker), at.settings()))
 }
 
-/// What a node is told of the bell.
+/// Returns a node's configuration of the bell.
 fn bell(redis: Option<&Redis>) -> String {
     redis.map_or_else(String::new, |redis| format!("[redis]\nurl = \"{}\"\n", redis.url()))
 }

@@ -1,4 +1,4 @@
-//! The connectors that come with the desk.
+//! Runs the suite on the connectors that come with the desk.
 
 use nightdesk_courier::conformance::{Report, summary};
 
@@ -6,7 +6,7 @@ use super::{Planted, Proof, Ran};
 
 const CONTRACT: &str = "agent_connector";
 
-/// Puts every connector to the suite, and the suite to faulty ones.
+/// Runs the suite on every connector and on faulty ones.
 pub(super) async fn prove(proof: &mut Proof) {
     let (reports, summary) = summary().await;
     proof.ran.extend(reports.iter().map(ran));

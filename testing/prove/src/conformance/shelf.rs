@@ -1,4 +1,4 @@
-//! Stores of skills and of data: in memory, in a folder, and in PostgreSQL.
+//! Runs the suites on the stores of skills and data: in memory, in a folder, and in PostgreSQL.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::cluster::Cluster;
 
 const DATABASE: &str = "conformance";
 
-/// Puts every store to its suite, and the suites to faults.
+/// Runs the suites on every store and on stores with faults.
 pub(super) async fn prove(cluster: &Cluster, proof: &mut Proof) -> Result<()> {
     let postgres = Tenants::in_database(cluster).await?;
     let folders = Folders { root: cluster.folder().join("skills"), made: AtomicU64::new(0) };
@@ -84,7 +84,7 @@ impl SkillHarness for Folders {
     }
 
     async fn edit_behind(&self, _store: &FolderSkills, name: &str, source: &str) -> bool {
-        // The newest folder is the one that is asked about.
+        // The store in question is in the newest folder.
         let number = self.made.load(Ordering::Relaxed) - 1;
         let path = self.root.join(number.to_string()).join(format!("{name}.skill.md"));
         let Ok(written) = fs::metadata(&path).and_then(|about| about.modified()) else {

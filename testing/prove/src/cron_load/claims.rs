@@ -1,7 +1,7 @@
-//! Claims: how fast what is due is claimed by the desk's store, beside the bare statement.
+//! Measures the rate at which the desk's store claims due jobs, compared with the bare statement.
 //!
-//! Nobody is called: both sides do nothing but claim, one batch after the other, on one connection, over
-//! jobs that are due alike.
+//! No agent is called: both sides only claim, one batch after the other, on one connection, over the same number of due
+//! jobs.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -22,29 +22,29 @@ use crate::figures::{per_second, ratio};
 use crate::stage::DATABASE;
 use crate::ui;
 
-/// What the claimer calls itself.
+/// Node name of the claimer.
 const NAME: &str = "claimer";
 
-/// How long it lives.
+/// Lease duration of the claimer.
 const LIFE: Duration = Duration::from_hours(1);
 
-/// How fast both sides claim.
+/// Claim rates of both sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
-    /// Through the desk's store, in a second.
+    /// Claims per second through the desk's store.
     pub store: f64,
-    /// By the bare statement, in a second.
+    /// Claims per second with the bare statement.
     pub bare: f64,
 }
 
 impl Rates {
-    /// One over the other.
+    /// Returns the store's rate divided by the bare rate.
     pub fn ratio(self) -> f64 {
         ratio(self.store, self.bare)
     }
 }
 
-/// Claims so many a turn, in turns, and answers the turn in the middle of each side.
+/// Claims `a_turn` jobs in each turn, in alternation. Returns the median turn of each side.
 pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     let (mut store, mut bare) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> 
         anyhow::Ok(Node { name: NAME.to_owned(), epoch })
     })?;
     let count = u64::try_from(a_turn)?;
-    // The first two turns warm up. Each side goes first as often as the other.
+    // The first two turns are a warm-up. Each side goes first equally often.
     for turn in 0..2 * (turns + 1) {
         due_now(cluster, a_turn)?;
         let of_store = turn % 4 == 0 || turn % 4 == 3;
@@ -79,7 +79,7 @@ fn middle(mut all: Vec<f64>) -> f64 {
     all[all.len() / 2]
 }
 
-/// Makes as many due as are claimed in a turn, and nothing else.
+/// Makes exactly the jobs of one turn due.
 fn due_now(cluster: &Cluster, count: usize) -> Result<()> {
     cluster.ask(DATABASE, "delete from fires where next_at is not null")?;
     jobs::due(cluster, count, 0)?;
@@ -99,7 +99,7 @@ async fn by_store(pg: &Pg, node: &Node, count: usize) -> Result<Duration> {
     Ok(began.elapsed())
 }
 
-/// The same statement, run by `pgbench` as often as it takes.
+/// Runs the same statement with `pgbench` as often as needed.
 fn by_bare(cluster: &Cluster, node: &Node, count: usize) -> Result<Duration> {
     let seconds = |span: Duration| format!("make_interval(secs => {})", span.as_secs_f64());
     let spans = [FIRE_CALL_HELD, FIRE_DEADLINE, RUN_MAX, FIRE_LATE, UNARMED_AFTER].map(seconds);

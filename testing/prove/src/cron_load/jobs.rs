@@ -1,14 +1,14 @@
-//! Jobs: armed by the million, straight into the table, as their agents would have armed them one by one.
+//! Arms a million jobs directly in the table, as their agents would have armed them one by one.
 
 use anyhow::{Context, Result};
 
 use crate::cluster::Cluster;
 use crate::stage::DATABASE;
 
-/// Hosts at which agents are called. A host is called so often by default that it could be overrun.
+/// Number of hosts at which agents are called. With few hosts the default rate limit per host would be exceeded.
 pub const HOSTS: u8 = 200;
 
-/// Arms so many jobs of every agent for a year from now.
+/// Arms this many jobs of every agent, far in the future.
 pub fn arm(cluster: &Cluster, per_agent: usize, port: u16) -> Result<()> {
     let insert = format!(
         "insert into schedules (tenant_id, agent_id, job_id, arming, fire_at, due_at, next_at, by_inbox,
@@ -24,7 +24,7 @@ pub fn arm(cluster: &Cluster, per_agent: usize, port: u16) -> Result<()> {
     cluster.ask(DATABASE, "vacuum analyze schedules").map(drop)
 }
 
-/// Makes so many jobs due at one instant, so long from now. Answers it, in microseconds since 1970.
+/// Makes this many jobs due at one instant. Returns the instant in microseconds since 1970.
 pub fn due(cluster: &Cluster, count: usize, in_seconds: u32) -> Result<u64> {
     let update = format!(
         "with at as (select date_trunc('second', now()) + interval '{in_seconds} s' as due),
@@ -45,7 +45,7 @@ pub fn due(cluster: &Cluster, count: usize, in_seconds: u32) -> Result<u64> {
     at.trim().parse().context("could not read when jobs are due")
 }
 
-/// How many fires of this state there are, of those that began since that instant.
+/// Returns the number of fires in this state, without the jobs of the far future.
 pub fn fires(cluster: &Cluster, state: &str) -> Result<usize> {
     let count = cluster.ask(
         DATABASE,

@@ -1,7 +1,7 @@
-//! Target: whoever is called when a job is due. It takes every fire, and notes which and when.
+//! Takes every fire, and records its id and time.
 //!
-//! One listener hears every address of the machine's loopback, so agents live at as many hosts as a proof
-//! names. What is noted is noted when the call was read, before it is answered.
+//! One listener serves every address of the machine's loopback, so agents can have as many hosts as a proof names. A
+//! fire is recorded when the call was read, before the response.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ const REQUEST_BYTES_MAX: usize = 16 * 1024;
 const TAKEN: &[u8] =
     b"HTTP/1.1 202 Accepted\r\ncontent-length: 21\r\nconnection: close\r\n\r\n{\"status\":\"accepted\"}";
 
-/// What the process is told when it starts.
+/// Arguments of the process.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The port on which it listens, on every address.
@@ -31,32 +31,32 @@ pub struct Arguments {
     port: u16,
 }
 
-/// What it can be told.
+/// Commands to the target.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Say how many calls came.
+    /// Report the number of calls.
     Count,
-    /// Say what came.
+    /// Report all calls.
     Tell,
 }
 
-/// What came.
+/// The received calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Heard {
-    /// How many calls.
+    /// Number of calls.
     pub calls: usize,
-    /// Each of them, if that was asked for.
+    /// Each call, if it was requested.
     pub fires: Vec<Received>,
 }
 
-/// A fire as it was received.
+/// A received fire.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Received {
     /// Its id: the `jti` of its token.
     pub fire: String,
-    /// Of which job.
+    /// Its job.
     pub job: String,
-    /// When, in microseconds since 1970.
+    /// Time of receipt, in microseconds since 1970.
     pub at: u64,
 }
 
@@ -91,13 +91,13 @@ async fn listen(noted: Noted, listener: TcpListener) {
 async fn heard(noted: Noted, mut stream: TcpStream) {
     let Some((fire, job)) = read(&mut stream).await else { return };
     let received = Received { fire, job, at: micros_now() };
-    // What is behind it is whole at every step, also if a holder panicked.
+    // The list is consistent at every step, also if a holder panicked.
     noted.lock().unwrap_or_else(PoisonError::into_inner).push(received);
-    // Whoever called may have hung up.
+    // The caller may have closed the connection.
     stream.write_all(TAKEN).await.ok();
 }
 
-/// Reads a call; answers its fire and its job, if it came whole.
+/// Reads a call. Returns its fire and its job, if it is complete.
 async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut request = Vec::new();
     loop {
@@ -116,7 +116,7 @@ fn read_in(request: &[u8]) -> Option<(String, String)> {
     let (head, body) = text.split_once("\r\n\r\n")?;
     let body: Value = serde_json::from_str(body).ok()?;
     let head = head.to_ascii_lowercase().find("bearer ").and_then(|at| head.get(at + 7..))?;
-    // Nobody is led by it: what is proved here is what comes how often.
+    // The token is not verified: this proof only counts the fires.
     let claims = head.lines().next()?.split('.').nth(1)?;
     let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
     Some((claims["jti"].as_str()?.to_owned(), body["job_id"].as_str()?.to_owned()))

@@ -1,4 +1,4 @@
-//! Changes: bindings and grants that come and go, over a connection of their own.
+//! Changes bindings and grants continuously over a separate connection.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -11,18 +11,18 @@ use crate::psql::Looker;
 use crate::setup::{self, Cast, Member};
 use crate::stage::DATABASE;
 
-/// Between two changes of a binding, and of a grant.
+/// Interval between two changes of a binding, and of a grant.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Of so many agents, the first ones, a binding and a grant come and go.
+/// Number of agents, the first ones, whose binding and grant change.
 pub const HOT: usize = 8;
 
-/// Which binding or grant was there from when on: a row has the commit of its change.
+/// The log of changes: a row has the commit time of its change.
 const LOG: &str = "create table changes_made
     (agent_id uuid not null, chat_id text not null, held boolean not null);
     create extension pg_stat_statements";
 
-/// Whoever makes the changes.
+/// The thread that makes the changes.
 #[derive(Debug)]
 pub struct Changes {
     tell: Sender<()>,
@@ -30,12 +30,12 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Makes room for the log of all changes, and has statements counted.
+    /// Creates the log of changes, and enables statement counting.
     pub fn prepare(cluster: &Cluster) -> Result<()> {
         cluster.ask(DATABASE, LOG).map(drop)
     }
 
-    /// Begins. Everything is there at first.
+    /// Begins the changes. Initially every binding and grant exists.
     pub fn begin(cluster: &Cluster, cast: &Cast) -> Self {
         let mut looker = Looker::at(cluster.program("psql"), cluster.admin_url(DATABASE));
         let bots: Vec<String> = cast.bots.iter().map(|bot| bot.bot.to_string()).collect();
@@ -48,7 +48,7 @@ impl Changes {
             let mut made = 0;
             for round in 0.. {
                 let is_over = told.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);
-                // An even number of times: everything is there again.
+                // After an even number of changes everything exists again.
                 if is_over && round % (2 * HOT) == 0 {
                     break;
                 }
@@ -63,7 +63,7 @@ impl Changes {
         Self { tell, thread }
     }
 
-    /// Ends, and answers how many changes were made.
+    /// Ends the changes. Returns their number.
     pub fn end(self) -> Result<u64> {
         drop(self.tell);
         self.thread.join().map_err(|_| anyhow!("the changes ended badly"))?
@@ -98,7 +98,7 @@ fn grant((member, bot): &(Member, String), number: usize, held: bool) -> String 
     noted(&change, member, &chat, held)
 }
 
-/// A change, and in the same commit what is so from then on.
+/// Returns a statement that makes a change and logs the new state in the same commit.
 fn noted(change: &str, member: &Member, chat: &str, held: bool) -> String {
     let agent = member.agent;
     format!(

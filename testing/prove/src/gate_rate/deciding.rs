@@ -1,4 +1,4 @@
-//! Deciding: a gate over the real tables, kept up as a node keeps it, and asked by one thread.
+//! Measures a gate on the real tables, refreshed as a node refreshes it, with one deciding thread.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -22,28 +22,28 @@ use crate::procfs;
 use crate::setup::{self, Cast};
 use crate::stage::DATABASE;
 
-/// Decisions between two looks at the clock.
+/// Number of decisions between two reads of the clock.
 const AT_ONCE: usize = 512;
 
 thread_local! {
-    /// Whether this is the thread that decides.
+    /// True on the thread that decides.
     static DECIDES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What was decided.
+/// The measured decisions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Decided {
-    /// How often.
+    /// Number of decisions.
     pub decisions: u64,
-    /// How often nobody was let in.
+    /// Number of decisions that admit no agent.
     pub refusals: u64,
-    /// How often deciding took a look at the store.
+    /// Number of decisions that needed the store.
     pub trips: u64,
-    /// The time it had a core.
+    /// CPU time of the deciding thread.
     pub cpu: Duration,
 }
 
-/// Decides for so long, with so many chats open to guests.
+/// Decides for the given time, with `guests` chats open to guests.
 pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) -> Result<Decided> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.context("could not start the runtime")?;
@@ -66,7 +66,7 @@ pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) ->
     })
 }
 
-/// As a node does. After a look that failed whoever decides must look, and is counted.
+/// Refreshes the gate as a node does. After a failed refresh the deciding thread must query, which is counted.
 async fn keep_up(gate: Arc<Gate>) {
     while gate.look_at_all().await.is_ok() {
         sleep(REACH_LOOK_EVERY).await;
@@ -79,7 +79,7 @@ async fn count(
     cases: &[(String, String)],
     (lasts, trips): (Duration, &AtomicU64),
 ) -> Result<Decided> {
-    // The first to speak to a bot waits for everything that is known about it.
+    // The first event of a bot waits for the snapshot of that bot.
     gate.explain(bot, &facts(&cases[0]), None).await?;
     DECIDES.set(true);
     let (began, cpu) = (Instant::now(), procfs::cpu_of_this_thread()?);
@@ -98,7 +98,7 @@ async fn count(
     Ok(decided)
 }
 
-/// Who writes where: people to their own agents, strangers to guests, and strangers to nobody.
+/// Returns author and chat of each case: authors of agents, strangers in open chats, and strangers without an agent.
 fn cases(cast: &Cast, guests: usize) -> Vec<(String, String)> {
     let of_one = |number: usize| {
         let stranger = format!("s{number:06}");
@@ -121,7 +121,7 @@ fn facts((author, chat): &(String, String)) -> Facts<'_> {
     }
 }
 
-/// A store that counts what whoever decides asks of it.
+/// A store that counts the queries of the deciding thread.
 struct Counted {
     pg: Arc<Pg>,
     trips: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! Nodes: real ones, whose tables say afterwards who was let in when.
+//! Runs real nodes, and counts stale admissions in their tables afterwards.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -19,17 +19,17 @@ use crate::platform::Connection;
 use crate::setup::{self, Cast, PLATFORM, SharedBot};
 use crate::stage::DATABASE;
 
-/// How many nodes.
+/// Number of nodes.
 const NODES: usize = 2;
 
-/// Who post at the same time.
+/// Number of concurrent posters.
 const POSTERS: u64 = 16;
 
-/// How often an event is posted at most: while who may see it changes, the desk may ask for it again.
+/// Maximum number of attempts for an event: while access changes, the desk may request a retry.
 const ATTEMPTS_MAX: usize = 5;
 
-/// Entries whose binding or grant was gone when they were committed, and all entries. A change and
-/// an accept of one agent wait for each other, so their commits have an order.
+/// Number of entries whose binding or grant was gone at their commit, and number of all entries. A change and an accept
+/// of one agent lock each other out, so their commits are ordered.
 const STALE: &str = "
     with made as (
         select agent_id, chat_id, held, pg_xact_commit_timestamp(xmin) as at from changes_made
@@ -51,17 +51,17 @@ pub struct Nodes {
     _redis: Redis,
 }
 
-/// Who writes.
+/// Authors of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// People and strangers, where bindings and grants come and go.
+    /// Bound authors and strangers, where bindings and grants change.
     Hot,
-    /// Strangers, where nobody listens.
+    /// Strangers in chats without an agent.
     Strange,
 }
 
 impl Nodes {
-    /// Starts them, perhaps with a bug planted.
+    /// Starts the nodes, with a planted bug if one is named.
     pub fn start(settings: &Settings, folder: &Path, planted: Option<&str>) -> Result<Self> {
         let redis = Redis::start()?;
         let bell = format!("[redis]\nurl = \"{}\"\n", redis.url());
@@ -73,7 +73,7 @@ impl Nodes {
         Ok(Self { all, next_event: Arc::default(), _redis: redis })
     }
 
-    /// Has the platform post for so long, and answers how many events were told "200".
+    /// Posts for the given time. Returns the number of events that got a 200.
     pub fn post(&self, cast: &Cast, writing: Writing, lasts: Duration) -> Result<u64> {
         let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
         let until = Instant::now() + lasts;
@@ -138,14 +138,14 @@ impl Poster {
     }
 }
 
-/// How many entries were let in by what was gone, and how many in all.
+/// Returns the number of stale admissions and the number of all entries.
 pub fn stale_admits(cluster: &Cluster) -> Result<(u64, u64)> {
     let counted = cluster.ask(DATABASE, STALE)?;
     let (stale, all) = counted.trim().split_once('|').context("could not count the entries")?;
     Ok((stale.parse()?, all.parse()?))
 }
 
-/// How many statements the nodes have sent, each a round trip.
+/// Returns the number of the nodes' statements, each a round trip.
 pub fn round_trips(cluster: &Cluster) -> Result<u64> {
     let sql = format!(
         "select coalesce(sum(s.calls), 0) from pg_stat_statements s

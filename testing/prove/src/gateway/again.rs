@@ -1,8 +1,8 @@
-//! Again: a gateway that has lost its line dials as the stock client does.
+//! Redials a lost line as the stock client does.
 //!
-//! It waits one second, then twice as long after each dial that fails, up to half a minute, and
-//! nothing is left to chance: whoever was cut off together comes back together. An upgrade that
-//! succeeds begins the ladder anew. After a 4401 it never dials again.
+//! The delay is one second, then doubles after each failed dial, up to half a minute. It has no jitter, so gateways
+//! that were cut off together come back together. A successful upgrade resets the delay. After a 4401 the gateway never
+//! dials again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,19 +16,19 @@ use super::Hall;
 use super::line::{Line, node_of};
 use super::socket::{NoLine, Socket};
 
-/// How long the first dial waits.
+/// Delay of the first dial.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// How long one waits at most.
+/// Maximum delay.
 const TOP: Duration = Duration::from_secs(30);
 
-/// How long an upgrade may take.
+/// Timeout of an upgrade.
 const UPGRADE_WAIT: Duration = Duration::from_secs(10);
 
-/// How long the answer to a hello may take.
+/// Timeout of the answer to a hello.
 const GREET_WAIT: Duration = Duration::from_secs(30);
 
-/// Holds a line, and the one after it, for as long as the gateway comes back.
+/// Holds a line and its successors for as long as the gateway redials.
 pub(super) async fn live(hall: Arc<Hall>, mut line: Line) {
     loop {
         let Err(why) = line.hold(&hall.book).await else { return };
@@ -46,7 +46,7 @@ pub(super) async fn live(hall: Arc<Hall>, mut line: Line) {
 }
 
 impl Hall {
-    /// Climbs the ladder until there is a line, or never will be.
+    /// Redials with increasing delay until a line is open or the gateway is revoked.
     async fn dial_again(&self, member: usize) -> Option<Line> {
         let mut ladder = Ladder::default();
         loop {
@@ -72,7 +72,7 @@ impl Hall {
         Ok(socket)
     }
 
-    /// Whether it was told that it is revoked, which is noted.
+    /// Returns true if the gateway is revoked, and counts it.
     fn is_final(&self, why: &NoLine) -> bool {
         let is_final = matches!(why, NoLine::Closed(code) if *code == Close::Revoked.code());
         self.book.revoked.fetch_add(is_final.into(), Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Hall {
     }
 }
 
-/// How long the next dial waits.
+/// Delay of the next dial.
 #[derive(Debug)]
 struct Ladder(Duration);
 

@@ -1,4 +1,4 @@
-//! One line: held open, every entry acked.
+//! Holds one line open, and acks every entry.
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
@@ -15,16 +15,16 @@ use crate::platform::posted_to;
 #[derive(Debug)]
 pub(super) struct Line {
     socket: Socket,
-    /// Whose it is.
+    /// Index of its member.
     member: usize,
-    /// On which node it is, of how many.
+    /// Index of its node, and the number of nodes.
     node: (u64, usize),
-    /// The entries whose acks are to be said.
+    /// Entries whose acks are about to be sent.
     acking: Vec<Seen>,
 }
 
 impl Line {
-    /// Dials in and says hello; returns when the desk has answered it.
+    /// Dials in and sends a hello. Returns when the desk has answered it.
     pub(super) async fn dial(
         nodes: &[SocketAddr],
         token: &str,
@@ -34,17 +34,17 @@ impl Line {
         Ok(Self::on(socket, member, nodes.len()))
     }
 
-    /// A line on a socket that was greeted, by one of so many nodes.
+    /// Returns a line on a greeted socket to one of `nodes` nodes.
     pub(super) const fn on(socket: Socket, member: usize, nodes: usize) -> Self {
         Self { socket, member, node: ((member % nodes) as u64, nodes), acking: Vec::new() }
     }
 
-    /// Whose it is.
+    /// Returns the index of its member.
     pub(super) const fn member(&self) -> usize {
         self.member
     }
 
-    /// Acks entries and answers pings until the line ends, and says why it did.
+    /// Acks entries and answers pings until the line ends. Returns the reason.
     pub(super) async fn hold(&mut self, book: &Book) -> Result<(), NoLine> {
         loop {
             let pings = self.answer()?;
@@ -59,14 +59,14 @@ impl Line {
         }
     }
 
-    /// How many of the entries that are being acked came in through another node.
+    /// Returns the number of pending acks whose entry came in through another node.
     fn crossed(&self) -> u64 {
         let (own, nodes) = self.node;
         let elsewhere = |seen: &&Seen| posted_to(seen.event, nodes) != own;
         self.acking.iter().filter(elsewhere).count() as u64
     }
 
-    /// Puts together what is to be said to what came; how many pings there were.
+    /// Encodes the acks and pongs for the received frames. Returns the number of pings.
     fn answer(&mut self) -> Result<u64, NoLine> {
         let Socket { heard, saying, .. } = &mut self.socket;
         let (mut begun, mut pings) = (0, 0);
@@ -91,7 +91,7 @@ impl Line {
     }
 }
 
-/// The node that a member's line is on: they take turns.
+/// Returns the node of a member's line, round-robin.
 pub(super) fn node_of(member: usize, nodes: &[SocketAddr]) -> SocketAddr {
     nodes[member % nodes.len()]
 }

@@ -1,4 +1,4 @@
-//! A socket to the desk: dialled, upgraded and greeted; bytes in, bytes out.
+//! Connects a socket to the desk: dial, upgrade, hello; then bytes in both directions.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,27 +12,27 @@ use tokio::net::TcpStream;
 use super::wire::{self, Said};
 use crate::setup::PLATFORM;
 
-/// Room for what comes at a time: a few entries.
+/// Capacity of the read buffer: a few entries.
 const READ_BYTES: usize = 4 * 1024;
 
 /// An open socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
-    /// What came and was not dealt with yet.
+    /// Received bytes that are not handled yet.
     pub(crate) heard: Vec<u8>,
-    /// What is to be said.
+    /// Bytes to send.
     pub(crate) saying: Vec<u8>,
 }
 
-/// Why there is no line.
+/// The reason that there is no line.
 #[derive(Debug)]
 pub(crate) enum NoLine {
     /// The desk upgraded the connection and closed it with this code.
     Closed(u16),
     /// The desk answered the upgrade with this status.
     Refused(u16),
-    /// Anything else.
+    /// Any other error.
     Broken(anyhow::Error),
 }
 
@@ -55,14 +55,14 @@ impl From<anyhow::Error> for NoLine {
 }
 
 impl Socket {
-    /// Dials in and says hello; returns when the desk has answered it.
+    /// Dials in and sends a hello. Returns when the desk has answered it.
     pub(crate) async fn dial(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
         let mut socket = Self::upgrade(desk, token).await?;
         socket.greet().await?;
         Ok(socket)
     }
 
-    /// Dials in; returns when the desk has upgraded the connection.
+    /// Dials in. Returns when the desk has upgraded the connection.
     pub(crate) async fn upgrade(desk: SocketAddr, token: &str) -> Result<Self, NoLine> {
         let stream = TcpStream::connect(desk).await.context("could not connect")?;
         stream.set_nodelay(true).context("could not send at once")?;
@@ -73,37 +73,37 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Says hello; returns when the desk has answered it.
+    /// Sends a hello. Returns when the desk has answered it.
     pub(crate) async fn greet(&mut self) -> Result<(), NoLine> {
         self.speak_for(PLATFORM)?;
         self.say().await?;
         self.greeted().await
     }
 
-    /// Has a hello for a platform said next.
+    /// Queues a hello for a platform.
     pub(crate) fn speak_for(&mut self, platform: &str) -> Result<()> {
         let hello = Frame::hello(&hello(platform)).context("could not write a hello")?;
         wire::put_text(&mut self.saying, hello.as_str().as_bytes());
         Ok(())
     }
 
-    /// Waits for more.
+    /// Waits for more bytes.
     pub(crate) async fn hear(&mut self) -> Result<()> {
         let read = self.stream.read_buf(&mut self.heard).await.context("could not read")?;
         ensure!(read > 0, "the desk hung up");
         Ok(())
     }
 
-    /// Says what is to be said.
+    /// Sends the queued bytes.
     pub(crate) async fn say(&mut self) -> Result<()> {
         self.stream.write_all(&self.saying).await.context("could not write")?;
         self.saying.clear();
         Ok(())
     }
 
-    /// Ends it as a network would: the other side gets a reset.
+    /// Ends the connection with a reset, as a network failure would.
     pub(crate) fn reset(self) {
-        // Without it the socket closes politely, which does as well.
+        // If this fails, the socket closes normally, which is also acceptable.
         self.stream.set_zero_linger().ok();
     }
 
@@ -134,7 +134,7 @@ impl Socket {
     }
 }
 
-/// It says what client it is, so that nothing is held back as for one that boots slowly.
+/// Returns a hello that names the client, so that the desk does not delay entries as for a slowly booting client.
 fn hello(platform: &str) -> Hello {
     let client = Client { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
     Hello {

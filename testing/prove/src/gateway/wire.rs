@@ -1,38 +1,37 @@
-//! Bytes of a line: WebSocket frames, and the two things in an entry that a gateway of a
-//! proof looks at.
+//! Encodes and decodes WebSocket frames, and reads the two fields of an entry that a proof's gateway needs.
 
 use std::net::SocketAddr;
 
 use anyhow::{Result, ensure};
 
-/// A frame that is the only one of its message.
+/// Bit of a frame that is the only one of its message.
 const LAST: u8 = 0x80;
 const TEXT: u8 = 0x1;
 const CLOSE: u8 = 0x8;
 const PING: u8 = 0x9;
 const PONG: u8 = 0xa;
 
-/// The bit that says a frame is masked, in the byte of its length.
+/// Bit in the length byte that marks a masked frame.
 const MASKED: u8 = 0x80;
 
-/// In the byte of a length: it follows in two bytes, or in eight.
+/// Values of the length byte: the length follows in two bytes, or in eight.
 const MEDIUM: u8 = 0x7e;
 const LONG: u8 = 0x7f;
 
-/// A mask is four bytes. Zeros are a mask too, and the cheapest.
+/// A mask of zeros, which is valid and the cheapest.
 const NO_MASK: [u8; 4] = [0; 4];
 
-/// What the desk said in one frame.
+/// Content of one frame of the desk.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Said<'a> {
     Text(&'a [u8]),
     Ping(&'a [u8]),
-    /// The answer to a ping of ours.
+    /// The answer to a ping of the gateway.
     Pong,
     Closed(u16),
 }
 
-/// The request that opens a line.
+/// Returns the request that opens a line.
 pub(crate) fn upgrade(desk: SocketAddr, token: &str) -> String {
     format!(
         "GET /relay HTTP/1.1\r\nhost: {desk}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
@@ -41,19 +40,19 @@ pub(crate) fn upgrade(desk: SocketAddr, token: &str) -> String {
     )
 }
 
-/// Where the head of an HTTP answer ends, if it is whole.
+/// Returns the end of the head of an HTTP response, if it is complete.
 pub(crate) fn head_end(bytes: &[u8]) -> Option<usize> {
     const END: &[u8] = b"\r\n\r\n";
     find(bytes, END).map(|at| at + END.len())
 }
 
-/// The status of an answer that may still be coming.
+/// Returns the status of a possibly incomplete response.
 pub(crate) fn status(answer: &[u8]) -> Option<u16> {
     let digits = answer.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The first frame and its length, if it is whole. The desk never cuts a message up.
+/// Returns the first frame and its length, if it is complete. The desk never fragments a message.
 pub(crate) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
     ensure!(second & MASKED == 0, "the desk masked a frame");
@@ -74,7 +73,7 @@ pub(crate) fn first_frame(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>> {
     Ok(Some((said, head + payload.len())))
 }
 
-/// The payload of the first frame of a client, unmasked, and the frame's length, if it is whole.
+/// Returns the unmasked payload of a client's first frame and the frame's length, if it is complete.
 pub(crate) fn first_masked(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let [_, second, rest @ ..] = bytes else { return None };
     let (head, payload) = match (second & !MASKED, rest) {
@@ -92,36 +91,36 @@ pub(crate) fn first_masked(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((plain, begin + payload.len()))
 }
 
-/// Whether this line describes a platform.
+/// Returns true if this line describes a platform.
 pub(crate) fn is_descriptor(line: &[u8]) -> bool {
     line.starts_with(b"{\"type\":\"descriptor\"")
 }
 
-/// What a gateway looks at in an entry.
+/// The fields of an entry that a gateway reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
-    /// The name to ack it by.
+    /// The id to ack it by.
     pub(crate) buffer_id: &'a [u8],
-    /// The number that the platform gave its event, or whoever wrote it their letter.
+    /// The number that the platform gave its event, or the sender its letter.
     pub(crate) event: u64,
 }
 
-/// Looks into a line, if it is an entry. The text of an event comes first and holds no
-/// quotation marks, so nothing in it can be taken for a key.
+/// Reads a line, if it is an entry. The event's text comes first and has no quotation marks, so no part of it can be
+/// taken for a key.
 pub(crate) fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    // A letter's message is named by the desk, with dashes; what its sender calls it comes after that.
+    // The desk names a letter's message, with dashes. The sender's own id comes after that.
     let event =
         number(line, b"\"message_id\":\"e").or_else(|| number(line, b"\"dispatch_id\":\"e"))?;
     let buffer_id = value(line, b"\"bufferId\":\"", find_last)?;
     Some(Entry { buffer_id, event })
 }
 
-/// The number that stands after a key.
+/// Returns the number after a key.
 fn number(line: &[u8], key: &[u8]) -> Option<u64> {
     std::str::from_utf8(value(line, key, find)?).ok()?.parse().ok()
 }
 
-/// What stands between a key and the next quotation mark.
+/// Returns the text between a key and the next quotation mark.
 fn value<'a>(
     line: &'a [u8],
     key: &[u8],

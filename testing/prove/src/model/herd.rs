@@ -1,21 +1,21 @@
-//! Herd: clients that lost their lines dial again, and a node lets them in one after the other.
+//! Models clients that lost their lines and redial, and a node that admits them one after the other.
 //!
-//! The stock client waits 1 s, then 2, 4, 8, 16 and from there on 30 s between dials, without any
-//! chance in it, so that all who were cut at once come at once. A dial has its place in the order
-//! they came; who would wait for it longer than a client does is told to come again, at once.
+//! The stock client waits 1 s, then 2, 4, 8, 16 and from there on 30 s between dials, without jitter, so clients that
+//! were cut together dial together. Dials wait in order of arrival. A dial that would wait longer than a client does is
+//! deferred at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use nightdesk_types::limits::{DIAL_ADMITTED_WITHIN, DIALS_PER_SECOND, LEAVE_SPREAD, LEAVE_STEP};
 
-/// How long after each failed dial the stock client dials again.
+/// Delays of the stock client after each failed dial.
 const LADDER_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
-/// One dial is let in at each tick.
+/// Time between two admitted dials.
 const TICK_MS: u64 = 1_000 / DIALS_PER_SECOND as u64;
 
-/// Dials that may wait for their turn.
+/// Maximum number of waiting dials.
 const WAITING_MAX: u64 = DIAL_ADMITTED_WITHIN.as_secs() * DIALS_PER_SECOND as u64;
 
 /// Lines that end, each at its own time.
@@ -24,29 +24,29 @@ pub struct Herd {
     ended_ms: Vec<u64>,
 }
 
-/// How a herd came back.
+/// The return of a herd.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Back {
-    /// When half of them had a line again, since the first lost it.
+    /// Time from the first loss until half of the lines are open again.
     pub half_ms: u64,
-    /// When all of them had.
+    /// Time until all lines are open again.
     pub all_ms: u64,
-    /// Dials that waited at one node's door at one time.
+    /// Maximum number of dials that waited at one node.
     pub waiting_peak: u64,
-    /// Dials at one node in all.
+    /// Total number of dials at one node.
     pub dials: usize,
 }
 
-/// When somebody dials, and for the so-manieth time.
+/// Time of a dial, and its number in the client's sequence.
 type Dial = Reverse<(u64, usize)>;
 
 impl Herd {
-    /// Lines that all end at once, as when their node dies or a network is cut.
+    /// Returns lines that all end at once, as when their node dies or a network is cut.
     pub fn cut(lines: usize) -> Self {
         Self { ended_ms: vec![0; lines] }
     }
 
-    /// Lines of a node that stops: they leave in turns.
+    /// Returns the lines of a node that stops: they end one after the other.
     pub fn stopped(lines: usize) -> Self {
         let spread_us = u64::try_from(LEAVE_SPREAD.as_micros()).unwrap_or(u64::MAX);
         let step_us = u64::try_from(LEAVE_STEP.as_micros()).unwrap_or(u64::MAX);
@@ -55,7 +55,7 @@ impl Herd {
         Self { ended_ms }
     }
 
-    /// Lets them all dial until the last has a line.
+    /// Simulates the dials until the last line is open.
     pub fn comes_back(self) -> Back {
         let lines = self.ended_ms.len();
         let mut door = Door::before(self.ended_ms);
@@ -78,7 +78,7 @@ impl Herd {
     }
 }
 
-/// Those who will dial, and how many wait for their turn.
+/// Future dials, and the number of waiting ones.
 #[derive(Debug)]
 struct Door {
     coming: BinaryHeap<Dial>,
@@ -93,7 +93,7 @@ impl Door {
         Self { coming, waiting: 0, waiting_peak: 0, dials: 0 }
     }
 
-    /// Lets those come who dial now, as far as there are places.
+    /// Takes the dials that are due now, as far as there is room.
     fn open(&mut self, now: u64) {
         while self.coming.peek().is_some_and(|Reverse((at, _))| *at <= now) {
             let Some(Reverse((at, step))) = self.coming.pop() else { return };

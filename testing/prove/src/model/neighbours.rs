@@ -1,8 +1,7 @@
-//! Neighbours: what a tenant that posts without end does to those who post little.
+//! Models the effect of a tenant that posts without limit on tenants that post little.
 //!
-//! The rules are the desk's: a node has a few writers, an agent has always the same one, each
-//! has a queue with a bound and takes from it, in order, what goes into one statement. There is no
-//! rule about tenants.
+//! The rules are the desk's: a node has a few writers, an agent always has the same one, and each writer has a bounded
+//! queue from which it takes one statement's events in order. There is no rule about tenants.
 
 use std::collections::VecDeque;
 
@@ -10,45 +9,45 @@ use nightdesk_types::limits::{GATHER_MAX, WRITER_QUEUE_MAX, WRITERS};
 
 use crate::chance::{Dice, pick};
 
-/// What a gathered accept takes with its commit, and what each event adds: a little more than
-/// decision 0003 measured.
+/// Duration of a gathered accept with its commit, and the addition of each event: a little more than decision 0003
+/// measured.
 const STATEMENT_US: u64 = 2_000;
 const EVENT_US: u64 = 200;
 
-/// How long the model runs.
+/// Simulated time.
 const SPAN_US: u64 = 60_000_000;
 
-/// Quiet tenants, each with one agent and an event every so often.
+/// Number of quiet tenants, each with one agent, and the interval of its events.
 const QUIET_TENANTS: usize = 100;
 const QUIET_EVERY_US: u64 = 1_000_000;
 
-/// How many times what all quiet ones post together a hot tenant posts, ...
+/// Factor by which a hot tenant posts more than all quiet ones together.
 const HOT_TIMES: u64 = 50;
 
-/// ... and one that posts more than a node can take.
+/// Factor of a tenant that posts more than a node can accept.
 const FLOOD_TIMES: u64 = 200;
 
-/// Agents of a hot tenant that has many.
+/// Number of agents of a hot tenant that has many.
 const HOT_AGENTS: usize = 100;
 
-/// Who is beside the quiet ones.
+/// The tenant beside the quiet ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hot {
-    /// Nobody.
+    /// No other tenant.
     Nobody,
     /// A tenant that posts for one agent.
     OneAgent,
     /// A tenant that posts for many agents.
     ManyAgents,
-    /// The same, with more than a node can take.
+    /// A tenant that posts for many agents, more than a node can accept.
     Flood,
 }
 
 impl Hot {
-    /// Everybody who may be beside them.
+    /// All cases.
     pub const ALL: [Self; 4] = [Self::Nobody, Self::OneAgent, Self::ManyAgents, Self::Flood];
 
-    /// What it is called in the report.
+    /// Returns its name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nobody => "quiet alone",
@@ -66,7 +65,7 @@ impl Hot {
         }
     }
 
-    /// How often there is an event for each of its agents.
+    /// Returns the interval of events for each of its agents.
     const fn every_us(self) -> u64 {
         let times = match self {
             Self::Nobody | Self::OneAgent | Self::ManyAgents => HOT_TIMES,
@@ -76,14 +75,14 @@ impl Hot {
     }
 }
 
-/// What the quiet tenants see.
+/// Measurements of the quiet tenants.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Quiet {
-    /// From post to answer, for half of their events.
+    /// Median time from post to response.
     pub p50_us: u64,
-    /// The same for all but one of a hundred.
+    /// 99th percentile of that time.
     pub p99_us: u64,
-    /// Events of theirs that were told to come again.
+    /// Percentage of their events that the desk deferred.
     pub refused_percent: u64,
 }
 
@@ -94,7 +93,7 @@ struct Event {
     is_quiet: bool,
 }
 
-/// Posts for a minute and says what the quiet tenants saw.
+/// Simulates a minute. Returns the measurements of the quiet tenants.
 pub fn quiet_beside(hot: Hot) -> Quiet {
     let mut waits = Vec::new();
     let (mut refused, mut posted) = (0, 0);
@@ -109,7 +108,7 @@ pub fn quiet_beside(hot: Hot) -> Quiet {
     Quiet { p50_us: at(50), p99_us: at(99), refused_percent: 100 * refused / posted.max(1) }
 }
 
-/// Everything that one writer is asked for, in order.
+/// Returns all events of one writer, in order.
 fn arrivals(hot: Hot, writer: usize) -> Vec<Event> {
     let mut events = Vec::new();
     for tenant in (0..QUIET_TENANTS).filter(|tenant| pick(*tenant as u64, WRITERS) == writer) {
@@ -122,7 +121,7 @@ fn arrivals(hot: Hot, writer: usize) -> Vec<Event> {
     events
 }
 
-/// Adds somebody's events, whose gaps are anything up to twice the usual one.
+/// Adds the events of a source, with random gaps of up to twice the interval.
 fn come(events: &mut Vec<Event>, every_us: u64, (who, is_quiet): (usize, bool)) {
     let mut dice = Dice::of(0, who as u64);
     let mut at_us = 0;
@@ -135,14 +134,14 @@ fn come(events: &mut Vec<Event>, every_us: u64, (who, is_quiet): (usize, bool)) 
     }
 }
 
-/// What a writer did to the quiet ones' events.
+/// Results of the quiet tenants' events at a writer.
 #[derive(Debug, Default)]
 struct Written {
     waits_us: Vec<u64>,
     refused: u64,
 }
 
-/// Lets one writer work through its events.
+/// Simulates one writer.
 fn write(events: &[Event]) -> Written {
     let mut written = Written::default();
     let mut queue: VecDeque<Event> = VecDeque::new();

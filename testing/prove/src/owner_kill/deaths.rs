@@ -1,20 +1,20 @@
-//! Deaths: how an owner dies, and in which order.
+//! Lists the deaths of an owner in their order.
 
-/// How an owner dies.
+/// A death of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Death {
     /// It is killed.
     Killed,
-    /// By itself, when it passes a step for the so-manieth time.
+    /// It dies by itself at the given pass of a step.
     At(&'static str, u32),
-    /// By itself, when it has taken the bot over and before it dials.
+    /// It dies by itself after it has taken over the bot and before it dials.
     Taking,
-    /// By itself, when a new session has begun and before that is stored.
+    /// It dies by itself after a new session has begun and before it is stored.
     Unstored,
 }
 
-/// Before a commit, between two of one batch, and after one, by turns with plain kills. Nobody takes over from who dies
-/// before one that dies of taking: so these are two more than are measured.
+/// Deaths before a commit, between two of one batch, and after one, alternating with plain kills. No node takes over
+/// from an owner that dies before a `Taking`, so there are two more deaths than measured ones.
 const ORDER: [Death; 22] = [
     Death::Killed,
     Death::Killed,
@@ -40,8 +40,8 @@ const ORDER: [Death; 22] = [
     Death::Killed,
 ];
 
-/// So many deaths that somebody takes over from. Whoever looks for a bug only kills: a desk with one may not pass every
-/// step.
+/// Returns deaths with `count` measured takeovers. With a planted bug there are only kills: a desk with a bug may not
+/// pass every step.
 pub(super) fn all(count: usize, only_kills: bool) -> Vec<Death> {
     let mut deaths = Vec::new();
     let mut measured = 0;
@@ -57,7 +57,7 @@ pub(super) fn all(count: usize, only_kills: bool) -> Vec<Death> {
 }
 
 impl Death {
-    /// What a node is told so that it dies so.
+    /// Returns the environment variable that makes a node die this way.
     pub(super) fn environment(self) -> Option<(&'static str, String)> {
         let at = match self {
             Self::Killed => return None,
@@ -68,7 +68,7 @@ impl Death {
         Some(("NIGHTDESK_CRASH_AT", at))
     }
 
-    /// Its number in the list of promises.
+    /// Returns its number in the list of promises.
     pub(super) const fn number(self) -> &'static str {
         match self {
             Self::Killed => "F01",
@@ -78,8 +78,8 @@ impl Death {
         }
     }
 
-    /// How many new sessions it costs: there is no READY before Discord has ended the session, and the session
-    /// that nobody stored is begun once more.
+    /// Returns the number of new sessions that it costs: there is no READY before Discord has ended the session, and
+    /// the unstored session is begun again.
     pub(super) const fn identifies(self) -> usize {
         match self {
             Self::Unstored => 2,

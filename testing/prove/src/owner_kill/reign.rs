@@ -1,4 +1,4 @@
-//! Reign: one of two nodes listens, until it dies and the other does.
+//! Controls two nodes: one listens until it dies, then the other does.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,34 +13,34 @@ use crate::chaos::world::World;
 use crate::stage::DATABASE;
 use crate::ui;
 
-/// How long anything may take before the run is given up: longer than what is promised.
+/// Time limit for any step: longer than the promised time.
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// How often we look.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// How long an owner is left alone when it has caught up, in milliseconds.
+/// Range of the time that an owner which has caught up keeps running, in milliseconds.
 const REIGNS_MS: (u64, u64) = (200, 2_500);
 
-/// What may be unconfirmed when an owner has caught up: a beat confirms what is stored, every two seconds.
+/// Maximum number of unconfirmed messages of an owner that has caught up: a heartbeat every 2 s confirms stored ones.
 const BEHIND_MAX: u64 = 1_000;
 
-/// Who listens for the bot on Discord.
+/// The node that listens for the bot on Discord.
 const OWNER: &str = "
     select o.node from owners o join bots b on o.resource = 'bot/' || b.bot_id
     where b.adapter = 'discord'";
 
-/// Where its reading goes on.
+/// The cursor of its event stream.
 const CURSOR: &str = "select cursor from source_cursors where source = 'gateway'";
 
-/// Who listens, and how others come to do so.
+/// The current owner.
 pub(super) struct Reign {
     owner: usize,
     dice: Dice,
 }
 
 impl Reign {
-    /// Waits until somebody listens.
+    /// Waits until a node listens.
     pub(super) fn begun(world: &mut World, seed: u64) -> Result<Self> {
         accepted_after(world, 0)?;
         let name = world.cluster.ask(DATABASE, OWNER)?;
@@ -53,7 +53,7 @@ impl Reign {
         1 - self.owner
     }
 
-    /// Has one owner after the other die. How long each time nobody listened.
+    /// Makes one owner after the other die. Returns the times without a listener.
     pub(super) fn die(&mut self, world: &mut World, deaths: &[Death]) -> Result<Vec<Duration>> {
         let mut takeovers = Vec::new();
         for (nth, death) in deaths.iter().copied().enumerate() {
@@ -77,7 +77,7 @@ impl Reign {
         Ok(takeovers)
     }
 
-    /// Has the owner die, or who is about to be one. When it did.
+    /// Makes the owner die, or its successor. Returns the time of death.
     fn dies(&mut self, world: &mut World, death: Death) -> Result<u64> {
         let dies = match death {
             Death::Killed => {
@@ -98,7 +98,7 @@ impl Reign {
         Ok(monotonic_ns())
     }
 
-    /// Leaves an owner alone until its session is stored and it has caught up, and for a while.
+    /// Waits until an owner's session is stored and it has caught up, and for a while longer.
     fn reigns(&mut self, world: &mut World) -> Result<()> {
         let began = Instant::now();
         while !has_caught_up(world)? {
@@ -109,7 +109,7 @@ impl Reign {
         Ok(())
     }
 
-    /// Has each of the two hand over in order. How long each time nobody listened.
+    /// Makes each node hand over in an orderly way. Returns the times without a listener.
     pub(super) fn hand_over(&mut self, world: &mut World) -> Result<Vec<Duration>> {
         (0..world.nodes.len()).map(|_| self.hands_over(world)).collect()
     }
@@ -136,20 +136,20 @@ impl Reign {
     }
 }
 
-/// Starts a node that shall die so the next time it listens.
+/// Starts a node that dies this way when it listens the next time.
 fn start(world: &mut World, node: usize, death: Option<Death>) -> Result<()> {
     let environment = death.and_then(Death::environment);
     world.nodes[node].start_with(environment.as_slice())
 }
 
-/// Whether an owner's session is stored, and most of what was said is confirmed.
+/// Returns true if an owner's session is stored and most messages are confirmed.
 fn has_caught_up(world: &mut World) -> Result<bool> {
     let Standing { said, told, session, .. } = world.street(&Order::Count)?;
     let is_stored = world.cluster.ask(DATABASE, CURSOR)?.contains(&session);
     Ok(is_stored && said.saturating_sub(told) <= BEHIND_MAX)
 }
 
-/// Waits until Discord lets somebody have the session. How long that was after this time.
+/// Waits until Discord accepts a session. Returns the time since `since_ns`.
 fn accepted_after(world: &mut World, since_ns: u64) -> Result<Duration> {
     let deadline = Instant::now() + PATIENCE;
     loop {

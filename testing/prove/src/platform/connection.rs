@@ -1,4 +1,4 @@
-//! One connection to a node, kept alive.
+//! Holds one keep-alive connection to a node.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use crate::setup::SharedBot;
 
 const ANSWER_BYTES: usize = 512;
 
-/// What stands before the length of an answer's body.
+/// Header before the length of a response's body.
 const LENGTH: &str = "content-length: ";
 
-/// A connection on which one event or letter at a time is posted.
+/// A connection that posts one event or letter at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -34,20 +34,20 @@ impl Connection {
         Ok(Self { stream, desk, request: Vec::new(), answer })
     }
 
-    /// Posts a body as a bot's platform would, and waits for the status. After any other than
-    /// "200" the connection is of no more use.
+    /// Posts a body as a bot's platform would, and waits for the status. After any status other than 200 the connection
+    /// is unusable.
     pub(crate) async fn post(&mut self, bot: &SharedBot, body: &[u8]) -> Result<u16> {
         self.begin(bot, body).await?;
         self.answered().await
     }
 
-    /// Posts a body and does not wait.
+    /// Posts a body without waiting for the response.
     pub(crate) async fn begin(&mut self, bot: &SharedBot, body: &[u8]) -> Result<()> {
         let signature = sign(&bot.key, body);
         self.say(("/hooks/", &bot.path), (SIGNATURE_HEADER, &signature), body).await
     }
 
-    /// Posts a letter of whoever shows this, and waits for the status as after an event.
+    /// Posts a letter with this bearer token, and waits for the status as after an event.
     pub(super) async fn write(&mut self, bearer: &str, letter: &[u8]) -> Result<u16> {
         self.say(("/v1/", "letters"), ("authorization", bearer), letter).await?;
         self.answered().await
@@ -83,14 +83,14 @@ impl Connection {
         status(&self.answer).context("the desk's answer has no status")
     }
 
-    /// Ends it at once, whatever is under way.
+    /// Closes the connection at once, also in the middle of a request.
     pub(crate) fn hang_up(self) {
-        // Without it the socket closes politely, which does as well.
+        // If this fails, the socket closes normally, which is also acceptable.
         self.stream.set_zero_linger().ok();
     }
 }
 
-/// Whether an answer is here with all of its body, if it says that it has one.
+/// Returns true if a response is complete, with the body that its head announces.
 fn is_whole(answer: &[u8]) -> bool {
     let Some(begin) = head_end(answer) else { return false };
     let head = std::str::from_utf8(&answer[..begin]).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Letters of agents to agents, posted as their gateways would. In every tenant one half of the agents writes, and the other
+//! Posts letters between agents, as their gateways would. In every tenant one half of the agents writes, and the other
 //! half reads.
 
 use std::io::Write as _;
@@ -14,16 +14,16 @@ use super::{Connection, Desk, TEXT};
 use crate::history::Seen;
 use crate::setup::Cast;
 
-/// Who writes to whom, and what the writers show.
+/// Writers and readers, and the writers' tokens.
 #[derive(Debug)]
 struct Pairs {
-    /// The members of each tenant, by their places: those who write, and those who read.
+    /// Indexes of the writing and the reading members of each tenant.
     tenants: Vec<(Vec<usize>, Vec<usize>)>,
     bearers: Vec<String>,
     written: AtomicUsize,
 }
 
-/// Posts letters until a time, over so many connections.
+/// Posts letters until a time, over this many connections.
 pub(super) async fn post_until(desk: &Arc<Desk>, connections: u64, until: Instant) -> Result<()> {
     let pairs = Arc::new(Pairs::of(&desk.cast)?);
     let post = |node| tokio::spawn(post((Arc::clone(desk), node), Arc::clone(&pairs), until));
@@ -41,7 +41,7 @@ impl Pairs {
         Ok(Self { tenants, bearers: bearers.collect(), written: AtomicUsize::new(0) })
     }
 
-    /// Who writes the next letter, and to whom: all pairs in turn, since one may not write often.
+    /// Returns writer and reader of the next letter: all pairs in turn, because of the rate limit of each pair.
     fn next(&self) -> (usize, usize) {
         let nth = self.written.fetch_add(1, Ordering::Relaxed);
         let (writers, readers) = &self.tenants[nth % self.tenants.len()];
@@ -66,7 +66,7 @@ async fn post((desk, node): (Arc<Desk>, usize), pairs: Arc<Pairs>, until: Instan
     Ok(())
 }
 
-/// A letter to an agent, as long as what people write.
+/// Writes a letter to an agent, as long as an author's message.
 fn write_letter(body: &mut Vec<u8>, cast: &Cast, agent: usize, letter: u64) -> Result<()> {
     body.clear();
     let to = cast.members[agent].agent;

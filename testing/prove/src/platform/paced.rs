@@ -1,6 +1,6 @@
-//! Paced: events that come evenly, whether the desk is up or not.
+//! Posts events at an even rate, also while the desk is down.
 //!
-//! What is not answered "200" is posted again under the same id until it is, as platforms do.
+//! An event without a 200 is posted again under the same id, as platforms do.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,16 +15,16 @@ use super::{Connection, Desk, write_body};
 use crate::history::Seen;
 use crate::pace::Pace;
 
-/// How long one post may take.
+/// Timeout of one post.
 const POST_WAIT: Duration = Duration::from_secs(10);
 
-/// How long after one that failed the next comes.
+/// Delay after a failed post.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How long an event is posted again and again.
+/// Maximum time of retries for an event.
 const GIVE_UP_AFTER: Duration = Duration::from_mins(2);
 
-/// Posts under way.
+/// Posts in progress.
 #[derive(Debug)]
 pub(super) struct Posting {
     pace: Arc<Pace>,
@@ -32,7 +32,7 @@ pub(super) struct Posting {
 }
 
 impl Posting {
-    /// Begins to post over so many connections, each turn to whom `member` says.
+    /// Begins to post over this many connections, in each turn to the agent that `member` returns.
     pub(super) fn begin(
         desk: &Arc<Desk>,
         connections: u64,
@@ -46,12 +46,12 @@ impl Posting {
         Self { pace, connections }
     }
 
-    /// Waits until every turn has come and everything is posted.
+    /// Waits until all turns are over and all events are posted.
     pub(super) async fn done(self) -> Result<()> {
         super::all(self.connections.into_iter()).await
     }
 
-    /// Takes no more turns, and waits for what was begun.
+    /// Takes no more turns, and waits for the posts in progress.
     pub(super) async fn stop(self) -> Result<()> {
         self.pace.end();
         self.done().await
@@ -86,7 +86,7 @@ pub(super) async fn post_until_taken(
         if let Ok(Ok(200)) = timeout(POST_WAIT, post_once((desk, node), connection, body)).await {
             return Ok(());
         }
-        // Whatever went wrong, that connection is of no more use.
+        // After any failure the connection is unusable.
         *connection = None;
         desk.again.fetch_add(1, Ordering::Relaxed);
         sleep(AGAIN_AFTER).await;

@@ -1,4 +1,4 @@
-//! Canary: secrets that are known, and a search for them in everything that leaves the desk.
+//! Searches everything that leaves the desk for known secrets.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,13 +12,13 @@ use super::World;
 use crate::cluster::output;
 use crate::stage::DATABASE;
 
-/// What a platform lends.
+/// Value of a lent capability.
 pub const CAPABILITY: &str = "canary-capability-5f1e7c";
 
-/// What people write. It may be in the database, and nowhere else.
+/// Text of a message. It may be in the database, and nowhere else.
 pub const TEXT: &str = "canary-text-88ab01";
 
-/// Searches everything for every secret there was. Answers how many were found, and where.
+/// Searches everything for every secret. Returns the findings with their places.
 pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
     let dump = dump(world)?;
     let log = world.desk.log();
@@ -43,7 +43,7 @@ pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
     Ok(hits)
 }
 
-/// Whether a secret is in a text: as it is, as bytes of a dump, or encoded.
+/// Returns true if a text contains a secret: plain, as bytes of a dump, or encoded.
 pub(crate) fn is_in(text: &str, secret: &str) -> bool {
     let raw = STANDARD.decode(secret).ok().filter(|raw| raw.len() >= 16);
     let forms = [

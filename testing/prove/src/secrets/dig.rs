@@ -1,7 +1,7 @@
-//! Dig: tries to get at the desk's memory, where opened keys lie.
+//! Tries to read the desk's memory, which contains opened keys.
 //!
-//! By another process of the same user, which like the desk has no special rights, and by a core file.
-//! What is tried on the desk is tried on an ordinary process first, where it succeeds.
+//! It tries with another process of the same user, which like the desk has no capabilities, and with a core file. Each
+//! attempt is first made on an ordinary process, where it succeeds.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use anyhow::{Context, Result, ensure};
 use super::World;
 use crate::procfs::signal;
 
-/// Takes every special right away.
+/// Arguments that drop all Linux capabilities.
 pub(super) const WITHOUT_RIGHTS: [&str; 3] =
     ["--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"];
 
-/// Digs. Answers how often something was found; the desk has ended then.
+/// Tries to read the memory. Returns the number of findings. The desk has ended afterwards.
 pub fn dig(world: &mut World) -> Result<usize> {
     let (pid, folder) = (world.desk.pid(), world.cluster.folder().to_owned());
     let mut other = ordinary()?;
@@ -38,14 +38,14 @@ fn ordinary() -> Result<Child> {
     sleep.arg("60").stdin(Stdio::null()).spawn().context("could not run a process")
 }
 
-/// Whether a process lets itself be looked into.
+/// Returns true if a process's environment is readable.
 fn environment(pid: u32) -> Result<bool> {
     let mut look = without_rights("cat");
     look.arg(format!("/proc/{pid}/environ")).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(look.status().context("could not run cat")?.success())
 }
 
-/// Whether a debugger gets a core file. Where there is none, nobody gets one.
+/// Returns true if a debugger gets a core file, and false if no debugger is installed.
 fn core_by_debugger(pid: u32, folder: &Path) -> Result<bool> {
     let mut gcore = without_rights("gcore");
     gcore.arg("-o").arg(folder.join("dug")).arg(pid.to_string());

@@ -1,4 +1,4 @@
-//! Load: what goes on while keys are replaced. Each request that does not get what it should fails.
+//! Makes requests while keys are replaced. A request with a wrong result counts as failed.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,22 +17,22 @@ use crate::gateway::wire::{self, Said};
 use crate::platform::Connection;
 use crate::setup::{self, Cast, Member, SharedBot};
 
-/// The kind of every capability that is lent.
+/// Kind of every lent capability.
 pub const KIND: &str = "discord.interaction_token";
 
-/// Between two requests of one who posts or dials.
+/// Pause between two requests of one client.
 const REST: Duration = Duration::from_millis(10);
 
-/// How long anything may take.
+/// Timeout of any request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What all requests share.
+/// State that all requests share.
 #[derive(Debug)]
 pub struct Load {
     desk: SocketAddr,
-    /// What the platform signs with now.
+    /// The bot with the platform's current signing key.
     pub bot: RwLock<SharedBot>,
-    /// With what gateways dial now.
+    /// The members with their current gateway secrets.
     pub members: RwLock<Vec<Member>>,
     done: AtomicU64,
     failed: AtomicU64,
@@ -41,16 +41,16 @@ pub struct Load {
     stop: AtomicBool,
 }
 
-/// Requests that are being made. They end when dropped.
+/// Running requests. Dropping them ends them.
 #[derive(Debug)]
 pub struct Requests {
-    /// What they share.
+    /// The shared state.
     pub load: Arc<Load>,
     tasks: JoinSet<()>,
 }
 
 impl Load {
-    /// A load on this desk.
+    /// Returns a load on this desk.
     pub fn on(desk: SocketAddr, cast: &Cast) -> Arc<Self> {
         Arc::new(Self {
             desk,
@@ -64,18 +64,18 @@ impl Load {
         })
     }
 
-    /// How many requests were made, and how many of them failed.
+    /// Returns the number of requests, and the number of failed ones.
     pub fn counts(&self) -> (u64, u64) {
         (self.done.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }
 
-    /// The secrets that gateways dial with now.
+    /// Returns the current gateway secrets.
     pub fn secrets(&self) -> Vec<String> {
         let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
         members.iter().map(|member| member.secret.clone()).collect()
     }
 
-    /// What the first failure was.
+    /// Returns the first failure.
     pub fn first_failure(&self) -> Option<String> {
         self.first_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -93,12 +93,12 @@ impl Load {
         }
     }
 
-    /// Posts an event of a member's author, perhaps with something lent.
+    /// Posts an event of a member's author, with an optional capability.
     pub(crate) async fn post(&self, member: usize, lent: Option<&Value>) -> Result<()> {
         self.post_in(&setup::chat(member), member, lent).await
     }
 
-    /// The same in any chat.
+    /// Posts an event in any chat.
     pub(crate) async fn post_in(
         &self,
         chat: &str,
@@ -126,7 +126,7 @@ impl Load {
 }
 
 impl Requests {
-    /// Begins: two post, two dial, one follows up, each for members of its own.
+    /// Begins the requests: two clients post, two dial, one follows up, each for its own members.
     pub fn begin(load: Arc<Load>) -> Self {
         let mut tasks = JoinSet::new();
         for member in 0..2 {
@@ -152,7 +152,7 @@ impl Requests {
         Self { load, tasks }
     }
 
-    /// Ends all of them.
+    /// Ends all requests.
     pub async fn end(mut self) -> Arc<Load> {
         self.load.stop.store(true, Ordering::Relaxed);
         while self.tasks.join_next().await.is_some() {}
@@ -160,7 +160,7 @@ impl Requests {
     }
 }
 
-/// Holds a line, and on it follows up on what is lent again and again.
+/// Holds a line, and follows up with a lent capability again and again.
 async fn follow_ups(load: &Load, member: usize) {
     let mut line = None;
     while !load.stop.load(Ordering::Relaxed) {
@@ -190,19 +190,19 @@ async fn follow_up_once(load: &Load, member: usize, line: &mut Option<Socket>) -
     Ok(())
 }
 
-/// By which name a client knows the session of a member's author.
+/// Returns the session key by which a client knows a member's author.
 pub fn session(member: usize) -> String {
     format!("agent:main:{}:dm:{}", setup::PLATFORM, setup::chat(member))
 }
 
-/// Follows up in a session as soon as a frame of this type came, and answers what came of it.
+/// Follows up in a session after a frame of type `first`, and returns the result.
 pub(crate) async fn follow_up(socket: &mut Socket, session: &str, first: &str) -> Result<Value> {
     if !first.is_empty() {
         hear(socket, first).await?;
     }
     let action = json!({ "op": "follow_up", "session_key": session, "kind": KIND,
         "content": "done" });
-    // A name of its own for each: a repeat would get the first one's answer.
+    // Each request has a unique id: a repeat would get the first one's result.
     let id = nightdesk_register::new_secret().with(|secret| secret[..32].to_owned());
     let frame = json!({ "type": "outbound", "requestId": id, "action": action });
     wire::put_text(&mut socket.saying, format!("{frame}\n").as_bytes());
@@ -210,7 +210,7 @@ pub(crate) async fn follow_up(socket: &mut Socket, session: &str, first: &str) -
     Ok(hear(socket, "outbound_result").await?["result"].clone())
 }
 
-/// The next frame of a type. Entries are acked, and pings answered.
+/// Returns the next frame of a type. Entries are acked, and pings answered.
 async fn hear(socket: &mut Socket, kind: &str) -> Result<Value> {
     loop {
         let Some((said, length)) = wire::first_frame(&socket.heard)? else {

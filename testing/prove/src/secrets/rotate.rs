@@ -1,4 +1,4 @@
-//! Rotate: each kind of key is replaced, by the operator's own commands.
+//! Replaces each kind of key with the operator's own commands.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -14,15 +14,15 @@ use super::load::{KIND, Load, follow_up, session};
 use crate::setup;
 use crate::stage::DATABASE;
 
-/// For how long a capability is lent that is to end.
+/// Lifetime of a capability that is to expire.
 const LENT_FOR: Duration = Duration::from_secs(2);
 
-/// Replaces the vault's key; the command is killed once in the middle. Answers how many rows were
-/// wrapped again, and how long that took.
+/// Replaces the vault's key. The command is killed once in the middle. Returns the number of rewrapped rows and the
+/// duration.
 pub fn vault_key(world: &mut World) -> Result<(u64, f64)> {
     let old = world.operator.vault_keys.last().context("there is no key")?.clone();
     let new = world.operator.new_vault_key();
-    // First every node can open with it, then it seals.
+    // First every node can open with the new key, then the new key seals.
     for keys in [[&old, &new], [&new, &old]] {
         world.operator.write_keys(&keys.map(String::as_str))?;
         world.keys_changed()?;
@@ -43,7 +43,7 @@ pub fn vault_key(world: &mut World) -> Result<(u64, f64)> {
     Ok((rows.trim().parse().context("rows are counted")?, seconds))
 }
 
-/// A desk that lacks a vault key says which.
+/// Checks that a desk without a vault key names the missing one.
 pub fn missing_vault_key(world: &World) -> Result<()> {
     let current = world.operator.vault_keys.last().context("there is no key")?.clone();
     let stranger = nightdesk_vault::Vault::new_key_file();
@@ -57,7 +57,7 @@ pub fn missing_vault_key(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the data keys of every tenant that is used.
+/// Replaces the data keys of every tenant in use.
 pub fn data_keys(world: &World) -> Result<()> {
     let tenants = world.cast.members.iter().map(|member| member.tenant);
     for tenant in tenants.chain([world.cast.operator]) {
@@ -68,7 +68,7 @@ pub fn data_keys(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the secrets of gateways. The old ones stay good; the new ones are used at once.
+/// Replaces the secrets of gateways. The old ones stay valid, and the new ones are used at once.
 pub fn gateway_secrets(world: &World, load: &Load) -> Result<()> {
     for number in 2..5 {
         let member = &world.cast.members[number];
@@ -81,7 +81,7 @@ pub fn gateway_secrets(world: &World, load: &Load) -> Result<()> {
     Ok(())
 }
 
-/// Replaces a bot's key: entered, read by every node, then used by the platform.
+/// Replaces a bot's key: it is stored, read by every node, then used by the platform.
 pub async fn bot_key(world: &World, load: &Load) -> Result<String> {
     let key = nightdesk_register::new_secret().with(str::to_owned);
     let file = world.operator.file("bot.key", &key)?;
@@ -94,7 +94,7 @@ pub async fn bot_key(world: &World, load: &Load) -> Result<String> {
     Ok(key)
 }
 
-/// A capability is used by whom it was lent to, by nobody else, and then ends: nothing of it is left that opens.
+/// Checks that only the agent with a capability can use it, and that no usable part of it remains after its end.
 pub async fn capabilities(world: &World, load: &Load) -> Result<()> {
     let (member, sister, stranger) = (5, 5 + world.cast.members.len() / 2, 6);
     let siblings = [member, sister].map(|number| world.cast.members[number].tenant);
@@ -103,11 +103,11 @@ pub async fn capabilities(world: &World, load: &Load) -> Result<()> {
     for number in [member, sister, stranger] {
         lines.push(load.dial(number).await?);
     }
-    // Everybody may write to the chat; that is not enough.
+    // All three authors may write to the chat, which is not enough.
     for number in [sister, stranger] {
         load.post_in(&setup::chat(member), number, None).await?;
     }
-    // The load uses capabilities of its own meanwhile.
+    // The load uses its own capabilities meanwhile.
     let [long, short] = ["for long", "for a moment"].map(|how| format!("{CAPABILITY} {how}"));
     let lent = json!({ "kind": KIND, "value": long, "expires_in_s": 900 });
     load.post(member, Some(&lent)).await?;
@@ -144,7 +144,7 @@ async fn gone(world: &World, agent: &str) -> Result<()> {
     Ok(())
 }
 
-/// Erases a tenant: its gateway is sent away, and nothing of it is left that opens.
+/// Erases a tenant: its gateway is refused, and no part of it that can be opened remains.
 pub async fn erase(world: &World, load: &Load) -> Result<()> {
     let number = 7;
     let tenant = world.cast.members[number].tenant.to_string();

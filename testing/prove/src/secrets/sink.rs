@@ -1,5 +1,4 @@
-//! Sink: what the desk calls from outside, a platform and a collector of traces in one. It keeps what
-//! it was told.
+//! Serves the desk's outgoing calls, as a platform and a trace collector, and stores them.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -11,14 +10,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// What came, by where it came.
+/// Received data by kind.
 #[derive(Debug, Default)]
 struct Kept {
     capabilities: Vec<String>,
     traces: Vec<u8>,
 }
 
-/// A listener that keeps what it is told.
+/// A server that stores the received data.
 #[derive(Debug)]
 pub(crate) struct Sink {
     address: SocketAddr,
@@ -38,23 +37,23 @@ impl Sink {
         Ok(Self { address, kept, _tasks: tasks })
     }
 
-    /// Where bots deliver.
+    /// Returns the URL for bots' deliveries.
     pub(crate) fn deliver_url(&self) -> String {
         format!("http://{}/deliver", self.address)
     }
 
-    /// Where traces go.
+    /// Returns the URL for traces.
     pub(crate) fn traces_url(&self) -> String {
         format!("http://{}/v1/traces", self.address)
     }
 
-    /// Whether a call was made with this one.
+    /// Returns true if a call used this capability.
     pub(crate) fn was_used(&self, capability: &str) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.capabilities.iter().any(|used| used == capability)
     }
 
-    /// Every byte of traces.
+    /// Returns every byte of the traces.
     pub(crate) fn traces(&self) -> Vec<u8> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).traces.clone()
     }
@@ -73,7 +72,7 @@ async fn answer(mut stream: TcpStream, kept: Arc<Mutex<Kept>>) {
         keep(&kept, is_traces, &body);
         let said = if is_traces { "{}" } else { "{\"message_id\":\"m1\"}" };
         let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{said}", said.len());
-        // Whoever hung up does not wait for an answer.
+        // The caller may have closed the connection.
         stream.write_all(answer.as_bytes()).await.ok();
     }
 }
@@ -89,7 +88,7 @@ fn keep(kept: &Mutex<Kept>, is_traces: bool, body: &[u8]) {
     }
 }
 
-/// The next request: whether it is for traces, and its body.
+/// Reads the next request. Returns true for traces, and its body.
 async fn request(stream: &mut TcpStream, heard: &mut Vec<u8>) -> Option<(bool, Vec<u8>)> {
     loop {
         if let Some((is_traces, body)) = whole(heard) {
@@ -103,7 +102,7 @@ async fn request(stream: &mut TcpStream, heard: &mut Vec<u8>) -> Option<(bool, V
     }
 }
 
-/// Where the body of a request lies that has come whole.
+/// Returns the range of a complete request's body.
 fn whole(heard: &[u8]) -> Option<(bool, Range<usize>)> {
     let begins = heard.windows(4).position(|end| end == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&heard[..begins]).to_lowercase();

@@ -1,4 +1,4 @@
-//! World: a desk that logs and traces everything, and an operator with its commands.
+//! Runs a desk with full logs and traces, and an operator with its commands.
 
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
@@ -23,41 +23,41 @@ use crate::setup::{Cast, Size};
 use crate::stage::{DATABASE, seeded};
 use crate::ui;
 
-/// How long the desk may take to read its keys again, ...
+/// Time limit for the desk to reread its keys.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// ... and how often we look whether it has.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// As finely as anybody can have the desk log.
+/// The most detailed log level.
 const LOGS: &str = "trace";
 
-/// Everything there is.
+/// All parts of the proof.
 #[derive(Debug)]
 pub struct World {
     /// The desk.
     pub desk: Desk,
-    /// Who runs it.
+    /// The operator.
     pub operator: Operator,
-    /// Everybody who uses it.
+    /// The tenants and agents.
     pub cast: Cast,
-    /// Where its numbers are.
+    /// Address of the metrics.
     pub metrics: SocketAddr,
     pub(crate) sink: Sink,
     /// PostgreSQL.
     pub cluster: Cluster,
 }
 
-/// Who has the desk's configuration and its key file.
+/// The operator, which has the desk's configuration and key file.
 #[derive(Debug)]
 pub struct Operator {
     settings: Settings,
-    /// Every vault key there was.
+    /// All vault keys so far.
     pub vault_keys: Vec<String>,
 }
 
 impl World {
-    /// Sets everything up with so many agents, and starts the desk.
+    /// Creates this many agents, and starts the desk.
     pub async fn set(binary: &Path, agents: usize, planted: Option<&str>) -> Result<Self> {
         let (cluster, sink) = (Cluster::start()?, Sink::open().await?);
         let size = Size { deliver_url: Some(sink.deliver_url()), ..Size::of(agents / 2, agents) };
@@ -82,7 +82,7 @@ impl World {
         Ok(Self { desk, operator, cast, metrics, sink, cluster })
     }
 
-    /// Enters so many tenants more, each with a data key, as a copy of many rows.
+    /// Creates this many additional tenants, each with a data key, with a bulk copy.
     pub fn enter_tenants(&self, tenants: usize) -> Result<()> {
         ui::say(&format!("entering {tenants} tenants with a data key each"));
         let (vault, folder) = (self.operator.settings.vault()?, self.cluster.folder());
@@ -106,7 +106,7 @@ impl World {
         Ok(())
     }
 
-    /// Has the desk read its key file again, and waits until it says so.
+    /// Makes the desk reread its key file, and waits for the confirmation in its log.
     pub fn keys_changed(&self) -> Result<()> {
         let said = || self.desk.log().matches("vault keys read again").count();
         let before = said();
@@ -122,8 +122,8 @@ impl World {
     }
 }
 
-/// The binary as a program that has no special rights: so a desk should be run, and then others like
-/// it are not kept out by that alone.
+/// Returns a script that runs the binary without Linux capabilities. A desk should run like this, and then a process of
+/// the same kind is not excluded by that alone.
 fn without_rights(binary: &Path, folder: &Path) -> Result<PathBuf> {
     let binary = binary.canonicalize().context("there is no desk")?;
     let (rights, file) = (WITHOUT_RIGHTS.join(" "), folder.join("nightdesk"));
@@ -134,12 +134,12 @@ fn without_rights(binary: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 impl Operator {
-    /// Runs a command of the desk's binary, and reads its answer.
+    /// Runs a command of the desk's binary, and parses its output.
     pub fn run(&self, arguments: &[&str]) -> Result<Value> {
         self.run_with(&[], arguments)
     }
 
-    /// The same with something in its environment.
+    /// Runs a command with these environment variables.
     pub fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Value> {
         let output = self.settings.command(environment, arguments)?;
         ensure!(
@@ -152,7 +152,7 @@ impl Operator {
         serde_json::from_slice(&output.stdout).context("a command did not put out JSON")
     }
 
-    /// Makes a new vault key, which is not in the key file yet.
+    /// Creates a new vault key, which is not in the key file yet.
     pub fn new_vault_key(&mut self) -> String {
         let key = Vault::new_key_file().to_string();
         self.vault_keys.push(key.clone());
@@ -164,7 +164,7 @@ impl Operator {
         fs::write(self.settings.key_file(), keys.join("\n")).context("could not write the key file")
     }
 
-    /// Writes something into a file of its own, for a command.
+    /// Writes a file for a command.
     pub fn file(&self, name: &str, text: &str) -> Result<String> {
         let file = self.settings.key_file().with_file_name(name);
         fs::write(&file, text).context("could not write a file")?;

@@ -1,4 +1,4 @@
-//! One agent: up from its dial until it took its first entry.
+//! Runs one agent from its dial until it has its first entry.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::Dormitory;
 use crate::pace::Pace;
 use crate::setup::PLATFORM;
 
-/// How long the first entry may take.
+/// Timeout of the first entry.
 const FIRST_WAIT: Duration = Duration::from_secs(10);
 
-/// What a line is dialled with where nobody asks who it is.
+/// Gateway and secret for a server that does not authenticate.
 const ANYBODY: (&str, &str) = ("gw-0", "nobody asks for this secret");
 
-/// Dials the desk, notes how long the first entry took, and goes to sleep again.
+/// Dials the desk, records the time to the first entry, and goes to sleep again.
 pub(super) async fn wake_up(all: &Dormitory, member: usize) {
     let Some(gateway) = all.cast.members.get(member) else { return };
     match first(all.desk, (&gateway.gateway, &gateway.secret)).await {
@@ -32,7 +32,7 @@ pub(super) async fn wake_up(all: &Dormitory, member: usize) {
     }
 }
 
-/// Dials where no desk is, at every turn.
+/// Dials the loopback in every turn.
 pub(super) async fn dial_bare(all: &Arc<Dormitory>, pace: &Pace) {
     let mut dials = JoinSet::new();
     while pace.turn().await.is_some() {
@@ -50,11 +50,11 @@ pub(super) async fn dial_bare(all: &Arc<Dormitory>, pace: &Pace) {
     dials.join_all().await;
 }
 
-/// From the dial to the first entry in the agent's hands.
+/// Returns the time from the dial until the agent has its first entry.
 async fn first(at: SocketAddr, (gateway, secret): (&str, &str)) -> Result<(Duration, Agent)> {
     let (tell, mut told) = mpsc::channel(1);
     let take = move |_: Event| {
-        // Only the first is waited for.
+        // Only the first entry counts.
         tell.try_send(Instant::now()).ok();
         std::future::ready(Ok::<(), SendError>(()))
     };

@@ -1,4 +1,4 @@
-//! Agents: each answers what it hears in the way that it was asked in, and writes down what that was.
+//! Runs agents that answer each message in its own way, and record it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,28 +10,28 @@ use nightdesk_sdk::{
 use super::who::{self, ALL};
 use super::world::World;
 
-/// What an interaction of Discord's lends.
+/// Kind of the capability that a Discord interaction lends.
 pub(super) const LENT: &str = "discord.interaction_token";
 
-/// Something an agent was told.
+/// An event that an agent received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Text(String),
     /// The word of the prompt whose button was pressed.
     Press(String),
-    /// The word of a file, and where it is.
+    /// The word of a file, and its URL.
     File(String, String),
-    /// The word of a command, and the session that it is in.
+    /// The word of a command, and its session.
     Command(String, String),
 }
 
-/// What all agents were told, and by which it was.
+/// All received events, with the receiving agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes(Arc<Mutex<Vec<(usize, Told)>>>);
 
 impl Notes {
     pub(super) fn all(&self) -> MutexGuard<'_, Vec<(usize, Told)>> {
-        // What is behind it is whole at every step.
+        // The list is consistent at every step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -40,7 +40,7 @@ impl Notes {
     }
 }
 
-/// Has an agent dial in. Its name is also its gateway's.
+/// Makes an agent dial in. Its name is also its gateway's id.
 pub(super) fn dial(world: &World, agent: usize, notes: &Notes) -> Result<Agent> {
     let url = format!("http://{}", world.nodes[0].address());
     let handle = who::handle(ALL[agent].bot);
@@ -74,7 +74,7 @@ async fn take(event: Event, agent: usize, notes: Notes) -> Result<(), SendError>
     answer(&message, word).await
 }
 
-/// Asks with a button where that is wanted, and otherwise just answers.
+/// Sends a prompt with a button if the word asks for it, and otherwise a plain reply.
 async fn answer(message: &Message, word: String) -> Result<(), SendError> {
     if !who::is_of(&word, "prompt") {
         return message.reply(word).await.map(drop);
@@ -91,7 +91,7 @@ async fn answer(message: &Message, word: String) -> Result<(), SendError> {
     message.turn.desk().send_outbound(&message.place(), prompt).await.map(drop)
 }
 
-/// An answer by what was lent for a session.
+/// Returns an answer that uses the capability of a session.
 pub(super) fn by_lent(session_key: &SessionKey, word: &str) -> FollowUp {
     FollowUp {
         session_key: session_key.clone(),

@@ -1,4 +1,4 @@
-//! Fetch: a file is asked for at the desk, as any gateway may ask.
+//! Requests a file from the desk, as any gateway may.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const WAIT: Duration = Duration::from_secs(10);
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// Fetches what a URL names from this node; answers all that came back.
+/// Fetches a file's URL from this node. Returns the whole response.
 pub(super) async fn fetch(node: SocketAddr, url: &str, token: &str) -> Result<String> {
     let (_, path) = url.split_once("/relay/").context("not a file of the desk")?;
     let request = format!(

@@ -1,4 +1,4 @@
-//! Judge: whether everything went where it belongs, by what agents were told and what platforms were asked.
+//! Checks the agents' events and the platforms' calls for messages at a wrong recipient.
 
 use std::sync::atomic::Ordering;
 
@@ -10,16 +10,16 @@ use super::who::{self, ALL, GROUP, ROOM};
 use super::world::World;
 use crate::ui;
 
-/// What came of it.
+/// The counts of a play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// What agents were told, of all kinds.
+    /// Events that agents received, of all kinds.
     pub told: u64,
-    /// What bots said that was an answer.
+    /// Answers that bots sent.
     pub said: u64,
-    /// What crossed.
+    /// Events and answers at a wrong recipient.
     pub crossed: u64,
-    /// What did not come.
+    /// Expected events that did not arrive.
     pub missing: u64,
 }
 
@@ -32,7 +32,7 @@ impl Tally {
     }
 }
 
-/// Judges a play that is over.
+/// Judges a finished play.
 pub(super) fn judge(world: &World, play: &Play<'_>) -> Tally {
     let missing = play.missing.load(Ordering::Relaxed);
     let crossed = play.stolen.load(Ordering::Relaxed);
@@ -49,7 +49,7 @@ pub(super) fn judge(world: &World, play: &Play<'_>) -> Tally {
     tally
 }
 
-/// What bots said on Discord: each by the bot of whose word it is, in the room, or under the token of the very command.
+/// Checks the bots' messages on Discord: each must be from its word's bot, in the room, or under its command's token.
 fn on_discord(world: &World, tally: &mut Tally) {
     for call in world.discord.calls_of("POST /channels/{}/messages") {
         let text = call.asked["content"].as_str().unwrap_or_default();
@@ -72,11 +72,11 @@ fn on_discord(world: &World, tally: &mut Tally) {
     }
 }
 
-/// What bots said on Telegram: each by the bot of whose word it is, to the person, or in the group.
+/// Checks the bots' messages on Telegram: each must come from the bot of its word, to the person, or in the group.
 fn on_telegram(world: &World, tally: &mut Tally) {
     for call in world.telegram.calls() {
         let Some(text) = call.asked.get("text").and_then(Value::as_str) else { continue };
-        // What is marked up is escaped.
+        // Marked-up text is escaped.
         let text = text.replace('\\', "");
         for (owner, word) in who::words(&text) {
             let by_its_bot = call.token == who::telegram_token(ALL[owner].bot);
@@ -89,7 +89,7 @@ fn on_telegram(world: &World, tally: &mut Tally) {
     }
 }
 
-/// A chat's id, as a number or in quotation marks.
+/// Returns a chat's id, given as a number or as a string.
 fn said(id: &Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Play: everybody speaks, commands, presses and sends files, and agents try what they may not.
+//! Plays rounds in which all people write, command, press buttons and send files, and agents try forbidden actions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,26 +15,26 @@ use super::world::World;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// In how many rounds something is said in the group: a bot answers there twenty times a minute.
+/// One round in this many has a message in the group: a bot may answer there twenty times a minute.
 const GROUP_EVERY: usize = 3;
 
-/// What is said by who may not.
+/// Text of a forbidden message.
 const PRIED: &str = "pried";
 
-/// Everybody at play.
+/// The play.
 pub(super) struct Play<'w> {
     world: &'w World,
     agents: Vec<Agent>,
     patience: Duration,
     pub(super) notes: Notes,
-    /// What was waited for and did not come.
+    /// Number of expected events that did not arrive.
     pub(super) missing: AtomicU64,
-    /// Files that were given to who was not told of them.
+    /// Number of files that an agent got without their event.
     pub(super) stolen: AtomicU64,
 }
 
 impl<'w> Play<'w> {
-    /// Has all agents dial in.
+    /// Makes all agents dial in.
     pub(super) fn begin(world: &'w World, patience: Duration) -> Result<Self> {
         let notes = Notes::default();
         let dialled = (0..ALL.len()).map(|agent| dial(world, agent, &notes));
@@ -43,7 +43,7 @@ impl<'w> Play<'w> {
         Ok(Self { world, agents, patience, notes, missing, stolen })
     }
 
-    /// Everybody does everything once, at the same time.
+    /// Plays one round: all people do everything once, concurrently.
     pub(super) async fn round(&self, round: usize) {
         let everybody = (0..ALL.len()).map(|agent| self.turn(agent, round));
         futures_util::future::join_all(everybody).await;
@@ -82,7 +82,7 @@ impl<'w> Play<'w> {
         self.world.telegram.happens(&token, json!({ "message": message }));
     }
 
-    /// All bots are in the group.
+    /// Sends a message to the group, in which all bots are.
     fn says_in_group(&self, agent: usize, word: &str) {
         let message = json!({ "chat": { "id": GROUP }, "from": person(agent), "text": word });
         for bot in 0..OWNERS.len() {
@@ -91,7 +91,7 @@ impl<'w> Play<'w> {
         }
     }
 
-    /// A command is answered by what was lent for it, and by nobody else.
+    /// Checks that only the agent of a command can answer it with the lent capability.
     async fn commands(&self, agent: usize, word: &str) {
         let options = json!([{ "type": 3, "name": "text", "value": word }]);
         let (bot, person) = (who::bot_id(ALL[agent].bot), who::on_discord(agent));
@@ -109,7 +109,7 @@ impl<'w> Play<'w> {
         }
     }
 
-    /// The agent asks, its person presses, and so does everybody else in the room.
+    /// Makes the agent send a prompt, whose button its person and all other people press.
     async fn presses_on_discord(&self, agent: usize, word: &str) {
         self.says_on_discord(agent, word);
         let discord = &self.world.discord;
@@ -147,7 +147,7 @@ impl<'w> Play<'w> {
         self.comes(agent, Told::Press(word.to_owned())).await;
     }
 
-    /// Who was told of a file gets it. Nobody else does.
+    /// Checks that only the agent with a file's event can fetch the file.
     async fn sends_a_file(&self, agent: usize, word: &str) {
         let file = json!({ "file_id": word, "file_unique_id": word, "file_name": "a.txt" });
         self.says_on_telegram(agent, json!({ "caption": word, "document": file }));
@@ -183,7 +183,7 @@ impl<'w> Play<'w> {
         .await
     }
 
-    /// Waits for something. What does not come is missing.
+    /// Waits for a result. A missing result is counted.
     async fn until<T>(&self, found: impl Fn() -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + self.patience;
         while Instant::now() < deadline {

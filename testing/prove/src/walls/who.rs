@@ -1,12 +1,12 @@
-//! Who: five agents of four tenants, each with one person, and the bots by which they are reached.
+//! Lists five agents of four tenants, each with one person, and their bots.
 
 /// An agent and its person.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct One {
-    /// What the agent is called.
+    /// Name of the agent.
     pub(super) name: &'static str,
     pub(super) tenant: &'static str,
-    /// Which of the bots of each platform.
+    /// Index of its bot on each platform.
     pub(super) bot: usize,
 }
 
@@ -23,57 +23,57 @@ pub(super) const ALL: [One; 5] = [
     one("moth", "dusk", 2),
 ];
 
-/// Whose the bots are. The first is shared.
+/// Tenants of the bots. The first bot is shared.
 pub(super) const OWNERS: [&str; 3] = ["night", "noon", "dusk"];
 
-/// Where everybody is on Discord.
+/// Guild and channel of all people on Discord.
 pub(super) const GUILD: u64 = 70;
 pub(super) const ROOM: u64 = 500;
 
-/// Where everybody is on Telegram.
+/// Group of all people on Telegram.
 pub(super) const GROUP: i64 = -1_000;
 
-/// The person of an agent, on Discord.
+/// Returns the Discord id of an agent's person.
 pub(super) const fn on_discord(agent: usize) -> u64 {
     900 + agent as u64
 }
 
-/// The same on Telegram, which is also their private chat.
+/// Returns the Telegram id of an agent's person, which is also their private chat.
 pub(super) const fn on_telegram(agent: usize) -> i64 {
     [700, 701, 702, 703, 704][agent]
 }
 
-/// The number of a bot on both platforms.
+/// Returns the id of a bot on both platforms.
 pub(super) const fn bot_id(bot: usize) -> u64 {
     4_242 + bot as u64
 }
 
-/// What Discord knows a bot by. What stands before the first dot is its number.
+/// Returns a bot's Discord token. The part before the first dot encodes its id.
 pub(super) fn discord_token(bot: usize) -> String {
     ["NDI0Mg", "NDI0Mw", "NDI0NA"][bot].to_owned() + ".Gabcde.walls"
 }
 
-/// What Telegram knows it by.
+/// Returns a bot's Telegram token.
 pub(super) fn telegram_token(bot: usize) -> String {
     format!("{}:walls", bot_id(bot))
 }
 
-/// What it is called on both.
+/// Returns a bot's handle on both platforms.
 pub(super) fn handle(bot: usize) -> String {
     format!("desk{bot}_bot")
 }
 
-/// What people say holds a word, and the word whose it is.
+/// Returns the word of a message, which encodes its agent.
 pub(super) fn word(agent: usize, round: usize, kind: &str) -> String {
     format!("w.{agent}.{round}.{kind}")
 }
 
-/// Whether a word is of a kind.
+/// Returns true if a word is of a kind.
 pub(super) fn is_of(word: &str, kind: &str) -> bool {
     word.rsplit('.').next() == Some(kind)
 }
 
-/// The words in a text, and whose they are.
+/// Returns the words in a text, with their agents.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '.');
     text.split(ends).filter_map(|word| {

@@ -1,4 +1,4 @@
-//! World: the platforms, two nodes on one database, and everybody entered by the desk's own commands.
+//! Starts the platforms and two nodes on one database, and registers all agents with the desk's own commands.
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +18,12 @@ use crate::desk::{Desk, Settings};
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// How long the bots may take until they hear.
+/// Time limit for the bots to listen.
 const HEARS_WITHIN: Duration = Duration::from_secs(30);
 
-/// Everything there is. What stands first ends first.
+/// All processes. The fields are dropped in this order.
 pub(super) struct World {
-    /// Lines are on the first, platforms post to the second.
+    /// Lines are on the first node, and platforms post to the second.
     pub(super) nodes: [Desk; 2],
     pub(super) discord: FakeDiscord,
     pub(super) telegram: FakeTelegram,
@@ -35,7 +35,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Sets everything up; returns when every bot hears.
+    /// Starts everything. Returns when every bot listens.
     pub(super) async fn set(binary: &Path, planted: Planted) -> Result<Self> {
         let (discord, telegram) = (discord().await?, telegram().await);
         let (cluster, redis) = (Cluster::start()?, Redis::start()?);
@@ -70,7 +70,7 @@ impl World {
         Ok(Self { nodes, discord, telegram, secrets, clock, _redis: redis, _cluster: cluster })
     }
 
-    /// What an agent's gateway shows.
+    /// Returns a token of an agent's gateway.
     pub(super) fn token(&self, agent: usize) -> String {
         use nightdesk_protocol::upgrade_token::{UPGRADE_TTL_SECS, make};
         let secret = self.secrets[agent].as_bytes();
@@ -124,14 +124,14 @@ async fn telegram() -> FakeTelegram {
     fake
 }
 
-/// Who enters everybody.
+/// The operator, which registers tenants, bots and agents.
 struct Operator {
     settings: Settings,
     folder: std::path::PathBuf,
 }
 
 impl Operator {
-    /// Enters everybody; answers the gateways' secrets, and where Discord posts for each bot.
+    /// Registers everything. Returns the gateways' secrets, and Discord's webhook path for each bot.
     fn enter_all(&self) -> Result<(Vec<String>, Vec<String>)> {
         for tenant in ["night", "dawn", "noon", "dusk"] {
             self.run(&["tenant", "create", tenant])?;

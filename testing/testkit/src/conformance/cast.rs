@@ -1,4 +1,4 @@
-//! Cast: who plays in the checks, and what they do in one line each.
+//! Provides the tenants, bots and people of the checks, and their actions in one line each.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_gate::{Admitted, Gate};
@@ -16,20 +16,20 @@ use uuid::Uuid;
 use super::Harness;
 use crate::builders::{self, EventBuilder};
 
-/// Entries no check has more of waiting.
+/// More entries than any check has waiting.
 const MANY: usize = 20_000;
 
-/// The operator with a bot, and whoever else a check calls in.
+/// The operator with a bot, to which a check adds others.
 pub(super) struct Cast<'h> {
     pub(super) harness: &'h dyn Harness,
     pub(super) operator: TenantScope,
     pub(super) bot: Bot,
 }
 
-/// A person: bound on the bot to an agent of their own, in a tenant of their own.
+/// A person who is bound on the bot to their own agent, in their own tenant.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
-    /// What the platform calls them.
+    /// The platform's id of the person.
     pub(super) author: String,
     pub(super) scope: TenantScope,
     pub(super) agent: AgentId,
@@ -44,26 +44,26 @@ pub(super) struct Line {
 }
 
 impl<'h> Cast<'h> {
-    /// Enters the operator and a bot.
+    /// Creates the operator and a bot.
     pub(super) async fn of(harness: &'h dyn Harness) -> Self {
         let operator = tenant(harness, "operator").await;
         let bot = bot(harness, operator, "desk-bot").await;
         Self { harness, operator, bot }
     }
 
-    /// Enters another bot of the operator.
+    /// Creates another bot of the operator.
     pub(super) async fn another_bot(&self, handle: &str) -> Bot {
         bot(self.harness, self.operator, handle).await
     }
 
-    /// Enters a person with a tenant, an agent and a gateway, and binds them on the bot.
+    /// Creates a person with a tenant, an agent and a gateway, and binds them on the bot.
     pub(super) async fn person(&self, name: &str) -> Person {
         let person = self.stranger(name).await;
         self.bind(&person, name).await;
         person
     }
 
-    /// Enters a person who is not bound.
+    /// Creates a person who is not bound.
     pub(super) async fn stranger(&self, name: &str) -> Person {
         let register = self.harness.register();
         let scope = tenant(self.harness, name).await;
@@ -74,7 +74,7 @@ impl<'h> Cast<'h> {
         Person { author: name.to_owned(), scope, agent, gateway }
     }
 
-    /// A person's agent on the bot.
+    /// Returns a person's agent on the bot.
     pub(super) const fn on_bot(&self, person: &Person) -> OnBot {
         OnBot { scope: person.scope, agent: person.agent, bot: self.bot.id }
     }
@@ -86,25 +86,25 @@ impl<'h> Cast<'h> {
         bound.expect("bind an author");
     }
 
-    /// Takes an author's binding back.
+    /// Removes an author's binding.
     pub(super) async fn unbind(&self, person: &Person, author: &str) {
         let register = self.harness.register();
         let unbound = register.unbind(self.on_bot(person), author).await;
         unbound.expect("unbind an author");
     }
 
-    /// What the gate says now; every call asks the store again.
+    /// Returns the gate's current decision. Every call reads the store again.
     pub(super) async fn admitted(&self, event: &EventBuilder) -> Admitted<Event> {
         let gate = Gate::over(self.harness.gate());
         event.admitted(&self.bot, &gate).await.expect("the gate admits it")
     }
 
-    /// An admitted event, ready to be written.
+    /// Returns an admitted event, ready to be stored.
     pub(super) async fn accept_of(&self, event: &EventBuilder) -> Accept {
         Accept::of(&self.admitted(event).await, None)
     }
 
-    /// Admitted events, ready to be written; one gate decides on them all.
+    /// Returns admitted events, ready to be stored. One gate decides on all of them.
     pub(super) async fn accepts(
         &self,
         events: impl IntoIterator<Item = EventBuilder>,
@@ -118,18 +118,18 @@ impl<'h> Cast<'h> {
         accepts
     }
 
-    /// Puts a batch.
+    /// Stores a batch.
     pub(super) async fn accept(&self, batch: &[Accept]) -> Vec<Put> {
         self.harness.inbox().accept(batch).await.expect("put events")
     }
 
-    /// Admits and puts one event.
+    /// Admits and stores one event.
     pub(super) async fn put(&self, event: &EventBuilder) -> Put {
         let accept = self.accept_of(event).await;
         self.accept(&[accept]).await.pop().expect("an answer per ask")
     }
 
-    /// Admits and puts one event that is new and has one recipient.
+    /// Admits and stores one event that is new and has one recipient.
     pub(super) async fn stored(&self, event: &EventBuilder) -> Stored {
         let put = self.put(event).await;
         let Put::Stored(stored) = &put else { panic!("it was to be stored, not {put:?}") };
@@ -137,7 +137,7 @@ impl<'h> Cast<'h> {
         stored[0]
     }
 
-    /// Puts so many events of one person, keyed `k1`, `k2` and so on.
+    /// Stores this many events of one person, with the keys `k1`, `k2` and so on.
     pub(super) async fn several(&self, person: &Person, count: usize) {
         for number in 1..=count {
             self.stored(&person.says(number)).await;
@@ -149,7 +149,7 @@ impl<'h> Cast<'h> {
         self.line_from(person, person.gateway).await
     }
 
-    /// Takes a person's line, as another gateway of theirs.
+    /// Takes a person's line with another gateway.
     pub(super) async fn line_from(&self, person: &Person, gateway: GatewayId) -> Line {
         let Person { scope, agent, .. } = *person;
         let caller = Caller { scope, agent, gateway, acks: true };
@@ -158,7 +158,7 @@ impl<'h> Cast<'h> {
         Line { claim: LineClaim { scope, agent, generation: taken.generation }, taken }
     }
 
-    /// Ends a line, as if its gateway were gone.
+    /// Ends a line whose gateway is gone.
     pub(super) async fn close(&self, line: &Line, tried: Option<i64>) {
         let (tried, parting) = (tried.map(Seq::new), Parting::Client);
         self.end(line, End { code: 1006, tried, parting }).await;
@@ -169,7 +169,7 @@ impl<'h> Cast<'h> {
         self.end(line, End { code: 1012, tried: None, parting: Parting::Desk }).await;
     }
 
-    /// Ends a line as its client does that goes idle.
+    /// Ends a line whose client goes idle.
     pub(super) async fn goes_idle(&self, line: &Line) {
         self.end(line, End { code: 1000, tried: None, parting: Parting::Idle }).await;
     }
@@ -178,13 +178,13 @@ impl<'h> Cast<'h> {
         self.harness.lines().close(&line.claim, end).await.expect("close a line");
     }
 
-    /// What an ask gets.
+    /// Returns the answer to an ask.
     pub(super) async fn ask(&self, ask: Ask) -> Waiting {
         let answers = self.harness.inbox().waiting(&[ask]).await;
         answers.expect("read what waits").pop().expect("an answer per ask")
     }
 
-    /// Everything a line can read from its start on.
+    /// Returns everything that a line can read from its start on.
     pub(super) async fn waiting(&self, line: &Line) -> Vec<Entry> {
         match self.ask(line.ask()).await {
             Waiting::Entries(entries) => entries,
@@ -192,12 +192,12 @@ impl<'h> Cast<'h> {
         }
     }
 
-    /// The numbers of everything a line can read.
+    /// Returns the numbers of everything that a line can read.
     pub(super) async fn numbers(&self, line: &Line) -> Vec<i64> {
         self.waiting(line).await.iter().map(|entry| entry.seq.get()).collect()
     }
 
-    /// Acknowledges ranges of numbers.
+    /// Acks ranges of numbers.
     pub(super) async fn ack(&self, line: &Line, ranges: &[(i64, i64)]) -> Ack {
         let answers = self.harness.inbox().ack(&[line.acks(ranges)]).await;
         answers.expect("ack entries").pop().expect("an answer per ask")
@@ -205,14 +205,14 @@ impl<'h> Cast<'h> {
 }
 
 impl Person {
-    /// What they say, keyed by number.
+    /// Returns an event of the person, keyed by number.
     pub(super) fn says(&self, number: usize) -> EventBuilder {
         builders::event().from(&self.author).keyed(format!("k{number}"))
     }
 }
 
 impl Line {
-    /// An ask for everything from the line's start on.
+    /// Returns an ask for everything from the line's start on.
     pub(super) const fn ask(&self) -> Ask {
         Ask {
             line: self.claim,
@@ -223,12 +223,12 @@ impl Line {
         }
     }
 
-    /// Acks of ranges of numbers.
+    /// Returns acks of ranges of numbers.
     pub(super) fn acks(&self, ranges: &[(i64, i64)]) -> AckOf {
         let range = |(from, to): &(i64, i64)| AckRange {
             from: Seq::new(*from),
             to: Seq::new(*to),
-            // Too early is never wrong: it only lets a drain look at older days.
+            // A time that is too early is never wrong: it only makes a drain read older days.
             at: Timestamp::UNIX_EPOCH,
             handed_at: Timestamp::UNIX_EPOCH,
         };
@@ -236,7 +236,7 @@ impl Line {
     }
 }
 
-/// Enters a tenant with its data key.
+/// Creates a tenant with its data key.
 pub(super) async fn tenant(harness: &dyn Harness, name: &str) -> TenantScope {
     let id = TenantId::from_uuid(id_of("tenant", name));
     let key = WrappedKey(name.as_bytes().to_vec());
@@ -244,14 +244,14 @@ pub(super) async fn tenant(harness: &dyn Harness, name: &str) -> TenantScope {
     TenantScope::of(id)
 }
 
-/// Enters a bot; its webhook's path is its handle.
+/// Creates a bot. Its webhook's path is its handle.
 pub(super) async fn bot(harness: &dyn Harness, operator: TenantScope, handle: &str) -> Bot {
     let new = new_bot(handle);
     let id = harness.register().create_bot(operator, &new).await.expect("enter a bot");
     Bot { handle: new.handle, ..builders::bot(id, operator) }
 }
 
-/// A bot to be entered; its webhook's path is its handle.
+/// Returns a bot to create. Its webhook's path is its handle.
 pub(super) fn new_bot(handle: &str) -> NewBot {
     NewBot {
         id: id_of("bot", handle),
@@ -264,13 +264,13 @@ pub(super) fn new_bot(handle: &str) -> NewBot {
     }
 }
 
-/// A secret to be entered. To the store, sealed bytes are bytes.
+/// Returns a secret to create. The store does not interpret sealed bytes.
 pub(super) fn secret(name: &str) -> NewSecret {
     let (id, sealed) = (id_of("secret", name), name.as_bytes().to_vec());
     NewSecret { id, sealed, key: DataKeyId::new(1) }
 }
 
-/// The same id for the same name, so that a run can be played again.
+/// Returns the same id for the same name, so that a run can be repeated.
 pub(super) fn id_of(kind: &str, name: &str) -> Uuid {
     let digest = digest(&SHA256, format!("{kind} {name}").as_bytes());
     let mut bytes = [0; 16];

@@ -1,4 +1,4 @@
-//! What the store of sends promises.
+//! Checks the promises of the store of sends.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::cast::{Cast, Person};
 use super::gate::grant;
 use crate::builders::send_to;
 
-/// A send is written down once per request, and a repeat gets what came of it.
+/// Checks that a send is stored once per request, and that a repeat gets its result.
 pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
@@ -30,7 +30,7 @@ pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
     assert_eq!(ask(harness, &other).await, Asked::Settled(delivered()), "by its name alone");
 }
 
-/// The same name by another agent is another send.
+/// Checks that the same name from another agent is another send.
 pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
@@ -46,7 +46,7 @@ pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     assert!(!settle(harness, &foreign, &owner.node, &delivered()).await);
 }
 
-/// A send that failed or is in doubt is settled too.
+/// Checks that a send which failed or is in doubt is also settled.
 pub async fn every_outcome_is_kept(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
@@ -65,7 +65,7 @@ pub async fn every_outcome_is_kept(harness: &impl Harness) {
     }
 }
 
-/// Of several who want to make the call, one gets it; nobody ever again.
+/// Checks that one of several claimers gets the call, and no later one.
 pub async fn a_send_is_claimed_once(harness: &impl Harness) {
     const CLAIMERS: usize = 8;
     let sends = Sends::of(harness).await;
@@ -84,7 +84,7 @@ pub async fn a_send_is_claimed_once(harness: &impl Harness) {
     assert!(!claim(harness, &unasked, &owner).await);
 }
 
-/// Only who owns the bot makes the call: not who owned it before, nor who never did.
+/// Checks that only the bot's owner makes the call: neither a former owner nor a node that never owned it.
 pub async fn only_the_owner_claims(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (_, key) = sends.ask("r1").await;
@@ -100,7 +100,7 @@ pub async fn only_the_owner_claims(harness: &impl Harness) {
     assert!(claim(harness, &key, &owner).await);
 }
 
-/// Only who makes the call settles it, in the same life, once.
+/// Checks that only the claiming life of a node settles the call, once.
 pub async fn only_the_claimer_settles(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (send, key) = sends.ask("r1").await;
@@ -118,7 +118,7 @@ pub async fn only_the_claimer_settles(harness: &impl Harness) {
     assert_eq!(ask(harness, &send).await, Asked::Settled(delivered()));
 }
 
-/// The owner of a bot finds what waits for it, oldest first, and nothing else.
+/// Checks that a bot's owner finds its waiting sends, oldest first, and nothing else.
 pub async fn what_waits_is_found_by_its_owner(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (first, key) = sends.ask("r1").await;
@@ -136,7 +136,7 @@ pub async fn what_waits_is_found_by_its_owner(harness: &impl Harness) {
     assert_eq!(waiting(harness, &sends.node("node-2").await).await, [], "another's bots");
 }
 
-/// A bot for which something waits and that nobody living owns is found.
+/// Checks that a bot with waiting sends and without a live owner is found.
 pub async fn a_bot_without_an_owner_is_found(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     assert_eq!(ownerless(harness).await, [], "nothing waits");
@@ -149,7 +149,7 @@ pub async fn a_bot_without_an_owner_is_found(harness: &impl Harness) {
     assert_eq!(ownerless(harness).await, [sends.cast.bot.id], "its owner is gone");
 }
 
-/// A call that was begun in a life that is over is ambiguous, and is never made again.
+/// Checks that a call begun in a life that is over is ambiguous, and is never made again.
 pub async fn what_is_given_up_is_never_called_again(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (send, key) = sends.ask("r1").await;
@@ -171,7 +171,7 @@ pub async fn what_is_given_up_is_never_called_again(harness: &impl Harness) {
     assert!(claim(harness, &asked, &next).await, "what was not begun is not given up");
 }
 
-/// What nobody has begun can be retracted, and then nobody may begin.
+/// Checks that only a send that is not begun can be retracted, and that it cannot begin afterwards.
 pub async fn only_what_is_not_begun_is_retracted(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let (_, begun) = sends.ask("r1").await;
@@ -188,7 +188,7 @@ pub async fn only_what_is_not_begun_is_retracted(harness: &impl Harness) {
     assert!(settle(harness, &begun, &owner.node, &delivered()).await);
 }
 
-/// One look finds no more than it was asked for.
+/// Checks that one sweep finds no more than its limit.
 pub async fn a_sweep_is_bounded(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
@@ -206,7 +206,7 @@ pub async fn a_sweep_is_bounded(harness: &impl Harness) {
     assert_eq!(give_up(harness).await.len(), 2);
 }
 
-/// The node that is asked for sends here.
+/// The node that receives the requests.
 const ASKED_ON: &str = "node-9";
 
 const LIFE: Duration = Duration::from_hours(24 * 365);
@@ -231,14 +231,14 @@ impl<'h> Sends<'h> {
         Node { name: name.to_owned(), epoch }
     }
 
-    /// Lets a node own the bot, in a new life.
+    /// Makes a node the owner of the bot, in a new life.
     pub(super) async fn owner(&self, name: &str) -> Owner {
         let (lease, node) = (self.cast.harness.lease(), self.node(name).await);
         let owner = lease.own(Resource::Bot(self.cast.bot.id), &node).await;
         owner.expect("own a bot").expect("it lives")
     }
 
-    /// Asks for a new send of ann's.
+    /// Requests a new send of ann's.
     pub(super) async fn ask(&self, name: &str) -> (AdmittedSend, SendKey) {
         let send = self.send(&self.ann, name, "c1".to_owned()).await;
         assert_eq!(ask(self.cast.harness, &send).await, Asked::New);
@@ -246,7 +246,7 @@ impl<'h> Sends<'h> {
         (send, key)
     }
 
-    /// A send that the gate admits.
+    /// Returns a send that the gate admits.
     async fn send(&self, person: &Person, name: &str, chat_id: String) -> AdmittedSend {
         let (any, through) = ([Tag::default()], Some(self.cast.bot.id));
         let Person { scope, agent, .. } = *person;

@@ -1,4 +1,4 @@
-//! What the gate's store promises.
+//! Checks the promises of the gate's store.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub use clients::*;
 use super::Harness;
 use super::cast::{Cast, Person, tenant};
 
-/// Nothing is known about a bot on which nobody has anything.
+/// Checks that the snapshot of a new bot is empty.
 pub async fn nothing_is_known_about_a_new_bot(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
 
@@ -23,7 +23,7 @@ pub async fn nothing_is_known_about_a_new_bot(harness: &impl Harness) {
     assert_eq!(since(&cast, 0).await, Change { is_whole: false, ..nothing });
 }
 
-/// An author's agents come oldest binding first, over all tenants, and of this bot alone.
+/// Checks that an author's agents come oldest binding first, over all tenants, and for this bot only.
 pub async fn bindings_come_oldest_first(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let [ann, bob, cid] =
@@ -41,7 +41,7 @@ pub async fn bindings_come_oldest_first(harness: &impl Harness) {
     assert_eq!(agents_of(&cast, "u1").await, []);
 }
 
-/// The agent that was preferred last comes before the others.
+/// Checks that the agent that was preferred last comes before the others.
 pub async fn the_agent_preferred_last_comes_first(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let [ann, bob, cid] =
@@ -61,7 +61,7 @@ pub async fn the_agent_preferred_last_comes_first(harness: &impl Harness) {
     assert!(!prefer(&bob, "u2").await, "nobody prefers an agent they are not bound to");
 }
 
-/// What was asked first under an id is asked by one agent, on its bot alone; it may ask again.
+/// Checks that a prompt id belongs to the first agent that used it, on its bot only. That agent may use it again.
 pub async fn a_prompt_is_its_first_askers(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let [ann, bob] = [cast.stranger("ann").await, cast.stranger("bob").await];
@@ -82,7 +82,7 @@ pub async fn a_prompt_is_its_first_askers(harness: &impl Harness) {
     assert_eq!(asker(cast.bot.id, "a1b2c3.76543210").await, None);
 }
 
-/// A grant is known with who may reach its agent there, on its bot alone.
+/// Checks that a grant is known with the authors that may reach its agent there, on its bot only.
 pub async fn grants_are_known_where_they_hold(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -107,7 +107,7 @@ pub async fn grants_are_known_where_they_hold(harness: &impl Harness) {
     assert_eq!(everything(&cast).await.grants, []);
 }
 
-/// A chat belongs to one agent, whatever scope it is claimed in; so does a scope, and a bot.
+/// Checks that a chat belongs to one agent in any scope, and so does a scope, and a bot.
 pub async fn what_is_granted_belongs_to_one_agent(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -136,7 +136,7 @@ pub async fn what_is_granted_belongs_to_one_agent(harness: &impl Harness) {
     assert!(claims(&bob, Some("g1"), "c1").await, "it is free again");
 }
 
-/// A grant without a principal takes the agent's own, and follows when that changes.
+/// Checks that a grant without a principal takes the agent's own, and follows its changes.
 pub async fn an_agents_principal_holds_for_its_grants(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -160,7 +160,7 @@ pub async fn an_agents_principal_holds_for_its_grants(harness: &impl Harness) {
     assert_eq!(principals().await, [Principal::AllowList; 2]);
 }
 
-/// An agent's terms: who is on its list, who owns it, and what concerns it on that platform.
+/// Checks an agent's terms: its list, its owner, and its relevance rules on that platform.
 pub async fn terms_are_known_by_bot_and_platform(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -189,7 +189,7 @@ pub async fn terms_are_known_by_bot_and_platform(harness: &impl Harness) {
     assert_eq!((elsewhere.listed.len(), elsewhere.owners.len()), (0, 0), "of the other bot");
 }
 
-/// The version of an agent moves with every change of who may reach it, and only that agent's.
+/// Checks that an agent's version moves with every change of its access, and only that agent's.
 pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -233,7 +233,7 @@ pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     assert_eq!(version(&cast, &bob).await, bobs, "bob's did not move");
 }
 
-/// Whoever has seen a version is told what changed since, and by asking which bots changed.
+/// Checks that a reader of a version gets the changes since, and the list of changed bots.
 pub async fn what_changed_since_is_told(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -256,7 +256,7 @@ pub async fn what_changed_since_is_told(harness: &impl Harness) {
     assert_eq!(later.authors, [("bob".to_owned(), vec![agent(&bob)])]);
 }
 
-/// Who takes in change after change knows what one knows who reads everything at the end.
+/// Checks that a reader that takes change after change has the same snapshot as one that reads everything at the end.
 pub async fn who_keeps_up_knows_everything(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let people = [cast.stranger("ann").await, cast.stranger("bob").await];
@@ -326,7 +326,7 @@ async fn version(cast: &Cast<'_>, person: &Person) -> i64 {
     terms(cast, person).await.version
 }
 
-/// An agent may write where an entry came from, through the bot it came by; nobody else may.
+/// Checks that only an entry's agent may write to its chat, through its bot.
 pub async fn an_entry_lets_its_agent_answer(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -341,7 +341,7 @@ pub async fn an_entry_lets_its_agent_answer(harness: &impl Harness) {
     assert_eq!(reaches(&cast, &foreign, "c1").await, [], "another tenant");
 }
 
-/// An agent may write to a chat that was granted to it.
+/// Checks that an agent may write to a chat that was granted to it.
 pub async fn a_grant_lets_its_agent_write(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -354,8 +354,8 @@ pub async fn a_grant_lets_its_agent_write(harness: &impl Harness) {
     assert_eq!(reaches(&cast, &ann, "c2").await, []);
 }
 
-/// An agent may write first to a person bound to it, where their chat has their id; to nobody
-/// else's, through no other bot, and no longer than they are bound.
+/// Checks that an agent may write first to a bound person whose private chat has their id: to no other person, through
+/// no other bot, and only while they are bound.
 pub async fn a_binding_lets_its_agent_write_to_the_person(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -372,7 +372,7 @@ pub async fn a_binding_lets_its_agent_write_to_the_person(harness: &impl Harness
     assert_ne!(reaches(&cast, &bob, "bob").await, [reach(&cast)], "another bot");
 }
 
-/// A grant of every chat lets its agent write first to none.
+/// Checks that a grant of every chat does not let its agent write first.
 pub async fn a_grant_of_every_chat_lets_nobody_write_first(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -384,7 +384,7 @@ pub async fn a_grant_of_every_chat_lets_nobody_write_first(harness: &impl Harnes
     assert_eq!(reaches(&cast, &ann, "c1").await, [reach(&cast)], "it may answer");
 }
 
-/// What was heard lets nobody write through a bot it has nothing on any more.
+/// Checks that past messages give no access through a bot on which the agent has no binding or grant any more.
 pub async fn a_reach_ends_with_the_last_binding(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -397,7 +397,7 @@ pub async fn a_reach_ends_with_the_last_binding(harness: &impl Harness) {
     assert_eq!(reaches(&cast, &ann, "c1").await, []);
 }
 
-/// Two bots may know a chat of the same id: both are told.
+/// Checks that both bots are returned if two bots know a chat of the same id.
 pub async fn every_bot_that_knows_the_chat_is_told(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -418,7 +418,7 @@ fn reach(cast: &Cast<'_>) -> Reach {
     Reach { bot: cast.bot.id, platform, handle, speaks_as: None }
 }
 
-/// Refusals are kept per tenant in a ring: the newest are there, the oldest fall out.
+/// Checks that refusals are stored per tenant in a ring: the newest stay, the oldest fall out.
 pub async fn refusals_are_kept_in_a_ring(harness: &impl Harness) {
     let kept_max = usize::try_from(REFUSALS_KEPT_MAX).expect("a limit is not negative");
     let cast = Cast::of(harness).await;
@@ -435,7 +435,7 @@ pub async fn refusals_are_kept_in_a_ring(harness: &impl Harness) {
     assert_eq!(harness.refusals(other).await, keys(0..1), "every tenant has a ring of its own");
 }
 
-/// Of a batch that is longer than the ring, the last ones stay.
+/// Checks that the last refusals of a batch stay if it is longer than the ring.
 pub async fn a_batch_may_be_longer_than_the_ring(harness: &impl Harness) {
     let kept_max = usize::try_from(REFUSALS_KEPT_MAX).expect("a limit is not negative");
     let cast = Cast::of(harness).await;
@@ -452,7 +452,7 @@ fn note(cast: &Cast<'_>, scope: TenantScope, number: usize) -> RefusalNote {
     RefusalNote { scope, bot: cast.bot.id, event_key, agent: None, refusal }
 }
 
-/// What is kept of a refusal is told to the tenant in whose ring it lies, and to nobody else.
+/// Checks that only the tenant of a refusal's ring can read it.
 pub async fn a_refusal_is_told_to_its_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -485,7 +485,7 @@ pub(super) async fn reaches(cast: &Cast<'_>, person: &Person, chat: &str) -> Vec
     reaches.expect("read where an agent may write")
 }
 
-/// Grants a chat; answers whether it was free.
+/// Grants a chat. Returns true if it was free.
 pub(super) async fn grant(
     cast: &Cast<'_>,
     person: &Person,

@@ -1,7 +1,7 @@
-//! What the inbox's store promises.
+//! Checks the promises of the inbox's store.
 //!
-//! In reading order: what is put, whose sources it comes from, how it is handed over, how it
-//! is acknowledged, what is set aside; then all of that at once, and against a model.
+//! In reading order: storing, sources, delivery, acks, parking; then concurrent operation, and a comparison with a
+//! model.
 
 mod put;
 mod sources;

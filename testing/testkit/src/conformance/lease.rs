@@ -1,4 +1,4 @@
-//! What the store of leases promises.
+//! Checks the promises of the store of leases.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const BOT: Resource = Resource::Bot(BotId::from_uuid(Uuid::nil()));
 const LONG: Duration = Duration::from_mins(1);
 const LATE: Duration = Duration::from_secs(2);
 
-/// Every life of a node has a higher epoch; nodes count apart.
+/// Checks that every life of a node has a higher epoch, and that nodes are counted separately.
 pub async fn lives_are_counted(harness: &impl Harness) {
     let first = begun(harness, "node-1").await;
     let second = begun(harness, "node-1").await;
@@ -23,7 +23,7 @@ pub async fn lives_are_counted(harness: &impl Harness) {
     assert_eq!(first.epoch, other.epoch);
 }
 
-/// Of nodes those count that live.
+/// Checks that only live nodes are counted.
 pub async fn the_living_are_counted(harness: &impl Harness) {
     begun(harness, "node-1").await;
     begun(harness, "node-1").await;
@@ -34,7 +34,7 @@ pub async fn the_living_are_counted(harness: &impl Harness) {
     assert_eq!(harness.lease().living().await.expect("count nodes"), 1);
 }
 
-/// A life that was ended, or that a newer one follows, cannot be renewed.
+/// Checks that a life that was ended, or that has a successor, cannot be renewed.
 pub async fn a_life_that_is_over_stays_over(harness: &impl Harness) {
     let first = begun(harness, "node-1").await;
     assert_eq!(renew(harness, &first).await, Renewed::Kept);
@@ -49,7 +49,7 @@ pub async fn a_life_that_is_over_stays_over(harness: &impl Harness) {
     assert_eq!(renew(harness, &unknown).await, Renewed::Over);
 }
 
-/// Of several who want something, one owns it, and all are told who.
+/// Checks that one of several takers owns a resource, and that all learn the owner.
 pub async fn one_node_owns_something(harness: &impl Harness) {
     let mut takers = JoinSet::new();
     for number in 0..8 {
@@ -66,7 +66,7 @@ pub async fn one_node_owns_something(harness: &impl Harness) {
     assert_eq!(elses.node, last, "another bot is free");
 }
 
-/// What a life owned is free when it ends, and its next owner has a higher epoch.
+/// Checks that a life's resources are free when it ends, and that the next owner has a higher epoch.
 pub async fn what_a_life_owned_ends_with_it(harness: &impl Harness) {
     let (store, first) = (harness.lease(), begun(harness, "node-1").await);
     let second = begun(harness, "node-2").await;
@@ -81,7 +81,7 @@ pub async fn what_a_life_owned_ends_with_it(harness: &impl Harness) {
     assert_eq!(own(&*store, BOT, &again).await, Some(next), "somebody who lives owns it");
 }
 
-/// A node whose life is over takes nothing.
+/// Checks that a node whose life is over takes nothing.
 pub async fn the_dead_take_nothing(harness: &impl Harness) {
     let node = begun(harness, "node-1").await;
     end(harness, &node).await;
@@ -89,7 +89,7 @@ pub async fn the_dead_take_nothing(harness: &impl Harness) {
     assert_eq!(own(&*harness.lease(), BOT, &node).await, None);
 }
 
-/// A lease that ran out can be renewed until somebody has buried the node.
+/// Checks that an expired lease can be renewed until the node is buried.
 pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl TimedHarness) {
     let (late, gone) = (begun(harness, "late").await, begun(harness, "gone").await);
     harness.let_pass(LONG + Duration::from_secs(1)).await;
@@ -102,7 +102,7 @@ pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl Timed
     assert_eq!(bury(harness).await, [], "it is buried once");
 }
 
-/// What a node owned is free when its lease ran out, and stays another's when it comes back.
+/// Checks that a node's resources are free when its lease expired, and stay the new owner's when the node comes back.
 pub async fn a_paused_owner_comes_too_late(harness: &impl TimedHarness) {
     let (store, paused) = (harness.lease(), begun(harness, "paused").await);
     let owner = own(&*store, BOT, &paused).await.expect("it lives");

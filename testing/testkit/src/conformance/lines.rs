@@ -1,4 +1,4 @@
-//! What the store of lines promises.
+//! Checks the promises of the store of lines.
 
 use nightdesk_inbox::{Ack, LineClaim, ParkReason, Waiting};
 use nightdesk_line::Caller;
@@ -7,7 +7,7 @@ use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq};
 use super::Harness;
 use super::cast::{Cast, Line, Person, secret};
 
-/// Every line of an agent has a higher number than the one before; agents count apart.
+/// Checks that every line of an agent has a higher number than the one before, and that agents are counted separately.
 pub async fn the_number_of_a_line_rises(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -22,7 +22,7 @@ pub async fn the_number_of_a_line_rises(harness: &impl Harness) {
     assert_eq!(cast.line(&bob).await.taken.generation, numbers[0]);
 }
 
-/// A line begins where its agent has acked, and knows how far its inbox goes.
+/// Checks that a line begins at its agent's cursor, and knows the head of its inbox.
 pub async fn a_line_begins_at_the_cursor(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -37,7 +37,7 @@ pub async fn a_line_begins_at_the_cursor(harness: &impl Harness) {
     assert!(line.taken.since <= third.at, "nothing it has not read is older");
 }
 
-/// The dial of an agent nobody knows, or of another tenant, takes no line.
+/// Checks that the dial of an unknown agent, or of another tenant, takes no line.
 pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -51,8 +51,8 @@ pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     assert_eq!(cast.ask(line.ask()).await, Waiting::Entries(Vec::new()), "it still is the newest");
 }
 
-/// A gateway's line is told when the desk restarted under the one before: under its own, and only
-/// if that was how it ended.
+/// Checks that a gateway's line learns of a restart of the desk under its previous line: its own, and only if that line
+/// ended so.
 pub async fn a_restart_is_told_to_its_own_gateway(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -83,8 +83,8 @@ pub(super) async fn other_gateway(cast: &Cast<'_>, person: &Person) -> GatewayId
     gateway.expect("enter a gateway")
 }
 
-/// An entry that was handed over in vain three times is parked when the next line is taken;
-/// the inbox moves on.
+/// Checks that an entry that was handed over in vain three times is parked at the next line, and that the inbox moves
+/// on.
 pub async fn three_tries_park_the_oldest_entry(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -102,7 +102,7 @@ pub async fn three_tries_park_the_oldest_entry(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.parked, None, "once");
 }
 
-/// Two tries are not enough, however many lines come in between.
+/// Checks that two tries are not enough, with any number of lines in between.
 pub async fn two_tries_park_nothing(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -120,7 +120,7 @@ pub async fn two_tries_park_nothing(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(1)), "the third is enough");
 }
 
-/// A try of a line that was replaced counts: that the client dialled again is the very sign.
+/// Checks that a try of a replaced line counts: the client's redial is the very sign of a failure.
 pub async fn a_try_of_a_replaced_line_counts(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -135,8 +135,7 @@ pub async fn a_try_of_a_replaced_line_counts(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(1)));
 }
 
-/// A try of something that was acked meanwhile does not count: not for it, and not against
-/// what is tried besides.
+/// Checks that a try of an entry acked meanwhile does not count: neither for it nor for other tried entries.
 pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -159,7 +158,7 @@ pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.parked, Some(Seq::new(2)), "it was tried three times");
 }
 
-/// The tries of one entry are not another's.
+/// Checks that tries are counted for each entry separately.
 pub async fn the_tries_of_another_entry_begin_anew(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -175,14 +174,14 @@ pub async fn the_tries_of_another_entry_begin_anew(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, [1, 2]);
 }
 
-/// A line that was in vain for an entry.
+/// Takes and ends a line that was in vain for an entry.
 async fn in_vain(cast: &Cast<'_>, person: &Person, tried: i64) -> Line {
     let line = cast.line(person).await;
     cast.close(&line, Some(tried)).await;
     line
 }
 
-/// What another tenant says about a line changes nothing.
+/// Checks that a tenant cannot close another tenant's line.
 pub async fn nobody_closes_a_line_of_another_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

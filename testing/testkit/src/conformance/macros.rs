@@ -1,7 +1,7 @@
-//! The macros that make a suite's checks into tests.
+//! Defines the macros that turn a suite's checks into tests.
 
-/// One test per check. The harness is made anew for each, by a function of the caller's module;
-/// the expression may `await`.
+/// Defines one test per check. The harness is created for each test by a function of the caller's module, and the
+/// expression may `await`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __conformance_checks {
@@ -72,7 +72,7 @@ macro_rules! inbox_store_conformance {
     };
 }
 
-/// Checks a store of the inbox against a reference queue, in so many random cases.
+/// Checks a store of the inbox against a reference queue, in this many random cases.
 #[macro_export]
 macro_rules! inbox_model_conformance {
     ($harness:expr, $cases:expr) => {
@@ -422,7 +422,7 @@ macro_rules! upkeep_conformance {
     };
 }
 
-/// Checks all stores of a backend that can let time pass.
+/// Checks all stores of a backend that can advance time.
 #[macro_export]
 macro_rules! timed_store_conformance {
     ($harness:expr) => {

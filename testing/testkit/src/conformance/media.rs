@@ -1,4 +1,4 @@
-//! What the store of files by reference promises.
+//! Checks the promises of the store of files by reference.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn find(harness: &impl Harness, person: &Person, id: MediaId) -> Option<Ke
     harness.media().find((person.scope, person.agent), id).await.expect("find a file")
 }
 
-/// A file is found as it was kept, by its own agent alone.
+/// Checks that a file is found as it was stored, by its own agent only.
 pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -45,7 +45,7 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
     assert_eq!(find(harness, &bob, name(1)).await, Some(there), "now he was told of it, too");
 }
 
-/// A file is there for as long as it was said to be.
+/// Checks that a file exists for its stated lifetime.
 pub async fn a_file_is_there_for_its_time(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,5 +1,5 @@
-//! What the register's store promises: who may enter what, gateways and how
-//! they are enrolled, bots, the issuer's keys, and lists.
+//! Checks the promises of the register's store: permissions, gateways and their enrolment, bots, the issuer's keys, and
+//! lists.
 
 mod entering;
 mod gateways;

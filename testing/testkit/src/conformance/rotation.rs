@@ -1,5 +1,5 @@
-//! Secrets against a plain list (Q16): whatever is rotated and however long anybody waits, an old one is
-//! good until its overlap is over, and then the new one alone.
+//! Compares secrets with a plain list (Q16): after any rotations and waits, an old secret is valid until its overlap is
+//! over, and then only the new one.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::register::rotate;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// How many runs a store has to follow that is slow to set up.
+/// Number of runs on a store that is slow to set up.
 const RUNS: usize = 24;
 
-/// Something that happens to a gateway's secrets.
+/// A step on a gateway's secrets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// It gets another one; those it had are good for so many minutes more.
+    /// Adds a secret. The previous ones stay valid for this many minutes.
     Rotate(u32),
-    /// Minutes pass.
+    /// Advances the time by minutes.
     Pass(u32),
 }
 
@@ -30,7 +30,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..8)
 }
 
-/// Whatever is rotated, the store says of each secret what the list says.
+/// Checks that the store agrees with the list on each secret after random steps.
 pub async fn whatever_is_rotated_ends_when_it_was_said_to(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let mut runner = TestRunner::deterministic();
@@ -40,7 +40,7 @@ pub async fn whatever_is_rotated_ends_when_it_was_said_to(harness: &impl TimedHa
     }
 }
 
-/// Plays steps on the store and on a list of when each secret ends, and compares them.
+/// Plays steps on the store and on a list of the secrets' ends, and compares them.
 pub(super) async fn follow(
     harness: &impl TimedHarness,
     cast: &Cast<'_>,
@@ -71,7 +71,7 @@ pub(super) async fn follow(
     }
 }
 
-/// Whether a secret of a person's gateway opens a line now.
+/// Returns true if a secret of a person's gateway opens a line now.
 async fn good(harness: &impl TimedHarness, person: &Person, called: &str) -> bool {
     let found = harness.register().gateways_named(&person.author).await.expect("find a gateway");
     found.iter().any(|stored| stored.secret_id == secret(called).id && !stored.expired)

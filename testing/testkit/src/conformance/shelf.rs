@@ -1,4 +1,4 @@
-//! What the store of skills and of data promises: the contract, for every tenant by itself.
+//! Checks the promises of the store of skills and data: the contract, for each tenant separately.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,14 +19,14 @@ use super::cast::{Cast, tenant};
 const NONE: SkillPatch =
     SkillPatch { status: None, author: None, metadata_bag: None, only_new: false };
 
-/// A shelf for each store that the suites of the contract ask for: a tenant's of its own.
+/// Shelves for the contract's suites: each store is another tenant's shelf.
 pub struct Shelves<'h> {
     harness: &'h dyn Harness,
     tenants: AtomicU64,
 }
 
 impl<'h> Shelves<'h> {
-    /// Shelves in one store.
+    /// Returns shelves in one store.
     pub fn of(harness: &'h dyn Harness) -> Self {
         Self { harness, tenants: AtomicU64::new(0) }
     }
@@ -62,19 +62,19 @@ impl DataHarness for Shelves<'_> {
     }
 }
 
-/// It keeps skills as the contract says.
+/// Checks that the store fulfils the contract for skills.
 pub async fn skills_pass_every_case(harness: &impl Harness) {
     let report = skill_store(&Shelves::of(harness)).await;
     assert_eq!(report.failed(), [""; 0], "{report}");
 }
 
-/// It keeps data as the contract says.
+/// Checks that the store fulfils the contract for data.
 pub async fn data_passes_every_case(harness: &impl Harness) {
     let report = data_store(&Shelves::of(harness)).await;
     assert_eq!(report.failed(), [""; 0], "{report}");
 }
 
-/// Nobody sees, changes or removes what is on another tenant's shelf, whatever they know of it.
+/// Checks that no tenant sees, changes or removes an item on another tenant's shelf, with any knowledge of it.
 pub async fn shelves_of_two_tenants_do_not_meet(harness: &impl Harness) {
     let (ann, bob) = (tenant(harness, "ann").await, tenant(harness, "bob").await);
     let skills = |scope| TenantSkills::of(harness.skills(), scope);
@@ -106,7 +106,7 @@ pub async fn shelves_of_two_tenants_do_not_meet(harness: &impl Harness) {
     skills(ann).update_status("here", SkillStatus::Approved).await.expect("nobody else approves");
 }
 
-/// Of two who write a new skill of one name at once, and mean none that is there, one does.
+/// Checks that only one of two concurrent writers of a new skill of one name succeeds, if both demand a new one.
 pub async fn of_two_new_skills_of_one_name_one_is_kept(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let scope = cast.person("ann").await.scope;
@@ -132,7 +132,7 @@ pub async fn of_two_new_skills_of_one_name_one_is_kept(harness: &impl Harness) {
     assert!(overwritten.expect("an answer").is_ok());
 }
 
-/// A tenant has no more skills, entries and bytes than it may have; what is removed makes room.
+/// Checks the quotas of skills, entries and bytes, and that a removed item makes room.
 pub async fn a_shelf_has_quotas(harness: &impl Harness) {
     let scope = tenant(harness, "ann").await;
     let register = harness.register();
@@ -178,7 +178,7 @@ fn of_quota(error: &StoreError) -> Option<Quota> {
     error.over_quota().map(|OverQuota { quota, .. }| quota)
 }
 
-/// The newest revisions stay, and their bytes alone are counted.
+/// Checks that the newest revisions stay, and that only their bytes are counted.
 pub async fn the_oldest_revisions_are_let_go(harness: &impl Harness) {
     let scope = tenant(harness, "ann").await;
     let skills = TenantSkills::of(harness.skills(), scope);
@@ -191,7 +191,7 @@ pub async fn the_oldest_revisions_are_let_go(harness: &impl Harness) {
     assert!(skills.load("a", Some(&first.version)).await.is_err());
 }
 
-/// What is done to skills is told: by whom, and about which.
+/// Checks that every act on a skill is recorded with its actor and skill.
 pub async fn what_is_done_to_skills_is_told(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;

@@ -1,4 +1,4 @@
-//! Every suite, on memory; and that every check is in its suite.
+//! Runs every suite on memory, and checks that every check is in its suite.
 
 use nightdesk_types::Clock;
 

@@ -1,4 +1,4 @@
-//! What the stores promise over time.
+//! Checks the promises of the stores over time.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ const fn almost(span: Duration) -> Duration {
     span.saturating_sub(MINUTE)
 }
 
-/// An event's key is remembered for as many days as we say, and then it is new.
+/// Checks that an event's key is stored for the stated number of days, and is new afterwards.
 pub async fn an_event_is_remembered_for_days(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -56,7 +56,7 @@ pub async fn an_event_is_remembered_for_days(harness: &impl TimedHarness) {
     assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate, "and is remembered again");
 }
 
-/// Who asked is remembered for as many days as we say.
+/// Checks that the agent of a prompt is stored for the stated number of days.
 pub async fn who_asked_is_remembered_for_days(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, gate) = (cast.person("ann").await, harness.gate());
@@ -72,8 +72,8 @@ pub async fn who_asked_is_remembered_for_days(harness: &impl TimedHarness) {
     assert_eq!(gate.asker(prompt).await.expect("find who asked"), None);
 }
 
-/// An entry lets its agent write to its chat for as many days as we say; every day it hears
-/// from there anew.
+/// Checks that an entry lets its agent write to its chat for the stated number of days, which begin anew with each
+/// entry.
 pub async fn a_chat_is_reached_for_days(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -87,7 +87,7 @@ pub async fn a_chat_is_reached_for_days(harness: &impl TimedHarness) {
     assert_eq!(reaches(&cast, &ann, "c1").await, []);
 }
 
-/// What was reached outlives the entry it came from.
+/// Checks that the access to a chat outlives the entry it came from.
 pub async fn a_reach_outlives_its_entry(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -100,7 +100,7 @@ pub async fn a_reach_outlives_its_entry(harness: &impl TimedHarness) {
     assert_eq!(reaches(&cast, &ann, "c1").await.len(), 1);
 }
 
-/// How long ago the desk restarted is told as it is.
+/// Checks that the time since the desk's restart is reported correctly.
 pub async fn a_restart_lies_back(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -112,7 +112,7 @@ pub async fn a_restart_lies_back(harness: &impl TimedHarness) {
     assert!((MINUTE..MINUTE * 2).contains(&ago), "{ago:?}");
 }
 
-/// An old secret is good until the overlap is over; a later rotation lengthens nothing.
+/// Checks that an old secret is valid until the overlap is over, and that a later rotation extends nothing.
 pub async fn an_old_secret_ends_with_the_overlap(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -127,7 +127,7 @@ pub async fn an_old_secret_ends_with_the_overlap(harness: &impl TimedHarness) {
     assert_eq!(expired(harness).await, [("ann", true), ("new", true), ("newest", false)]);
 }
 
-/// A revocation is found for as long as is asked, from the first time on.
+/// Checks that a revocation is found within the requested time, counted from the first one.
 pub async fn a_revocation_lies_back(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -140,7 +140,7 @@ pub async fn a_revocation_lies_back(harness: &impl TimedHarness) {
     assert_eq!(revoked_lately(harness).await, []);
 }
 
-/// A send is remembered for as many hours as we say; one that is not settled, longer.
+/// Checks that a send is stored for the stated number of hours, and an unsettled one longer.
 pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
     let sends = Sends::of(harness).await;
     let (settled, key) = sends.ask("r1").await;
@@ -158,8 +158,7 @@ pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
     assert_eq!(ask(harness, &open).await, Asked::UnderWay);
 }
 
-/// What nobody took for as many days as we keep things is parked as expired, and the inbox
-/// moves on.
+/// Checks that an entry without an ack for the stated number of days is parked as expired, and that the inbox moves on.
 pub async fn what_nobody_took_expires(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -181,7 +180,7 @@ pub async fn what_nobody_took_expires(harness: &impl TimedHarness) {
     assert!(again.expect("resubmit an entry").is_some(), "it can be had again");
 }
 
-/// What was acked is forgotten after as many hours as we say, and stays acked.
+/// Checks that an acked entry is removed after the stated number of hours, and stays acked.
 pub async fn what_was_acked_is_forgotten(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -199,7 +198,7 @@ pub async fn what_was_acked_is_forgotten(harness: &impl TimedHarness) {
     assert_eq!(cast.stored(&ann.says(5)).await.seq, Seq::new(5));
 }
 
-/// An invitation ends: its identity is not live any more, and its token comes too late.
+/// Checks that an invitation ends: its identity is not live any more, and its token is refused as too late.
 pub async fn an_invitation_ends(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -212,7 +211,7 @@ pub async fn an_invitation_ends(harness: &impl TimedHarness) {
     assert_eq!(late, Enrolled::Refused(Refusal::Expired));
 }
 
-/// A line that is too old is forgotten, and so is a chat of which nothing is left.
+/// Checks that a line of a page that is too old is removed, and so is a chat without any content.
 pub async fn an_old_chat_is_forgotten(harness: &impl TimedHarness) {
     let (store, chat) = (harness.webchat(), webchat::chat(harness, "op", "ann").await);
     let now = Said { at: harness.now(), ..webchat::said("n1", 0) };
@@ -228,8 +227,8 @@ pub async fn an_old_chat_is_forgotten(harness: &impl TimedHarness) {
     assert_eq!(store.latest(&chat, 1).await.expect("read"), News::default());
 }
 
-/// What a boot was given is given again for as long as it is told, and ends with the overlap of the
-/// next. Old or new until then, and new alone after.
+/// Checks that a boot's secret is returned again for the stated time, and ends with the overlap of the next: old or new
+/// until then, and only new after.
 pub async fn a_boots_secret_is_given_again_for_a_while(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -254,8 +253,8 @@ pub async fn a_boots_secret_is_given_again_for_a_while(harness: &impl TimedHarne
     assert_eq!(expired().await, 1, "the new one alone is");
 }
 
-/// A refresh token that was traded is good a little longer. Whoever shows it after that is not the
-/// only one who has it, and the session is over.
+/// Checks that a traded refresh token is valid a little longer. A later use means that a second party has it, and ends
+/// the session.
 pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -271,8 +270,8 @@ pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHar
     assert_eq!(refresh(harness, &ann, "two", "five").await, Refreshed::Unknown, "it is over");
 }
 
-/// A boot under the name of a gateway that an operator made never ends the operator's secret: whoever
-/// has it would not ask again.
+/// Checks that a boot under the name of an operator's gateway never ends the operator's secret: its holder would not
+/// ask again.
 pub async fn a_pinned_secret_outlives_every_boot(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

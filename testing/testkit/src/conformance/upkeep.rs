@@ -1,11 +1,11 @@
-//! What upkeep promises at any moment. What it does after days is in [`time`](super::time).
+//! Checks the promises of upkeep at any moment. Its effects after days are in [`time`](super::time).
 
 use nightdesk_inbox::{Put, Swept};
 
 use super::Harness;
 use super::cast::Cast;
 
-/// A round of upkeep touches nothing that is young, as often as it is run.
+/// Checks that any number of upkeep rounds touch no young rows.
 pub async fn a_round_touches_nothing_young(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -20,7 +20,7 @@ pub async fn a_round_touches_nothing_young(harness: &impl Harness) {
     assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
 }
 
-/// One round.
+/// Runs one round.
 pub(super) async fn keep(harness: &impl Harness) -> Swept {
     harness.upkeep().keep().await.expect("keep the days")
 }

@@ -1,4 +1,4 @@
-//! What the store of chats on our own pages promises.
+//! Checks the promises of the store of chats on our own pages.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::cast::{id_of, tenant};
 /// More lines than any check writes.
 const MANY: usize = 20_000;
 
-/// A chat of a bot of this operator.
+/// Returns a chat of a bot of this operator.
 pub(super) async fn chat(harness: &impl Harness, operator: &str, visitor: &str) -> Chat {
     let scope = tenant(harness, operator).await;
     Chat { scope, bot: BotId::from_uuid(id_of("bot", "webchat")), visitor: visitor.to_owned() }
@@ -24,7 +24,7 @@ fn at(secs: i64) -> Timestamp {
     Timestamp::from_second(1_795_000_000 + secs).expect("a time")
 }
 
-/// What a visitor says, so many seconds after the start.
+/// Returns a visitor's message, this many seconds after the start.
 pub(super) fn said(nonce: &str, secs: i64) -> Said {
     Said { at: at(secs), nonce: nonce.to_owned(), text: format!("said {nonce}") }
 }
@@ -57,7 +57,7 @@ fn numbers(news: &News) -> Vec<(i64, i64)> {
     news.lines.iter().map(|line| (line.message, line.seq)).collect()
 }
 
-/// A transcript is read as it was written.
+/// Checks that a transcript is read as it was written.
 pub async fn a_transcript_is_read_as_it_was_written(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
     assert_eq!(latest(&*store, &chat).await, News::default(), "a chat nobody wrote in");
@@ -93,7 +93,7 @@ pub async fn a_transcript_is_read_as_it_was_written(harness: &impl Harness) {
     assert_eq!(since(&*store, &chat, 0).await, news);
 }
 
-/// What comes twice is written once.
+/// Checks that a repeated line is written once.
 pub async fn a_repeat_is_written_once(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
 
@@ -104,7 +104,7 @@ pub async fn a_repeat_is_written_once(harness: &impl Harness) {
     assert_eq!(latest(&*store, &chat).await.lines[0].at, at(0), "the first time counts");
 }
 
-/// Lines come in the order of their numbers, and are shown in the order of their times.
+/// Checks that lines come in the order of their numbers, and are shown in the order of their times.
 pub async fn a_late_line_is_shown_where_it_was_said(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
     answers(&*store, &chat, "answer", 1).await;
@@ -116,7 +116,7 @@ pub async fn a_late_line_is_shown_where_it_was_said(harness: &impl Harness) {
     assert_eq!(texts(&since(&*store, &chat, 2).await), Vec::<&str>::new());
 }
 
-/// A change of a line comes after it, under the next number.
+/// Checks that a change of a line comes after it, under the next number.
 pub async fn a_changed_line_comes_again(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
     let first = answers(&*store, &chat, "one", 0).await;
@@ -134,7 +134,7 @@ pub async fn a_changed_line_comes_again(harness: &impl Harness) {
     assert_eq!(texts(&latest(&*store, &chat).await), ["three", ""], "both keep their places");
 }
 
-/// Only what the agent said, and in this chat, is changed.
+/// Checks that only the agent's own lines in this chat can be changed.
 pub async fn only_an_agents_own_line_is_changed(harness: &impl Harness) {
     let (store, ann) = (harness.webchat(), chat(harness, "op", "ann").await);
     let bob = Chat { visitor: "bob".to_owned(), ..ann.clone() };
@@ -152,7 +152,7 @@ pub async fn only_an_agents_own_line_is_changed(harness: &impl Harness) {
     assert_eq!(latest(&*store, &ann).await.head, 3, "what changed nothing took no number");
 }
 
-/// A status stands until it is taken away or the agent says something; it is no line.
+/// Checks that a status stands until it is removed or the agent writes, and that it is no line.
 pub async fn a_status_goes_when_the_agent_speaks(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
     let status = async || latest(&*store, &chat).await.status.map(|status| status.text);
@@ -173,7 +173,7 @@ pub async fn a_status_goes_when_the_agent_speaks(harness: &impl Harness) {
     assert_eq!(status().await, None);
 }
 
-/// A read is bounded, and the next one goes on where it ended.
+/// Checks that a read is bounded, and that the next one continues where it ended.
 pub async fn a_look_at_a_chat_is_bounded(harness: &impl Harness) {
     let (store, chat) = (harness.webchat(), chat(harness, "op", "ann").await);
     for number in 0..5 {
@@ -186,7 +186,7 @@ pub async fn a_look_at_a_chat_is_bounded(harness: &impl Harness) {
     assert_eq!((news.head, numbers(&news)), (5, vec![(4, 4), (5, 5)]));
 }
 
-/// Chats of two visitors, bots and tenants do not meet.
+/// Checks that chats of two visitors, bots and tenants are separate.
 pub async fn chats_do_not_meet(harness: &impl Harness) {
     let (store, ann) = (harness.webchat(), chat(harness, "op", "ann").await);
     let others = [
@@ -202,7 +202,7 @@ pub async fn chats_do_not_meet(harness: &impl Harness) {
     }
 }
 
-/// However many write at once, numbers have no gap and no line is missed by who reads along.
+/// Checks that with concurrent writers numbers have no gap, and that a concurrent reader misses no line.
 pub async fn who_reads_along_misses_nothing(harness: &impl Harness) {
     const WRITERS: usize = 4;
     const EACH: usize = 25;

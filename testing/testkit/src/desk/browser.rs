@@ -1,4 +1,4 @@
-//! A visitor's browser that a test plays.
+//! Simulates a visitor's browser.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Browser {
     address: SocketAddr,
     path: String,
-    /// `name=value`, as it was given.
+    /// The cookie as `name=value`.
     pub cookie: String,
 }
 
@@ -32,7 +32,7 @@ impl Browser {
         Self { address, path: path.to_owned(), cookie }
     }
 
-    /// The visitor's id, which is that of their chat.
+    /// Returns the visitor's id, which is also the id of their chat.
     pub fn visitor(&self) -> &str {
         let value = self.cookie.split('=').nth(1).and_then(|value| value.split('.').next());
         value.expect("a cookie names its visitor")
@@ -43,14 +43,14 @@ impl Browser {
         get(self.address, &format!("/chat/{}", self.path), &[("cookie", &self.cookie)]).await
     }
 
-    /// Writes a message as the script does. Answers the status and what it is told.
+    /// Writes a message as the script does. Returns the status and the body.
     pub async fn says(&self, nonce: &str, text: &str) -> (u16, Value) {
         let answered = self.posts(&json!({ "nonce": nonce, "text": text })).await;
         let (_, body) = answered.text.split_once("\r\n\r\n").expect("an answer");
         (answered.status, serde_json::from_str(body).unwrap_or_default())
     }
 
-    /// Posts anything as the script does.
+    /// Posts any body as the script does.
     pub async fn posts(&self, body: &Value) -> Answered {
         let headers = [
             ("cookie", self.cookie.as_str()),
@@ -60,17 +60,17 @@ impl Browser {
         self.posts_with(&headers, body.to_string().as_bytes()).await
     }
 
-    /// Posts anything with any headers.
+    /// Posts any body with any headers.
     pub async fn posts_with(&self, headers: &[(&str, &str)], body: &[u8]) -> Answered {
         post(self.address, &format!("/chat/{}/messages", self.path), headers, body).await
     }
 
-    /// Opens the stream as a page does that shows so much. An error is the status of the refusal.
+    /// Opens the stream of a page that shows lines up to `after`. An error is the status of the refusal.
     pub async fn listens(&self, after: i64) -> Result<Stream, u16> {
         self.listens_with(&format!("?after={after}"), &[]).await
     }
 
-    /// Opens the stream again as a browser does that lost it.
+    /// Opens the stream again after a disconnect, as a browser does.
     pub async fn resumes(&self, last_event_id: &str) -> Result<Stream, u16> {
         self.listens_with("?after=0", &[("last-event-id", last_event_id)]).await
     }
@@ -90,20 +90,19 @@ impl Browser {
     }
 }
 
-/// A stream that is open.
+/// An open stream.
 #[derive(Debug)]
 pub struct Stream {
     lines: BufReader<TcpStream>,
 }
 
 impl Stream {
-    /// The next event of a kind: its id, and what it says. `None`: none came, or the stream
-    /// ended.
+    /// Returns id and data of the next event of a kind, or `None` after a timeout or at the end of the stream.
     pub async fn hear(&mut self, kind: &str) -> Option<(String, Value)> {
         self.hear_within(kind, PATIENCE).await
     }
 
-    /// The next event of a kind that comes within a span.
+    /// Returns the next event of a kind within a time.
     pub async fn hear_within(&mut self, kind: &str, span: Duration) -> Option<(String, Value)> {
         timeout(span, self.next(kind)).await.ok().flatten()
     }

@@ -1,27 +1,27 @@
-//! A plain HTTP request, written by hand so that a test may also write a bad one.
+//! Makes plain HTTP requests without a library, so that a test can also make an invalid one.
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What was answered.
+/// The response.
 #[derive(Debug)]
 pub struct Answered {
     /// The status.
     pub status: u16,
-    /// The whole answer, head and body.
+    /// The whole response, head and body.
     pub text: String,
 }
 
 impl Answered {
-    /// The body, as JSON; null if it is none.
+    /// Returns the body as JSON, or null.
     pub fn json(&self) -> serde_json::Value {
         let body = self.text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         serde_json::from_str(body).unwrap_or_default()
     }
 
-    /// The value of a header, by its name in small letters.
+    /// Returns the value of a header, by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let (head, _) = self.text.split_once("\r\n\r\n")?;
         head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
@@ -43,12 +43,12 @@ pub async fn post(
     exchange(address, head.as_bytes(), body).await
 }
 
-/// Asks for a page.
+/// Gets a page.
 pub async fn get(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Answered {
     exchange(address, get_head(path, headers).as_bytes(), b"").await
 }
 
-/// The head of such an ask.
+/// Returns the head of a GET request.
 pub(super) fn get_head(path: &str, headers: &[(&str, &str)]) -> String {
     let mut head = format!("GET {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n");
     for (name, value) in headers {
@@ -57,11 +57,11 @@ pub(super) fn get_head(path: &str, headers: &[(&str, &str)]) -> String {
     head + "\r\n"
 }
 
-/// Sends bytes and reads what comes back until the desk hangs up.
+/// Sends bytes and reads the response until the desk closes the connection.
 pub(super) async fn exchange(address: SocketAddr, head: &[u8], body: &[u8]) -> Answered {
     let mut stream = TcpStream::connect(address).await.expect("the desk listens");
     stream.write_all(head).await.expect("the head is taken");
-    // A body that is refused early may not be taken to its end.
+    // A body that is refused early may not be read to its end.
     drop(stream.write_all(body).await);
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer).await);

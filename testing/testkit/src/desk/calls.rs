@@ -1,4 +1,4 @@
-//! Whoever is called to wake an agent, played by a test.
+//! Simulates the wake targets of agents.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::gateway::PATIENCE;
 use super::{Household, TestDesk};
 
-/// Takes every call, and remembers it.
+/// Takes every call, and records it.
 #[derive(Debug)]
 pub struct TestCalls {
     called: watch::Sender<Vec<String>>,
@@ -31,12 +31,12 @@ impl Default for TestCalls {
 }
 
 impl TestCalls {
-    /// The URLs that were called, in order.
+    /// Returns the URLs that were called, in order.
     pub fn urls(&self) -> Vec<String> {
         self.called.borrow().clone()
     }
 
-    /// Waits until so many calls were made.
+    /// Waits until this many calls were made.
     pub async fn made(&self, count: usize) {
         let mut called = self.called.subscribe();
         let made = called.wait_for(|called| called.len() >= count);
@@ -52,42 +52,42 @@ impl TestCalls {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
     }
 
-    /// Puts every call off from now on.
+    /// Defers every call from now on.
     pub fn put_off(&self, span: Duration) {
         self.answer(Outcome::PutOff(span));
     }
 }
 
 impl TestDesk {
-    /// Has a household's agent called there, in this order.
+    /// Sets the wake URLs of a household's agent, in this order.
     pub async fn is_called_at(&self, household: &Household, urls: &[&str]) {
         let Household { scope, agent, .. } = household;
         let urls: Vec<String> = urls.iter().map(|&url| url.to_owned()).collect();
         self.store.set_wakers(*scope, *agent, &urls).await.expect("say where an agent is called");
     }
 
-    /// Lets time pass, has the sweep look at what is due, and waits until that is done.
+    /// Advances the time, runs the sweep, and waits until it is done.
     pub async fn wakes_after(&self, span: Duration) {
         self.store.clock().let_pass(span);
         waking::sweep(&self.desk).await.expect("sweep");
         self.settled().await;
     }
 
-    /// Has a household's line of that number taken for silent, as the line itself does.
+    /// Marks a household's line of that number as suspect, as the line itself does.
     pub async fn suspects_line(&self, household: &Household, generation: i64) {
         let Household { scope, agent, .. } = *household;
         let line = LineClaim { scope, agent, generation: Generation::new(generation) };
         Counter(Arc::clone(&self.desk)).suspect(&line).await.expect("note a suspicion");
     }
 
-    /// How it stands with the wake of a household's agent, if it ever needed one.
+    /// Returns the wake state of a household's agent, if it ever needed one.
     pub async fn wake_state(&self, household: &Household) -> Option<String> {
         let Household { scope, agent, .. } = household;
         let status = self.store.status(*scope, Some(*agent), "").await.expect("look at wakes");
         status.into_iter().find_map(|status| status.wake).map(|wake| wake.state)
     }
 
-    /// What a household was told, newest first.
+    /// Returns the notices of a household, newest first.
     pub async fn notices(&self, household: &Household) -> Vec<String> {
         let notices = self.store.notices(household.scope).await.expect("read notices");
         notices.iter().map(Notice::text).collect()
@@ -101,7 +101,7 @@ impl ByUrl for TestCalls {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whatever is https.
+    /// Permits every https URL.
     fn may_call(&self, url: &str) -> Result<String, String> {
         if url.starts_with("https://") { Ok(url.to_owned()) } else { Err("not https".to_owned()) }
     }

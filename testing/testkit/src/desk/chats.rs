@@ -1,4 +1,4 @@
-//! The store of chats, which can be taken down.
+//! Provides a store of chats that can be made to fail.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Store, Written};
 
 use crate::Memory;
 
-/// The store of chats. While it is down it writes nothing of what visitors say.
+/// The store of chats. While it is down it writes no messages of visitors.
 pub(super) struct Chats {
     pub(super) store: Memory,
     pub(super) down: AtomicBool,

@@ -1,4 +1,4 @@
-//! Whoever is told of fires at a callback, played by a test.
+//! Simulates the callbacks that receive fires.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use super::gateway::PATIENCE;
 use super::{Household, TestDesk};
 
-/// Where every agent of a test is told of its fires.
+/// The callback URL of every agent in a test.
 pub const CALLBACK: &str = "https://agent.test";
 
-/// Takes every fire unless it is told otherwise, and remembers it.
+/// Takes every fire unless another outcome is set, and records it.
 #[derive(Debug)]
 pub struct TestFires {
     told: watch::Sender<Vec<(Claimed, Timestamp)>>,
@@ -32,32 +32,32 @@ impl Default for TestFires {
 }
 
 impl TestFires {
-    /// What agents were told of, in order, and when by the store's clock.
+    /// Returns the received fires in order, with their times by the store's clock.
     pub fn told(&self) -> Vec<(Claimed, Timestamp)> {
         self.told.borrow().clone()
     }
 
-    /// Waits until agents were told so often.
+    /// Waits until this many fires were received.
     pub async fn made(&self, count: usize) {
         let mut told = self.told.subscribe();
         let made = told.wait_for(|told| told.len() >= count);
         timeout(PATIENCE, made).await.expect("agents are told in time").expect("it is open");
     }
 
-    /// The next calls have these outcomes; all after them are taken.
+    /// Sets the outcomes of the next calls. All later calls are taken.
     pub fn answer(&self, outcomes: impl IntoIterator<Item = Outcome>) {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).extend(outcomes);
     }
 }
 
 impl TestDesk {
-    /// Begins to tell agents of what is due.
+    /// Starts the scheduler.
     pub fn keep_time(&self) {
         let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
         self.street.spawn(async move { timekeeping::run(&desk, &drain).await });
     }
 
-    /// Arms a job of a household's agent for so many seconds from now, by the store's clock.
+    /// Arms a job of a household's agent for this many seconds from now, by the store's clock.
     pub async fn arms(&self, household: &Household, job: &str, secs: i64, to: Target) -> Armed {
         let now = self.store.clock().now().as_second();
         let fire_at = Timestamp::from_second(now + secs).expect("a time");
@@ -73,7 +73,7 @@ impl TestDesk {
         self.desk.schedule.arm(scope, agent, &arm).await.expect("arm a job")
     }
 
-    /// The fires of a household, newest first.
+    /// Returns the fires of a household, newest first.
     pub async fn fires_of(&self, household: &Household) -> Vec<Fire> {
         self.store.fires(household.scope, None, None).await.expect("read fires")
     }
@@ -87,7 +87,7 @@ impl ByCallback for TestFires {
         answer.unwrap_or_else(|| Outcome::Taken("202 in 1 ms".to_owned()))
     }
 
-    /// Whatever is https.
+    /// Permits every https URL.
     fn may_call(&self, url: &str) -> Result<String, String> {
         if url.starts_with("https://") { Ok(url.to_owned()) } else { Err("not https".to_owned()) }
     }

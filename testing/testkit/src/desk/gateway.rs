@@ -1,4 +1,4 @@
-//! A gateway that a test plays.
+//! Simulates a gateway.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for TestGateway {
     }
 }
 
-/// What a gateway hears next.
+/// The next event on a line.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
     /// A frame.
@@ -64,21 +64,21 @@ impl TestGateway {
         }
     }
 
-    /// Says hello for a platform, as a client that needs no time to boot.
+    /// Sends a hello for a platform, as a client that needs no time to boot.
     pub async fn hello(&mut self, platform: &str) {
         self.hello_for(platform, "").await;
     }
 
-    /// Says hello for one bot of a platform.
+    /// Sends a hello for one bot of a platform.
     pub async fn hello_for(&mut self, platform: &str, bot: &str) {
         let hello =
             json!({"type": "hello", "platform": platform, "botId": bot, "command_manifest": []});
         self.say(&hello).await;
     }
 
-    /// Says a frame.
+    /// Sends a frame.
     pub async fn say(&mut self, frame: &Value) {
-        // A line that was closed meanwhile is heard of next.
+        // If the line was closed meanwhile, the next read reports it.
         drop(self.socket.send(Message::text(format!("{frame}\n"))).await);
     }
 
@@ -102,12 +102,12 @@ impl TestGateway {
         drop(self.socket.send(message).await);
     }
 
-    /// What comes next; pings and pongs are left out.
+    /// Returns the next event, without pings and pongs.
     pub async fn hear(&mut self) -> Heard {
         self.hear_within(PATIENCE).await
     }
 
-    /// What comes next within a span.
+    /// Returns the next event within a time.
     pub async fn hear_within(&mut self, span: Duration) -> Heard {
         loop {
             match timeout(span, self.socket.next()).await {
@@ -125,7 +125,7 @@ impl TestGateway {
         }
     }
 
-    /// The next frame, which must be of this type.
+    /// Returns the next frame, which must be of this type.
     pub async fn hear_frame(&mut self, kind: &str) -> Value {
         let heard = self.hear().await;
         if let Heard::Frame(frame) = &heard
@@ -137,9 +137,9 @@ impl TestGateway {
     }
 }
 
-/// A token that expires so many seconds from now; zero: never.
+/// Returns a token that expires this many seconds from now; zero means never.
 pub fn upgrade_token_at(gateway: &str, secret: &Key, expires_in: i64) -> String {
-    // The codec signs lifetimes from a moment, so a token of the past is made in the past.
+    // The codec signs lifetimes from a moment, so a token of the past is created in the past.
     let now = SystemClock::started().now();
     let lifetime = if expires_in == 0 { 0 } else { 1_000 };
     let made_at = now + jiff::Span::new().seconds(expires_in - lifetime);

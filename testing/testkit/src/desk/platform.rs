@@ -1,4 +1,4 @@
-//! A platform that a test plays: it takes every call and tells what it was asked.
+//! Simulates a platform that takes every call and records it.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::gateway::PATIENCE;
 
-/// A platform that takes every call of a scripted bot, and answers that it was done.
+/// A platform that takes every call of a scripted bot, and answers with success.
 #[derive(Debug)]
 pub struct TestPlatform {
     url: String,
@@ -20,7 +20,7 @@ pub struct TestPlatform {
 }
 
 impl TestPlatform {
-    /// Opens one on a free port.
+    /// Opens a platform on a free port.
     pub async fn open() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
@@ -30,17 +30,17 @@ impl TestPlatform {
         Self { url: format!("http://{address}/deliver"), calls, seen: 0, _server: server }
     }
 
-    /// The settings of a bot that calls here.
+    /// Returns the settings of a bot that calls this platform.
     pub fn settings(&self) -> Value {
         json!({ "deliver_url": self.url })
     }
 
-    /// What it was asked to do so far.
+    /// Returns the calls so far.
     pub fn calls(&self) -> Vec<Value> {
         self.calls.borrow().clone()
     }
 
-    /// The next thing it is asked to do.
+    /// Returns the next call.
     pub async fn next(&mut self) -> Value {
         let seen = self.seen;
         self.seen += 1;
@@ -69,12 +69,12 @@ async fn answer(mut socket: TcpStream, told: watch::Sender<Vec<Value>>) {
         let number = told.borrow().len();
         let body = json!({ "message_id": format!("m{number}") }).to_string();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
-        // Whoever hung up does not wait for an answer.
+        // The caller may have closed the connection.
         drop(socket.write_all([head, body].concat().as_bytes()).await);
     }
 }
 
-/// The JSON of one request, read as soon as it is whole.
+/// Reads the JSON of one request as soon as it is complete.
 async fn call(socket: &mut TcpStream) -> Option<Value> {
     let mut request = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Called: one call of the API, with its faults, its limits and its trace.
+//! Handles one call of the API, with its faults, its limits and its record.
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, VIA};
@@ -40,7 +40,7 @@ pub(super) async fn answer(
     Ok(written(answered, &limit))
 }
 
-/// Counts a call, does it unless there is something against it, and writes it down.
+/// Counts a call, executes it unless it is refused, and records it.
 fn done(
     world: &mut World,
     (method, path, token): (&str, &[&str], &str),
@@ -74,7 +74,7 @@ fn token(head: &Parts) -> &str {
     shown.and_then(|shown| shown.strip_prefix("Bot ")).unwrap_or_default()
 }
 
-/// Why a call is refused before it is looked at.
+/// Returns the refusal of a call before it is executed.
 fn refusal(fault: Option<&Kind>, limit: &Limit) -> Option<Refusal> {
     match fault {
         Some(Kind::Refuse { status, code }) => {
@@ -104,7 +104,7 @@ fn written((status, body): (u16, Value), limit: &Limit) -> Response<Full<Bytes>>
     if status != StatusCode::NO_CONTENT {
         say(CONTENT_TYPE, "application/json");
     }
-    // What has no such header was stopped before it came to Discord, and clients know that.
+    // Clients know that a response without this header was stopped before it reached Discord.
     say(VIA, "1.1 fake");
     let named = HeaderName::from_static;
     say(named("x-ratelimit-limit"), &limit.calls_max.to_string());

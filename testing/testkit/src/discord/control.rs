@@ -1,4 +1,4 @@
-//! Control: what a test may do from inside, for programs.
+//! Serves the control for programs, with the same functions as for tests.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -13,7 +13,7 @@ use super::world::{World, number};
 
 mod told;
 
-/// What cannot be done is answered 400.
+/// Answers a control request. An impossible request gets a 400.
 pub(super) fn answer(shared: &Shared, what: &str, asked: &Value) -> Response<Full<Bytes>> {
     let told = shared.change(|world| told::tell(world, what).or_else(|| act(world, what, asked)));
     match told {
@@ -32,7 +32,7 @@ fn act(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     }
 }
 
-/// Enters what there is, and changes it.
+/// Creates and changes bots, people, guilds and channels.
 fn enter(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     let id = |name: &str| number(&asked[name]);
     let text = |name: &str| asked[name].as_str();
@@ -59,7 +59,7 @@ fn enter(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     Some(json!(true))
 }
 
-/// What people do.
+/// Executes the actions of people.
 fn people(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     let id = |name: &str| number(&asked[name]);
     let at = || Some((id("channel")?, id("message")?));
@@ -80,7 +80,7 @@ fn people(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     Some(json!(made.to_string()))
 }
 
-/// How it behaves.
+/// Changes the fake's behaviour.
 fn set(world: &mut World, what: &str, asked: &Value) -> Option<Value> {
     match what {
         "settings" => {

@@ -1,79 +1,79 @@
-//! Faults: how the fake misbehaves on command.
+//! Defines the faults of the fake.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// A misbehaviour, for so many times.
+/// A fault that happens a number of times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Where: a call as [`Called::route`](super::Called::route) writes it, `gateway`, or anywhere in the
-    /// API if it is empty.
+    /// Place: a call as [`Called::route`](super::Called::route) writes it, `gateway`, or any call of the API if it is
+    /// empty.
     pub at: String,
-    /// How often.
+    /// Number of times.
     pub times: usize,
-    /// How.
+    /// Kind of the fault.
     pub kind: Kind,
 }
 
-/// Where a fault of the gateway is.
+/// Place of a gateway fault.
 const GATEWAY: &str = "gateway";
 
-/// How it misbehaves.
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A call: says no, and does nothing.
+    /// A call: is refused and not executed.
     Refuse {
         /// The status.
         status: u16,
-        /// Discord's own code of what is wrong.
+        /// Discord's own error code.
         code: u32,
     },
-    /// A call: is told to come again later.
+    /// A call: is refused with a rate limit.
     TooMany {
-        /// After how many seconds.
+        /// Seconds until the retry.
         retry_after: f64,
-        /// Whether that is so for all calls.
+        /// True if the limit holds for all calls.
         global: bool,
     },
-    /// A call: hangs up, and does nothing.
+    /// A call: is not executed, and the connection closes.
     HangUp,
-    /// A call: does it, and hangs up.
+    /// A call: is executed, and the connection closes.
     DoAndHangUp,
-    /// A call: waits for so long before it does it.
+    /// A call: is executed after this delay.
     Slow(Duration),
-    /// A call: answers with something that is not of the API.
+    /// A call: gets a response that is not of the API.
     Garbage,
-    /// A socket: is opened, and hears nothing.
+    /// A socket: is opened, and gets no hello.
     NoHello,
     /// A heartbeat: is not acknowledged.
     NoAck,
     /// A connection to the resume URL: ends at once.
     DeadResumeUrl,
-    /// A dispatch: is lost, and its number with it.
+    /// A dispatch: is lost together with its sequence number.
     Gap,
     /// A dispatch: is sent twice.
     Repeat,
-    /// An IDENTIFY: is answered by closing with this code.
+    /// An IDENTIFY: the socket is closed with this code.
     CloseAtIdentify(u16),
-    /// A RESUME: is answered by closing with this code.
+    /// A RESUME: the socket is closed with this code.
     CloseAtResume(u16),
     /// A RESUME: is answered with Invalid Session.
     InvalidAtResume(bool),
 }
 
 impl Fault {
-    /// A fault of the gateway.
+    /// Returns a fault of the gateway.
     pub fn gateway(times: usize, kind: Kind) -> Self {
         Self { at: GATEWAY.to_owned(), times, kind }
     }
 
-    /// A fault at a call, such as `POST /channels/{}/messages`.
+    /// Returns a fault of a call, such as `POST /channels/{}/messages`.
     pub fn at(route: &str, times: usize, kind: Kind) -> Self {
         Self { at: route.to_owned(), times, kind }
     }
 
-    /// Reads one that a program asked for.
+    /// Parses a fault from a program's request.
     pub(super) fn read(asked: &Value) -> Option<Self> {
         let times = usize::try_from(asked["times"].as_u64().unwrap_or(1)).ok()?;
         let kind = Kind::read(asked)?;
@@ -130,7 +130,7 @@ impl Kind {
     }
 }
 
-/// Takes one misbehaviour out of those that are due, if it is one of those wanted.
+/// Takes one due fault that matches, and counts it down.
 fn take(faults: &mut Vec<Fault>, is_due: impl Fn(&Fault) -> bool) -> Option<Kind> {
     let fault = faults.iter_mut().find(|fault| is_due(fault))?;
     let kind = fault.kind.clone();
@@ -139,12 +139,12 @@ fn take(faults: &mut Vec<Fault>, is_due: impl Fn(&Fault) -> bool) -> Option<Kind
     Some(kind)
 }
 
-/// What goes wrong with a call.
+/// Returns the fault of a call.
 pub(super) fn at_call(faults: &mut Vec<Fault>, route: &str) -> Option<Kind> {
     take(faults, |fault| fault.kind.is_of_calls() && (fault.at.is_empty() || fault.at == route))
 }
 
-/// What goes wrong in the gateway, if it is one of these.
+/// Returns the fault of the gateway, if it matches.
 pub(super) fn at_gateway(faults: &mut Vec<Fault>, is_one: impl Fn(&Kind) -> bool) -> Option<Kind> {
     take(faults, |fault| fault.at == GATEWAY && is_one(&fault.kind))
 }

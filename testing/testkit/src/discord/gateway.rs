@@ -1,4 +1,4 @@
-//! Gateway: the sockets, and the sessions that outlive them.
+//! Manages the sockets, and the sessions that outlive them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -17,13 +17,13 @@ mod stream;
 
 pub use records::{Identify, Mark, Order, Resume, Socket, overlap};
 
-/// How many events a session keeps for who resumes.
+/// Number of events that a session stores for a resume.
 const REPLAY_EVENTS_MAX: usize = 10_000;
 
-/// Close codes after which a session is over.
+/// Close codes that end a session.
 const ENDING: [u16; 8] = [4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014];
 
-/// What is to be written on a socket.
+/// A message to write on a socket.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Out {
     Frame(Value),
@@ -31,12 +31,12 @@ pub(super) enum Out {
     Cut,
 }
 
-/// A socket and what waits to be written on it.
+/// A socket and the messages to write on it.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     pub(super) socket: Socket,
     pub(super) out: VecDeque<Out>,
-    /// When the last frames came, for the limit on them.
+    /// Times of the last frames, for their rate limit.
     heard: VecDeque<Duration>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Session {
     left: Option<Duration>,
 }
 
-/// All of them.
+/// All sockets and sessions.
 #[derive(Debug, Default)]
 pub(super) struct Gateway {
     pub(super) sessions: BTreeMap<String, Session>,
@@ -69,7 +69,7 @@ impl Gateway {
         self.sessions.get(id)
     }
 
-    /// Where the newest session stands, or the next one begins if that is over.
+    /// Returns the position of the newest session, or the beginning of the next one if it is over.
     pub(super) fn stands_at(&self) -> Mark {
         let (begun, newest) = (self.begun.len(), self.begun.last().and_then(|id| self.session(id)));
         newest.map_or(Mark { session: begun + 1, seq: 0 }, |newest| Mark {
@@ -78,7 +78,7 @@ impl Gateway {
         })
     }
 
-    /// Up to where a client said that it has everything.
+    /// Returns the position up to which a client confirmed its events.
     pub(super) fn confirmed(&self) -> Mark {
         let beats = self.wires.iter().map(|wire| &wire.socket);
         let beats = beats.filter_map(|one| Some((one.session.as_ref()?, one.last_heartbeat_seq?)));
@@ -123,8 +123,7 @@ impl Gateway {
 }
 
 impl World {
-    /// Does this to every open socket that has a session, or to those of one shard. Answers how many these
-    /// are.
+    /// Executes a command on every open socket that has a session, or on those of one shard. Returns their number.
     pub(super) fn order(&mut self, shard: Option<u64>, order: Order) -> usize {
         let sessions = self.gateway.sessions.values();
         let meant = sessions.filter(|session| shard.is_none_or(|shard| session.shard.0 == shard));
@@ -135,7 +134,7 @@ impl World {
         live.len()
     }
 
-    /// Gives a session an event and its next number.
+    /// Adds an event to a session, with its next sequence number.
     pub(super) fn dispatch(&mut self, session: &str, event: &str, what: &Value) {
         let fault = at_gateway(&mut self.faults, |kind| matches!(kind, Kind::Gap | Kind::Repeat));
         let Some(session) = self.gateway.sessions.get_mut(session) else { return };
@@ -155,7 +154,7 @@ impl World {
         }
     }
 
-    /// A socket is there.
+    /// Adds an opened socket.
     pub(super) fn opened(&mut self, at_resume_url: bool) -> usize {
         let socket = Socket { at_resume_url, opened: self.now(), ..Socket::default() };
         let mut wire = Wire { socket, ..Wire::default() };
@@ -170,14 +169,14 @@ impl World {
         self.gateway.wires.len() - 1
     }
 
-    /// Forgets the sessions that were without a socket for too long.
+    /// Removes the sessions that were without a socket for too long.
     fn forget_old_sessions(&mut self) {
         let (now, life) = (self.now(), self.settings.session_life);
         let is_young = |left: Duration| now.saturating_sub(left) <= life;
         self.gateway.sessions.retain(|_, session| session.left.is_none_or(is_young));
     }
 
-    /// A socket is gone. Its session lives on, unless the client said goodbye.
+    /// Removes a socket. Its session lives on, unless the client ended it.
     pub(super) fn gone(&mut self, wire: usize, code: Option<u16>, by_client: bool) {
         let now = self.now();
         let Some(gone) = self.gateway.wires.get_mut(wire) else { return };

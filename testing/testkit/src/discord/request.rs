@@ -1,4 +1,4 @@
-//! Request: what a client asks, in JSON or in a form with files.
+//! Parses a client's request, in JSON or in a form with files.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct File {
 }
 
 impl Asked {
-    /// Reads what was asked, or answers nothing if it cannot be read.
+    /// Parses a request, or returns `None` if it is unreadable.
     pub(super) fn read(headers: &HeaderMap, query: &str, body: &Bytes) -> Option<Self> {
         let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         let mut asked = Self { query, ..Self::default() };
@@ -62,22 +62,22 @@ impl Asked {
         Some(())
     }
 
-    /// A number in the body.
+    /// Returns a number in the body.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         number(&self.body[name])
     }
 
-    /// A number in the query.
+    /// Returns a number in the query.
     pub(super) fn asks(&self, name: &str) -> Option<u64> {
         self.query.get(name)?.parse().ok()
     }
 
-    /// A text in the body.
+    /// Returns a text in the body.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.body[name].as_str()
     }
 
-    /// The body as it is told later, with its files in a word each.
+    /// Returns the body for the records, with name and size of each file.
     pub(super) fn told(&self) -> Value {
         let mut told = self.body.clone();
         if !self.files.is_empty() && told.is_object() {
@@ -88,7 +88,7 @@ impl Asked {
     }
 }
 
-/// What a part's head says after this word.
+/// Returns the value of a parameter in a part's head.
 fn named(head: &str, word: &str) -> Option<String> {
     let (_, after) = head.split_once(&format!("{word}=\""))?;
     Some(after.split_once('"')?.0.to_owned())

@@ -1,4 +1,4 @@
-//! REST: what a bot may call.
+//! Serves the REST calls of a bot.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ mod webhooks;
 pub(super) use callback::take as take_answer;
 pub(super) use refusal::Refusal;
 
-/// A status and a body, or a no.
+/// A status and a body, or a refusal.
 pub(super) type Answered = Result<(u16, Value), Refusal>;
 
 /// A call.
@@ -41,7 +41,7 @@ fn nothing() -> Answered {
     Ok((204, Value::Null))
 }
 
-/// A call without its ids: what Discord's documentation calls a route.
+/// Returns a call without its ids: a route in Discord's documentation.
 pub(super) fn route(method: &str, path: &[&str]) -> String {
     let is_secret = |at: usize| at == 2 && matches!(path[0], "webhooks" | "interactions");
     let is_emoji = |at: usize| at > 0 && path[at - 1] == "reactions";
@@ -52,7 +52,7 @@ pub(super) fn route(method: &str, path: &[&str]) -> String {
     format!("{method} /{}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Does what is asked, if whoever asks may ask it.
+/// Executes a call, if its bot may make it.
 pub(super) fn answer(world: &mut World, call: Call<'_>) -> Answered {
     match (call.method, call.path) {
         ("GET", ["gateway"]) => done(json!({ "url": gateway_url(world) })),
@@ -99,7 +99,7 @@ fn id_of(text: &str) -> Result<u64, Refusal> {
     text.parse().map_err(|_| not_an_id())
 }
 
-/// Whether there is such a channel, and the bot sees it.
+/// Checks that a channel exists, and that the bot sees it.
 fn see(world: &World, bot: u64, channel: u64) -> Result<(), Refusal> {
     if !world.channels.contains_key(&channel) {
         return Err(Refusal::of(404, 10_003, "Unknown Channel"));
@@ -110,7 +110,7 @@ fn see(world: &World, bot: u64, channel: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a bot may do this in a channel.
+/// Checks that a bot has a permission in a channel.
 fn need(world: &World, bot: u64, channel: u64, permission: u64) -> Result<(), Refusal> {
     let missing = || Refusal::of(403, 50_013, "Missing Permissions");
     world.may(bot, channel, permission).then_some(()).ok_or_else(missing)
@@ -134,7 +134,7 @@ fn gateway(world: &World, token: &str) -> Value {
     })
 }
 
-/// Intents that are not everybody's, and the flags of an application that small bots have for them.
+/// Privileged intents, and the application flags that small bots have for them.
 const LIMITED: [(u64, u64); 3] = [(1 << 8, 1 << 13), (1 << 1, 1 << 15), (1 << 15, 1 << 19)];
 
 fn application(world: &World, token: &str, bot: u64) -> Value {

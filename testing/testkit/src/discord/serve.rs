@@ -1,4 +1,4 @@
-//! Serve: connections before the world.
+//! Accepts connections and passes their requests to the world.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,22 +20,22 @@ use super::gateway::socket;
 use super::request::Asked;
 use super::{Shared, called, control};
 
-/// The largest request it reads.
+/// Maximum length of a request.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// It hangs up.
+/// The fake closes the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("hangs up")]
 pub(super) struct HungUp;
 
 pub(super) type Answer = Result<Response<Full<Bytes>>, HungUp>;
 
-/// Which of its doors somebody came to.
+/// Ports of the fake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Door {
     /// The API, and the gateway.
     Api,
-    /// The gateway for those who resume.
+    /// The gateway for resumes.
     Resume,
     /// The control.
     Control,
@@ -57,12 +57,12 @@ async fn converse(socket: TcpStream, shared: Shared, door: Door) {
     if door == Door::Resume && at_gateway(&mut shared.world().faults, is_dead).is_some() {
         return;
     }
-    // Without it, small frames wait for the acknowledgement of those before.
+    // Without it, small frames wait for the acknowledgement of earlier ones.
     drop(socket.set_nodelay(true));
     let becomes = Becomes::default();
     let service = service_fn(|request| answer(&shared, door, &becomes, request));
     let http = http1::Builder::new().serve_connection(TokioIo::new(socket), service);
-    // Whoever hangs up is gone.
+    // A closed connection needs no further handling.
     drop(http.with_upgrades().await);
     let became = becomes.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some((upgrade, query)) = became
@@ -99,7 +99,7 @@ async fn answer(
     }
 }
 
-/// An emoji in a path is escaped.
+/// Decodes a path, which may contain an escaped emoji.
 fn decoded(path: &str) -> String {
     let escaped = path.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
     let decoded = form_urlencoded::parse(escaped.as_bytes()).next();

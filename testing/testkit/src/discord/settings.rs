@@ -1,29 +1,29 @@
-//! Settings: how long things take and live. What is not changed is as Discord has it.
+//! Defines times and limits. The defaults are Discord's.
 
 use std::time::Duration;
 
-/// How long things take and live.
+/// Times and limits of the fake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How often a client shall send a heartbeat. After twice as long without one, its socket is closed.
+    /// Heartbeat interval of a client. After twice as long without one, its socket is closed.
     pub heartbeat_every: Duration,
-    /// How long a session lives without a socket.
+    /// Lifetime of a session without a socket.
     pub session_life: Duration,
-    /// How long after an IDENTIFY the next one of the same bucket may come.
+    /// Minimum time between two IDENTIFYs of the same bucket.
     pub identify_every: Duration,
-    /// How soon an interaction must be answered.
+    /// Time limit for the first response to an interaction.
     pub interaction_wait: Duration,
-    /// How long an interaction's token is good for.
+    /// Lifetime of an interaction's token.
     pub interaction_life: Duration,
-    /// How long the address of a file is good for.
+    /// Lifetime of a file's URL.
     pub link_life: Duration,
-    /// How large a file may be that a bot sends.
+    /// Maximum size of a bot's file.
     pub file_bytes_max: usize,
-    /// How many calls a bucket takes in a window.
+    /// Number of calls per bucket and window.
     pub bucket_calls: u32,
-    /// How long a window is.
+    /// Length of a window.
     pub bucket_window: Duration,
-    /// How far its clock is ahead of ours.
+    /// Offset of its clock ahead of ours.
     pub ahead_by: Duration,
 }
 

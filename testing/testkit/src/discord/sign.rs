@@ -1,4 +1,4 @@
-//! Sign: interactions are posted, signed, to where an application wants them.
+//! Posts signed interactions to the URL of an application.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use super::Shared;
 use super::request::Asked;
 use super::rest::take_answer;
 
-/// How long an endpoint may take.
+/// Timeout of an endpoint.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
 
 const SIGNATURE: &str = "x-signature-ed25519";
 const TIMESTAMP: &str = "x-signature-timestamp";
 
-/// An application's key, made from its id so that every run has the same.
+/// An application's key, derived from its id so that every run has the same.
 #[derive(Debug)]
 pub(super) struct SigningKey {
     pair: Option<Ed25519KeyPair>,
@@ -35,14 +35,14 @@ impl SigningKey {
         self.pair.as_ref().map(|pair| hex::encode(pair.public_key().as_ref())).unwrap_or_default()
     }
 
-    /// Signs a body at a time.
+    /// Signs a body with a timestamp.
     pub(super) fn sign(&self, timestamp: &str, body: &[u8]) -> String {
         let signed = [timestamp.as_bytes(), body].concat();
         self.pair.as_ref().map(|pair| hex::encode(pair.sign(&signed).as_ref())).unwrap_or_default()
     }
 }
 
-/// A body that is signed, and where it goes.
+/// A signed body and its URL.
 #[derive(Clone, Debug)]
 struct Signed {
     url: String,
@@ -73,7 +73,7 @@ fn client() -> Client {
     Client::builder().no_proxy().timeout(ANSWER_WAIT).build().unwrap_or_default()
 }
 
-/// Posts interactions as they come.
+/// Posts interactions as they arrive.
 #[expect(clippy::infinite_loop, reason = "whoever owns its task ends it")]
 pub(super) async fn push(shared: Shared) {
     let client = client();
@@ -90,19 +90,19 @@ pub(super) async fn push(shared: Shared) {
     }
 }
 
-/// Posts one, and takes what comes back for its first answer.
+/// Posts an interaction, and takes the response as its first answer.
 async fn hand_over(shared: Shared, client: Client, application: u64, interaction: Value) {
     let Some(signed) = signed(&shared, application, &interaction) else { return };
     let Some((200, body)) = post(&client, &signed).await else { return };
     let Ok(body) = serde_json::from_slice(&body) else { return };
     let asked = Asked { body, ..Asked::default() };
     let id = interaction["id"].as_str().and_then(|id| id.parse().ok()).unwrap_or_default();
-    // An answer that is none leaves the interaction unanswered, which is what a test sees.
+    // An invalid response leaves the interaction unanswered, and a test sees that.
     drop(shared.change(|world| take_answer(world, id, &asked)));
 }
 
-/// Tries an endpoint as Discord does before it takes its URL: a ping with a good signature must be answered
-/// with a pong, one with a bad signature with 401.
+/// Tests an endpoint as Discord does before it accepts its URL: a ping with a valid signature must get a pong, and one
+/// with an invalid signature a 401.
 pub(super) async fn try_endpoint(shared: &Shared, application: u64) -> Result<(), String> {
     let client = client();
     let ping = json!({ "type": 1, "application_id": application.to_string() });

@@ -1,4 +1,4 @@
-//! What the fake does is what Discord's documentation says.
+//! Tests that the fake behaves as Discord's documentation says.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -23,12 +23,12 @@ const HIDDEN: u64 = GUILD + 2;
 const READ_ONLY: u64 = GUILD + 3;
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What nobody may do.
+/// Returns overwrites that deny a permission to all members.
 fn without(permission: u64) -> Value {
     json!([{ "id": GUILD.to_string(), "type": 0, "allow": "0", "deny": permission.to_string() }])
 }
 
-/// A fake with a bot, a person and a guild.
+/// Starts a fake with a bot, a person and a guild.
 async fn fake() -> FakeDiscord {
     let fake = FakeDiscord::start().await;
     fake.bot(TOKEN, BOT, "desk");
@@ -45,7 +45,7 @@ async fn fake() -> FakeDiscord {
     fake
 }
 
-/// One for all, for it takes long to make. It keeps no connection, since each test has its own runtime.
+/// One client for all tests, because its creation is slow. It pools nothing, since each test has its own runtime.
 static CLIENT: LazyLock<Client> =
     LazyLock::new(|| Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap());
 
@@ -54,7 +54,7 @@ fn call(fake: &FakeDiscord, method: Method, path: &str) -> RequestBuilder {
     request.header("authorization", format!("Bot {TOKEN}"))
 }
 
-/// The status, and Discord's own code or what was answered.
+/// Returns the status and the body.
 async fn answer(request: RequestBuilder) -> (u16, Value) {
     let answer = request.send().await.unwrap();
     let status = answer.status().as_u16();

@@ -1,4 +1,4 @@
-//! World: what the fake knows. Nothing of it waits for anything.
+//! Holds the state of the fake. None of its functions waits.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -29,20 +29,20 @@ pub(super) mod threads;
 /// The first second of 2015, from which Discord's ids count.
 const EPOCH_MS: i64 = 1_420_070_400_000;
 
-/// A call that was made.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Called {
-    /// When, since the fake began.
+    /// Time of the call, since the fake began.
     pub at: Duration,
-    /// By which bot; nothing where no token is asked for.
+    /// Token of the bot; empty for a call without a token.
     pub token: String,
-    /// What was called, without ids: `POST /channels/{}/messages`.
+    /// Route without ids: `POST /channels/{}/messages`.
     pub route: String,
-    /// The same with ids.
+    /// Path with ids.
     pub path: String,
     /// The body.
     pub asked: Value,
-    /// What it was answered: a status and a body.
+    /// Status and body of the response.
     pub answered: (u16, Value),
 }
 
@@ -55,14 +55,14 @@ pub(super) struct Guild {
     pub(super) members: BTreeMap<u64, Value>,
 }
 
-/// Everything there is.
+/// The whole state.
 #[derive(Debug)]
 pub(super) struct World {
     clock: SystemClock,
     last_id: u64,
-    /// Where the API is, for links to what it keeps.
+    /// URL of the API, for links to stored files.
     pub(super) url: String,
-    /// Where clients shall connect to resume.
+    /// URL of the gateway for resumes.
     pub(super) resume_url: String,
     pub(super) settings: Settings,
     pub(super) bots: BTreeMap<String, Bot>,
@@ -70,15 +70,15 @@ pub(super) struct World {
     pub(super) guilds: BTreeMap<u64, Guild>,
     pub(super) channels: BTreeMap<u64, Value>,
     pub(super) messages: BTreeMap<(u64, u64), Value>,
-    /// The emoji on a message, and whose they are.
+    /// The emoji on a message, with their authors.
     pub(super) reactions: BTreeMap<(u64, u64), BTreeSet<(String, u64)>>,
-    /// People who take no direct messages.
+    /// People who refuse direct messages.
     pub(super) blocked: BTreeSet<u64>,
     pub(super) files: BTreeMap<String, (String, Bytes)>,
     pub(super) interactions: BTreeMap<u64, Interaction>,
-    /// By application, and by guild or for all of them; by name.
+    /// Commands by application, by guild or global, and by name.
     pub(super) commands: BTreeMap<(u64, Option<u64>), BTreeMap<String, Value>>,
-    /// Interactions that wait to be posted, and for whom.
+    /// Interactions that wait to be posted, with their applications.
     pub(super) posts: VecDeque<(u64, Value)>,
     pub(super) gateway: Gateway,
     pub(super) buckets: Buckets,
@@ -112,23 +112,23 @@ impl World {
         }
     }
 
-    /// How long it has been there.
+    /// Returns the time since the fake began.
     pub(super) fn now(&self) -> Duration {
         self.clock.moment().since(Moment::after_start(Duration::ZERO))
     }
 
-    /// The wall's time.
+    /// Returns the wall-clock time.
     pub(super) fn wall(&self) -> Timestamp {
         let now = self.clock.now();
         now.checked_add(self.settings.ahead_by).unwrap_or(now)
     }
 
-    /// The time as Discord writes it.
+    /// Returns the time in Discord's format.
     pub(super) fn date(&self) -> String {
         self.wall().strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string()
     }
 
-    /// A new id: when it was made, and a number.
+    /// Returns a new id, which encodes its time and a number.
     pub(super) fn new_id(&mut self) -> u64 {
         let ms = u64::try_from(self.wall().as_millisecond() - EPOCH_MS).unwrap_or_default();
         self.last_id = (ms << 22).max(self.last_id + 1);
@@ -139,14 +139,14 @@ impl World {
         self.users.insert(id, things::user(id, name, false));
     }
 
-    /// A user. Whoever was not entered has a name anyway.
+    /// Returns a user. A user that was not created has a default name.
     pub(super) fn user(&self, id: u64) -> Value {
         let known = self.users.get(&id).cloned();
         known.unwrap_or_else(|| things::user(id, &format!("person-{id}"), false))
     }
 }
 
-/// An id, as a text or as a number.
+/// Returns an id, given as a string or as a number.
 pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

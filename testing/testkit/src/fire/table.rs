@@ -1,14 +1,14 @@
-//! Every way in which a token may be wrong, and a few in which it is right.
+//! Lists every way in which a token may be wrong, and a few in which it is right.
 
 use serde_json::{Map, Value, json};
 
 use super::{Between, By, Case, Signer, claims, header};
 
-/// Whom a token convinces.
+/// The verifiers that accept a token.
 #[derive(Clone, Copy)]
 enum Convinces {
     Both,
-    /// Things that the stock client does not look at.
+    /// Only the stock client, which does not check this.
     StockAlone,
     Nobody,
 }
@@ -23,7 +23,7 @@ struct Table<'a> {
     cases: Vec<Case>,
 }
 
-/// Every case, each for this fire.
+/// Returns every case, each for this fire.
 pub fn cases(signer: &Signer, between: &Between, fire_id: &str, now_secs: i64) -> Vec<Case> {
     let mut table = Table { signer, between, fire_id, now_secs, cases: Vec::new() };
     table.by_whom();
@@ -54,13 +54,13 @@ impl Table<'_> {
         self.add(name, convinces, token);
     }
 
-    /// Otherwise good, with another header.
+    /// Adds an otherwise valid token with another header.
     fn headed(&mut self, name: &'static str, convinces: Convinces, change: &Value) {
         let token = self.signer.sign(By::Es256, &with(&header(By::Es256), change), &self.claims());
         self.add(name, convinces, token);
     }
 
-    /// Otherwise good, with other claims; null takes one away.
+    /// Adds an otherwise valid token with other claims; null removes one.
     fn saying(&mut self, name: &'static str, convinces: Convinces, change: &Value) {
         let token = self.signer.sign(By::Es256, &header(By::Es256), &with(&self.claims(), change));
         self.add(name, convinces, token);

@@ -1,4 +1,4 @@
-//! The gathered accept: judge every event first, then write, so that it is all or none.
+//! Implements the gathered accept: it judges every event first and then writes, so that it is all or nothing.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use nightdesk_types::{Quota, StoreError, Timestamp};
 use super::agent::{Agent, Held};
 use super::{Day, SourceKey, State};
 
-/// How often it is noted that an agent was reached from a chat.
+/// Interval at which a message from a chat to an agent is recorded.
 const REACHED_EVERY: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl State {
             let source = source_key(event);
             let stale = self.is_stale(event);
             if stale {
-                // What came after it in its source has to wait for it.
+                // Later events of its source have to wait for it.
                 held_back.extend(source.clone());
             }
             if self.is_fenced(event) {
@@ -122,7 +122,7 @@ impl State {
         event.recipients().iter().map(put_in).collect()
     }
 
-    /// A source stands after the last of its events that was dealt with.
+    /// Moves a source's cursor to its last handled event.
     fn move_source(&mut self, event: &Accept, verdict: Verdict) {
         let dealt_with = matches!(verdict, Verdict::Fresh | Verdict::Duplicate);
         let key = source_key(event).filter(|_| dealt_with);
@@ -134,7 +134,7 @@ impl State {
 }
 
 impl Agent {
-    /// Notes where an entry came from, at most daily.
+    /// Records the chat of an entry, at most daily.
     fn touch(&mut self, held: &Held, now: Timestamp) {
         let reached = self.reached.entry((held.chat_id.clone(), held.bot)).or_insert(now);
         if now.duration_since(*reached) > REACHED_EVERY {

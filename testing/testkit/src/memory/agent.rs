@@ -1,4 +1,4 @@
-//! An agent's inbox: its entries, its cursor, what is parked, and its newest line.
+//! Implements an agent's inbox: its entries, its cursor, its parked entries, and its newest line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,30 +14,30 @@ use nightdesk_types::{
 
 mod shown;
 
-/// Everything kept of an agent.
+/// All data of an agent.
 pub(super) struct Agent {
     pub(super) name: String,
     pub(super) created_at: Timestamp,
-    /// Moves with every change of who may reach the agent.
+    /// Increases with every change of the agent's access.
     pub(super) reach_version: i64,
-    /// By whom it may be reached where it is granted something from now on.
+    /// Default principal of the agent's grants.
     pub(super) principal: Principal,
-    /// Who else may reach it, by bot.
+    /// Other authors that may reach it, by bot.
     pub(super) listed: BTreeMap<BotId, BTreeSet<String>>,
-    /// What concerns it, by platform.
+    /// Relevance rules by platform.
     pub(super) relevance: BTreeMap<String, Relevance>,
     pub(super) client_rules: ClientRules,
     pub(super) display_name: Option<String>,
     pub(super) cursor: Cursor,
     pub(super) line: Option<Line>,
-    /// When an entry last came from a chat through a bot.
+    /// Time of the last entry from a chat through a bot.
     pub(super) reached: BTreeMap<(String, BotId), Timestamp>,
     head: Seq,
     last_at: Timestamp,
-    /// What was acknowledged or parked stays until upkeep forgets it; the cursor says which.
+    /// Acked and parked entries stay until upkeep removes them; the cursor distinguishes them.
     entries: BTreeMap<Seq, Held>,
     parked: BTreeMap<Seq, Aside>,
-    /// Acknowledged ranges, and when they were.
+    /// Acked ranges, with their times.
     acks: Vec<(AckRange, Timestamp)>,
 }
 
@@ -64,20 +64,20 @@ pub(super) struct Line {
     pub(super) opened_at: Timestamp,
     pub(super) closed_at: Option<Timestamp>,
     pub(super) restarted_at: Option<Timestamp>,
-    /// Where it is, and in which life of that node.
+    /// Its node, and the life of that node.
     pub(super) node: Node,
-    /// How long its client is given to come back, once it has ended.
+    /// Grace period for its client to reconnect after its end.
     pub(super) grace: Duration,
     pub(super) parting: Option<Parting>,
 }
 
-/// Up to where an agent has acknowledged.
+/// The ack position of an agent.
 pub(super) struct Cursor {
-    /// Everything up to here is acknowledged or parked.
+    /// Everything up to here is acked or parked.
     pub(super) acked: Seq,
-    /// Nothing after that is older than this.
+    /// No later entry is older than this.
     pub(super) acked_at: Timestamp,
-    /// What is acknowledged or parked beyond it.
+    /// Acked and parked numbers beyond it.
     ahead: BTreeSet<Seq>,
     pub(super) generation: Generation,
     pub(super) tried: Option<Seq>,
@@ -85,12 +85,12 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Whether a number is not acknowledged or parked yet.
+    /// Returns true if a number is neither acked nor parked yet.
     pub(super) fn is_before(&self, seq: Seq) -> bool {
         seq > self.acked && !self.ahead.contains(&seq)
     }
 
-    /// Moves over these numbers, as far as everything before them is done.
+    /// Covers these numbers, and advances as far as everything before is done.
     fn cover(&mut self, from: Seq, to: Seq) {
         let beyond = from.max(self.acked.next()).get()..=to.get();
         self.ahead.extend(beyond.map(Seq::new));
@@ -99,7 +99,7 @@ impl Cursor {
         }
     }
 
-    /// Takes acknowledged ranges in.
+    /// Applies acked ranges.
     fn ack(&mut self, ranges: &[AckRange]) {
         for range in ranges {
             self.cover(range.from, range.to);
@@ -110,7 +110,7 @@ impl Cursor {
 }
 
 impl Agent {
-    /// An agent with an empty inbox.
+    /// Returns an agent with an empty inbox.
     pub(super) fn named(name: &str, created_at: Timestamp) -> Self {
         let cursor = Cursor {
             acked: Seq::default(),
@@ -140,8 +140,7 @@ impl Agent {
         }
     }
 
-    /// The last number given out.
-    /// Whether something waits for its ack.
+    /// Returns true if an entry waits for its ack.
     pub(super) fn is_waited_for(&self) -> bool {
         self.head > self.cursor.acked
     }
@@ -150,15 +149,15 @@ impl Agent {
         self.head
     }
 
-    /// Takes the next number; its time never goes back.
+    /// Takes the next number. Its time never goes back.
     fn next(&mut self, now: Timestamp) -> (Seq, Timestamp) {
         self.head = self.head.next();
         self.last_at = self.last_at.max(now);
         (self.head, self.last_at)
     }
 
-    /// Holds an entry, or parks it at once: for this reason, or because the inbox is full.
-    /// Answers its number, its time, and whether it was parked.
+    /// Stores an entry, or parks it at once: for this reason, or because the inbox is full. Returns its number, its
+    /// time, and true if it was parked.
     pub(super) fn hold(
         &mut self,
         held: Held,
@@ -176,13 +175,13 @@ impl Agent {
         (seq, at, reason.is_some())
     }
 
-    /// Whether one entry more, of so many bytes, is more than may wait.
+    /// Returns true if one more entry of this size exceeds the limits.
     pub(super) fn is_full_for(&self, bytes: usize, (entries_max, bytes_max): (i64, i64)) -> bool {
         let waiting = self.head.next().get() - self.cursor.acked.get();
         waiting > entries_max || self.is_too_much(waiting, bytes, bytes_max)
     }
 
-    /// Whether an entry is more than may wait beside what does. One alone always fits.
+    /// Returns true if an entry exceeds the byte limit beside the waiting ones. A single entry always fits.
     fn is_too_much(&self, waiting: i64, more: usize, bytes_max: i64) -> bool {
         let longest = i64::try_from(FRAME_OUT_BYTES_MAX).unwrap_or(i64::MAX);
         if waiting.saturating_mul(longest) <= bytes_max {
@@ -193,7 +192,7 @@ impl Agent {
         bytes > 0 && i64::try_from(bytes + more).is_ok_and(|bytes| bytes > bytes_max)
     }
 
-    /// What an ask gets: in order, and no more than it can take. One always fits.
+    /// Returns the entries for an ask: in order, and within its limits. One entry always fits.
     pub(super) fn waiting(&self, ask: &Ask) -> Vec<Entry> {
         let since = ask.since.max(self.cursor.acked_at);
         let waits = |(seq, held): &(&Seq, &Held)| held.at >= since && self.cursor.is_before(**seq);
@@ -212,13 +211,13 @@ impl Agent {
             .collect()
     }
 
-    /// Takes acknowledged ranges in.
+    /// Applies acked ranges.
     pub(super) fn ack(&mut self, ranges: &[AckRange], now: Timestamp) {
         self.cursor.ack(ranges);
         self.acks.extend(ranges.iter().map(|range| (*range, now)));
     }
 
-    /// Moves an entry aside and the cursor over it. Answers whether it was waiting.
+    /// Parks an entry and moves the cursor over it. Returns true if it was waiting.
     pub(super) fn set_aside(&mut self, seq: Seq, reason: ParkReason, now: Timestamp) -> bool {
         let waits = self.cursor.is_before(seq);
         let Some(held) = self.entries.get(&seq).filter(|_| waits) else { return false };
@@ -227,7 +226,7 @@ impl Agent {
         true
     }
 
-    /// Puts a parked entry in again, once.
+    /// Resubmits a parked entry, once.
     pub(super) fn resubmit(&mut self, seq: Seq, now: Timestamp) -> Option<(Seq, Timestamp)> {
         let aside = self.parked.get(&seq).filter(|aside| aside.resubmitted_as.is_none())?;
         let held = aside.held.clone();
@@ -237,23 +236,23 @@ impl Agent {
         Some((again, at))
     }
 
-    /// What waits for its line, oldest first.
+    /// Returns the waiting entries, oldest first.
     pub(super) fn waits(&self) -> impl Iterator<Item = &Held> {
         let waits = self.entries.iter().filter(|(seq, _)| self.cursor.is_before(**seq));
         waits.map(|(_, held)| held)
     }
 
-    /// What is parked, and why.
+    /// Returns the parked entries, with the reasons.
     pub(super) fn parked(&self) -> Vec<(Seq, ParkReason)> {
         self.parked.iter().map(|(seq, aside)| (*seq, aside.reason)).collect()
     }
 
-    /// The entries taken before a moment that still wait.
+    /// Returns the entries accepted before a moment that still wait.
     pub(super) fn late(&self, before: Timestamp) -> Vec<Seq> {
         self.older_than(before, |seq| self.cursor.is_before(seq))
     }
 
-    /// The entries taken before a moment that do not wait any more.
+    /// Returns the entries accepted before a moment that do not wait any more.
     pub(super) fn done(&self, before: Timestamp) -> Vec<Seq> {
         self.older_than(before, |seq| !self.cursor.is_before(seq))
     }
@@ -263,7 +262,7 @@ impl Agent {
         old.map(|(seq, _)| *seq).filter(|seq| wanted(*seq)).collect()
     }
 
-    /// Forgets an entry.
+    /// Removes an entry.
     pub(super) fn forget(&mut self, seq: Seq) {
         self.entries.remove(&seq);
     }

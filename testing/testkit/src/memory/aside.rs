@@ -1,4 +1,4 @@
-//! What an operator asks of the inbox.
+//! Implements the operator's access to the inbox.
 
 use async_trait::async_trait;
 use nightdesk_inbox::{Aside, Overview, ParkReason, Presence, Shown, Stored, TestEntry};
@@ -10,7 +10,7 @@ use super::agent::Held;
 use super::{AgentKey, Memory, State};
 
 impl State {
-    /// Puts an entry that no platform said. What the desk itself puts fills no inbox.
+    /// Stores an entry that no platform sent. The desk's own entries ignore the inbox's limits.
     pub(super) fn put_by_hand(
         &mut self,
         whose: AgentKey,

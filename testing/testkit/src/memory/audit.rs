@@ -1,4 +1,4 @@
-//! The audit log.
+//! Implements the audit log.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::{Auditing, Chain, Deed, Kind, Link, linked};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Memory, State};
 
 impl Memory {
-    /// Tells of an act, while what it changed is still locked.
+    /// Records an act, while its changes are still locked.
     pub(super) fn tell(&self, state: &mut State, scope: TenantScope, kind: Kind, about: &Value) {
         let at = self.now();
         let deeds = state.deeds.entry(scope).or_default();

@@ -1,4 +1,4 @@
-//! The store of sends.
+//! Implements the store of sends.
 
 use async_trait::async_trait;
 use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
@@ -44,13 +44,13 @@ fn name(key: &SendKey) -> SendName {
 }
 
 impl State {
-    /// Moves a send on, if it stands where it must.
+    /// Moves a send to its next stage, if its current stage permits it.
     fn move_on(&mut self, key: &SendKey, stands: impl FnOnce(&Stage) -> bool, next: Stage) -> bool {
         let row = self.sends.get_mut(&name(key)).filter(|row| stands(&row.stage));
         row.map(|row| row.stage = next).is_some()
     }
 
-    /// What was asked for and not begun, oldest first.
+    /// Returns the requested sends that are not begun, oldest first.
     fn unbegun(&self) -> Vec<(&SendName, &SendRow)> {
         let unbegun = |(_, row): &(&SendName, &SendRow)| matches!(row.stage, Stage::Asked);
         let mut rows: Vec<_> = self.sends.iter().filter(unbegun).collect();

@@ -1,4 +1,4 @@
-//! The gate's store.
+//! Implements the gate's store.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::{Memory, State, push_bounded};
 pub(super) struct Binding {
     pub(super) on: OnBot,
     pub(super) author: String,
-    /// The highest of a person's is theirs where nothing else says which.
+    /// The binding with the highest number is the person's default.
     pub(super) preferred: u64,
 }
 
@@ -28,7 +28,7 @@ impl Binding {
     }
 }
 
-/// What was granted, and to whom.
+/// A grant and its agent.
 pub(super) struct GrantRow {
     pub(super) on: OnBot,
     pub(super) granted: Granted,
@@ -36,7 +36,7 @@ pub(super) struct GrantRow {
 }
 
 impl GrantRow {
-    /// Whether the same cannot be granted twice. A chat is one, whatever scope it is claimed in.
+    /// Returns true if the two grants exclude each other. A chat is the same in any scope.
     pub(super) fn clashes_with(&self, other: &Granted) -> bool {
         match (&self.granted, other) {
             (Granted::Chat { chat: one, .. }, Granted::Chat { chat: other, .. }) => one == other,
@@ -45,7 +45,7 @@ impl GrantRow {
     }
 }
 
-/// What changed beside an agent's terms.
+/// A changed part of an agent's access. Its terms count as changed in every case.
 pub(super) enum Changed {
     Author(String),
     Grant(Granted),
@@ -83,7 +83,7 @@ impl Store for Memory {
         let may = |bot: BotId| {
             let on = OnBot { scope, agent, bot };
             let is_chat = |row: &GrantRow| matches!(&row.granted, Granted::Chat { chat: granted, .. } if granted == chat);
-            // Every chat is not one an agent may write to first.
+            // A grant of every chat does not let an agent write first.
             let granted = state.grants.iter().any(|row| row.on == on && is_chat(row));
             // Where a person's chat has the person's id, a binding is a direct chat.
             let is_direct = state.bindings.iter().any(|binding| binding.is(on, chat));
@@ -147,7 +147,7 @@ impl Store for Memory {
 }
 
 impl State {
-    /// Notes a change, and makes admits stale that were decided before it.
+    /// Records a change, and makes earlier admissions stale.
     pub(super) fn note(&mut self, on: OnBot, changed: Changed) {
         if let Some(agent) = self.agents.get_mut(&(on.scope, on.agent)) {
             agent.reach_version += 1;
@@ -185,7 +185,7 @@ impl State {
     fn author(&self, bot: BotId, author: &str) -> (String, Vec<Agent>) {
         let own = |binding: &&Binding| binding.on.bot == bot && binding.author == author;
         let mut own: Vec<&Binding> = self.bindings.iter().filter(own).collect();
-        // Stable: else the oldest comes first.
+        // The sort is stable, so the oldest comes first otherwise.
         own.sort_by_key(|binding| std::cmp::Reverse(binding.preferred));
         let agents = own.into_iter().map(|binding| (binding.on.scope, binding.on.agent));
         (author.to_owned(), agents.take(RECIPIENTS_MAX).collect())
@@ -213,13 +213,13 @@ impl State {
         Some((agent, terms))
     }
 
-    /// Whether an agent is bound or granted anything on a bot.
+    /// Returns true if an agent has a binding or a grant on a bot.
     fn has_anything(&self, on: OnBot) -> bool {
         self.bindings.iter().any(|binding| binding.on == on)
             || self.grants.iter().any(|row| row.on == on)
     }
 
-    /// The agent's display name, if another agent was reached in the same chat.
+    /// Returns the agent's display name, if another agent was reached in the same chat.
     fn speaks_as(&self, on: OnBot, chat: &str, now: Timestamp) -> Option<String> {
         let is_shared = self.agents.keys().any(|(scope, agent)| {
             *agent != on.agent

@@ -1,4 +1,4 @@
-//! The inbox's store.
+//! Implements the inbox's store.
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
@@ -11,7 +11,7 @@ use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
 use super::agent::Agent;
 use super::{Memory, State, push_bounded};
 
-/// How far a source was read, and under which epoch.
+/// Cursor and epoch of a source.
 #[derive(Default)]
 pub(super) struct SourceRow {
     pub(super) epoch: NodeEpoch,
@@ -19,7 +19,7 @@ pub(super) struct SourceRow {
 }
 
 impl State {
-    /// The agent of a line, if no other line took over.
+    /// Returns the agent of a line, if no other line took over.
     fn agent_of(&mut self, line: &LineClaim) -> Option<&mut Agent> {
         let agent = self.agents.get_mut(&(line.scope, line.agent))?;
         (agent.cursor.generation == line.generation).then_some(agent)

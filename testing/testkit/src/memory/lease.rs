@@ -1,4 +1,4 @@
-//! The store of leases.
+//! Implements the store of leases.
 
 use std::time::Duration;
 
@@ -22,31 +22,31 @@ impl State {
         (row.epoch == node.epoch && !row.is_over).then_some(row)
     }
 
-    /// Whether that life was ended.
+    /// Returns true if that life is over.
     pub(super) fn is_gone(&self, node: &Node) -> bool {
         let row = self.nodes.get(&node.name);
         row.is_none_or(|row| row.epoch != node.epoch || row.is_over)
     }
 
-    /// Whether that life goes on.
+    /// Returns true if that life goes on.
     pub(super) fn lives(&self, node: &Node, now: Timestamp) -> bool {
         let row = self.nodes.get(&node.name);
         row.is_some_and(|row| row.epoch == node.epoch && row.expires_at > now)
     }
 
-    /// When that life ended, as far as it did.
+    /// Returns the end of that life, as far as it is over.
     pub(super) fn ended_at(&self, node: &Node, now: Timestamp) -> Option<Timestamp> {
         let row = self.nodes.get(&node.name)?;
         let of_itself = row.epoch == node.epoch;
         Some(if of_itself { row.expires_at.min(now) } else { row.began_at })
     }
 
-    /// Whether a write of an owner still counts.
+    /// Returns true if an owner's write still counts.
     pub(super) fn owns(&self, resource: Resource, owner: &Owner) -> bool {
         self.owners.get(&resource.to_string()) == Some(owner)
     }
 
-    /// Whether somebody who lives owns something.
+    /// Returns true if a live node owns the resource.
     pub(super) fn is_owned(&self, resource: Resource, now: Timestamp) -> bool {
         let owner = self.owners.get(&resource.to_string()).cloned();
         owner.is_some_and(|owner| self.lives(&owner.node, now))

@@ -1,4 +1,4 @@
-//! The lines' store.
+//! Implements the store of lines.
 
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
@@ -59,7 +59,7 @@ impl Agent {
         }
     }
 
-    /// Sets the entry aside that was handed over often enough.
+    /// Parks the entry that was tried too often.
     fn park_tried(&mut self, now: Timestamp) -> Option<Seq> {
         let tried = self.cursor.tried.filter(|_| self.cursor.tries >= TRIES_MAX)?;
         let parked = self.set_aside(tried, ParkReason::Tries, now);
@@ -77,7 +77,7 @@ impl Agent {
             open.grace = end.parting.grace();
             open.parting = Some(end.parting);
         }
-        // Also for a line that was replaced: that the client dialled again is the very sign.
+        // A replaced line counts too: the client's redial is the very sign of a failure.
         let Some(tried) = end.tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
         let again = self.cursor.tried == Some(tried);
         self.cursor.tries = if again { self.cursor.tries + 1 } else { 1 };

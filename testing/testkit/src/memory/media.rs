@@ -1,4 +1,4 @@
-//! The store of files by reference.
+//! Implements the store of files by reference.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use object_store::memory::InMemory;
 
 use super::Memory;
 
-/// A file, until its time is over.
+/// A file, until it expires.
 pub(super) struct FileRow {
     kept: Kept,
     expires_at: Timestamp,
 }
 
-/// Files that lie nowhere but in memory.
+/// Returns a file storage in memory.
 pub fn media(store: Arc<dyn Store>, desk_url: &str) -> Arc<Media> {
     let clock = Arc::new(SystemClock::started());
     Arc::new(Media::over(store, Arc::new(InMemory::new()), desk_url, clock))

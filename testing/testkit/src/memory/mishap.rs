@@ -1,4 +1,4 @@
-//! Mishap: what a test does to accepts.
+//! Injects faults into accepts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ impl Mishap {
 }
 
 impl Memory {
-    /// Has every accept fail with which something of this chat would be stored. `None`: no more.
+    /// Fails every accept that would store an event of this chat. `None` ends the fault.
     pub fn fail_on_chat(&self, chat: Option<&str>) {
         let chat = chat.map(str::to_owned);
         *self.mishap.fails_on.lock().unwrap_or_else(PoisonError::into_inner) = chat;
@@ -41,7 +41,7 @@ impl Memory {
         Arc::clone(&self.mishap.held).write_owned().await
     }
 
-    /// How many accepts were begun.
+    /// Returns the number of accepts that were begun.
     pub fn accepts_begun(&self) -> usize {
         self.mishap.begun.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! How much a tenant may have.
+//! Implements quotas.
 
 use async_trait::async_trait;
 use nightdesk_register::Quotas;
@@ -9,12 +9,12 @@ use serde_json::json;
 use super::{Memory, State};
 
 impl State {
-    /// How much of something a tenant may have.
+    /// Returns a tenant's quota.
     pub(super) fn allowed(&self, scope: TenantScope, quota: Quota) -> i64 {
         self.quotas.get(&(scope, quota)).copied().unwrap_or_else(|| quota.default_allowed())
     }
 
-    /// Refuses one more where a tenant has so many already.
+    /// Refuses one more item if a tenant has reached its quota.
     pub(super) fn keep_quota(
         &self,
         operation: &'static str,

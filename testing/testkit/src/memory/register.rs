@@ -1,4 +1,4 @@
-//! The register's store: tenants, agents, bindings and grants; the rest beside it.
+//! Implements the register's store: tenants, agents, bindings and grants; the rest is in the submodules.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
@@ -60,7 +60,7 @@ impl State {
     }
 }
 
-/// What the unique constraints of tables say.
+/// Checks a unique constraint.
 fn must_be_free(operation: &'static str, is_taken: bool) -> Result<(), StoreError> {
     if is_taken { Err(StoreError::broken(operation, "it is taken")) } else { Ok(()) }
 }

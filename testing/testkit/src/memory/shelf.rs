@@ -1,4 +1,4 @@
-//! The store of skills and of data.
+//! Implements the store of skills and data.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use crate::FakeClock;
 pub(super) struct ShelfRow {
     revision: i64,
     approval: Approval,
-    /// The newest last.
+    /// The newest revision is last.
     skills: BTreeMap<String, Vec<Revision>>,
-    /// With when each was written, in that order.
+    /// Each with its creation time, in that order.
     data: Vec<(NewData, i64)>,
 }
 
@@ -42,7 +42,7 @@ impl ShelfRow {
 }
 
 impl Memory {
-    /// Puts a revision on top, and tells of it.
+    /// Adds a revision, and records it in the audit log.
     fn put_revision(
         &self,
         state: &mut State,
@@ -265,7 +265,7 @@ impl Records for Memory {
     }
 }
 
-/// How well an entry answers, if it does. Without a question there is no score.
+/// Returns the score of an entry that matches. Without a query there is no score.
 #[expect(clippy::option_option, reason = "no score is an answer, too")]
 #[expect(clippy::cast_precision_loss, reason = "a share of a few words")]
 fn score(asked: Option<&HashSet<String>>, entry: &NewData) -> Option<Option<f64>> {
@@ -282,7 +282,7 @@ fn words(text: &str) -> HashSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Shelves in memory, each in a store of its own: for who puts the contract's suites to the test.
+/// Shelves in memory, each in a separate store, for the contract's suites.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryShelves;
 

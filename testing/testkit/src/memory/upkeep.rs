@@ -1,4 +1,4 @@
-//! The upkeep. Memory has no days to open or drop; the rest is the same.
+//! Implements the upkeep. Memory has no day partitions to open or drop; the rest is the same.
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -51,7 +51,7 @@ impl State {
         forgotten
     }
 
-    /// As many of these entries as one round may touch.
+    /// Returns as many of these entries as one round may touch.
     fn one_round(&self, entries: impl Fn(&Agent) -> Vec<Seq>) -> Vec<(AgentKey, Seq)> {
         let rows_max = usize::try_from(UPKEEP_ROWS_MAX).unwrap_or(0);
         let all = self

@@ -1,4 +1,4 @@
-//! The store of chats on our own pages.
+//! Implements the store of chats on our own pages.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Memory {
     }
 }
 
-/// A line that has no number yet.
+/// Returns a line that has no number yet.
 const fn line(at: Timestamp, author: Author, text: String, nonce: Option<String>) -> Line {
     let (seq, message) = (0, 0);
     Line { seq, message, at, author, text, nonce, prompt: None, edited: false, deleted: false }

@@ -1,4 +1,4 @@
-//! Call: one request to where a test listens, and what its answer means.
+//! Makes one request to a test's server, and interprets the response.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const ANSWER_WAIT: Duration = Duration::from_secs(15);
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 const CODE_BYTES_MAX: usize = 64;
 
-/// What a rate limit without a time means.
+/// Retry delay of a rate limit without a time.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 
 const _: () = assert!(
@@ -44,7 +44,7 @@ struct Call<'a> {
     file: Option<Value>,
 }
 
-/// What a call is made with besides.
+/// Capability and file of a call.
 #[derive(Default)]
 pub(super) struct Aid<'a> {
     pub(super) capability: Option<&'a Key>,
@@ -80,9 +80,9 @@ pub(super) async fn make(
     }
 }
 
-/// Nothing was done only if there was no connection to do it on.
+/// Maps an error of a call. Without a connection the call was certainly not executed.
 fn unanswered(error: reqwest::Error) -> DeliverError {
-    // The address belongs to the bot's operator, and this error is shown to others.
+    // The URL belongs to the bot's operator, and other tenants may see this error.
     let not_sent = error.is_connect() || error.is_builder();
     let source = error.without_url().into();
     if not_sent { DeliverError::Unavailable(source) } else { DeliverError::Ambiguous(source) }
@@ -114,7 +114,7 @@ struct Refused {
     code: String,
 }
 
-/// The platform's word for its refusal, if it is one word; otherwise the status.
+/// Returns the platform's code of a refusal if it is a plain code, otherwise the status.
 async fn code(answer: Response) -> String {
     let status = answer.status().as_u16().to_string();
     let body = body(answer).await.unwrap_or_default();
@@ -122,7 +122,7 @@ async fn code(answer: Response) -> String {
     refused.ok().map(|refused| refused.code).filter(|code| is_plain_code(code)).unwrap_or(status)
 }
 
-/// A code goes into errors and logs, so it may not carry a text.
+/// Returns true if a code is plain. It goes into errors and logs, so it may not carry a text.
 fn is_plain_code(code: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
     !code.is_empty() && code.len() <= CODE_BYTES_MAX && code.bytes().all(plain)

@@ -1,4 +1,4 @@
-//! Settings: what a bot of the scripted platform is told to be.
+//! Reads the settings of a bot of the scripted platform.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Every op there is.
+/// All ops.
 const OPS: [&str; 14] = [
     "send",
     "edit",
@@ -26,10 +26,10 @@ const OPS: [&str; 14] = [
     "follow_up",
 ];
 
-/// As fast as no test is: pace is kept only where a test asks for it.
+/// Faster than any test: rate limits apply only if a test sets them.
 const UNPACED: Pace = Pace::per_second(NonZeroU32::new(1_000_000).unwrap());
 
-/// What stands in a bot's settings. What does not is as on the platform it claims to be.
+/// A bot's settings. Missing ones default to those of the claimed platform.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Settings {
@@ -42,9 +42,9 @@ struct Settings {
     hint: String,
     ops: Option<Vec<String>>,
     threads: Option<bool>,
-    /// Calls a second in one chat.
+    /// Calls per second in one chat.
     calls_per_second: Option<NonZeroU32>,
-    /// Calls a second of the whole bot.
+    /// Calls per second of the whole bot.
     bot_calls_per_second: Option<NonZeroU32>,
 }
 
@@ -56,18 +56,18 @@ enum Unit {
 }
 
 impl Settings {
-    /// Settings that do not fit are none: such a bot can receive and not send.
+    /// Reads the settings. Invalid settings count as none: such a bot can receive and not send.
     fn of(bot: &Bot) -> Self {
         Self::deserialize(&bot.settings).unwrap_or_default()
     }
 }
 
-/// Where a bot's calls go.
+/// Returns the URL of a bot's calls.
 pub(super) fn deliver_url(bot: &Bot) -> Option<Url> {
     Settings::of(bot).deliver_url.and_then(|url| Url::parse(&url).ok())
 }
 
-/// What a bot can do, as its settings or its platform's name say.
+/// Returns a bot's capabilities, from its settings or its platform's name.
 pub(super) fn capabilities(bot: &Bot) -> Capabilities {
     let settings = Settings::of(bot);
     let claimed = claimed(&bot.platform);
@@ -89,7 +89,7 @@ pub(super) fn capabilities(bot: &Bot) -> Capabilities {
     }
 }
 
-/// What the platform of that name can do.
+/// Returns the capabilities of the platform of that name.
 fn claimed(platform: &str) -> Capabilities {
     let (label, message_length_max, length_unit, dialect, threads) = match platform {
         "discord" => ("Discord", 2_000, LengthUnit::Chars, "discord", true),
@@ -109,18 +109,18 @@ fn claimed(platform: &str) -> Capabilities {
     }
 }
 
-/// Whether what is attached can only be had with the bot's key: `settings.files` says what it is.
+/// Returns true if attachments need the bot's key: `settings.files` has their content.
 pub(super) fn has_files(bot: &Bot) -> bool {
     bot.settings.get("files").is_some()
 }
 
-/// A file, by its address.
+/// Returns a file by its reference.
 pub(super) fn file(bot: &Bot, reference: &str) -> Option<String> {
     Some(bot.settings.get("files")?.get(reference)?.as_str()?.to_owned())
 }
 
-/// Whether a person can see a chat: everybody everything, unless `settings.sights` says of the chat
-/// who does. `null` in their place: the platform has not told.
+/// Returns the sight of a person on a chat: all people see all chats, unless `settings.sights` lists the chat's people.
+/// `null` instead of a list means that the platform has not answered.
 pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Sight {
     match bot.settings.get("sights").and_then(|sights| sights.get(chat)) {
         None => Sight::Sees,

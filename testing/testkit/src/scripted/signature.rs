@@ -1,10 +1,10 @@
-//! Signature: proof that a request was made by who holds the bot's key.
+//! Signs and verifies requests with the bot's key.
 
 use aws_lc_rs::hmac;
 use nightdesk_port::{Bot, ReceiveError, SignedRequest};
 use nightdesk_vault::Key;
 
-/// The header that holds the signature: the HMAC-SHA256 of the exact body, in hex.
+/// The header of the signature: the HMAC-SHA256 of the exact body, in hex.
 pub const SIGNATURE_HEADER: &str = "x-scripted-signature";
 
 /// Signs a body as the platform would.

@@ -1,4 +1,4 @@
-//! What the promises of the scripted platform mean.
+//! Tests the promises of the scripted platform.
 
 use nightdesk_types::event::{ChatType, Content, Draft, MessageKind};
 use nightdesk_types::{BotId, TenantId, TenantScope};
@@ -27,7 +27,7 @@ fn bot(settings: Value) -> Bot {
     }
 }
 
-/// What comes of a body with this signature.
+/// Returns the result of a body with this signature.
 fn received(
     body: &[u8],
     signature: &str,
@@ -42,7 +42,7 @@ fn received(
     }
 }
 
-/// What comes of a well-signed body.
+/// Returns the result of a body with a valid signature.
 fn said(body: &Value) -> Result<Vec<Result<Draft, ReceiveError>>, ReceiveError> {
     let body = body.to_string();
     received(body.as_bytes(), &sign(KEY, body.as_bytes()))

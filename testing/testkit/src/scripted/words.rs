@@ -1,4 +1,4 @@
-//! Words: the platform's events in ours.
+//! Converts the platform's events into ours.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use nightdesk_vault::Key;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The events of a body, each read by itself: one that cannot be read spoils no other.
+/// Reads the events of a body, each separately: an unreadable one does not affect the others.
 pub(super) fn events(
     body: &[u8],
     platform: &str,
@@ -28,7 +28,7 @@ pub(super) fn events(
     })
 }
 
-/// What `serde` would say about it may quote the event, so it is not asked.
+/// Parses JSON. The error of `serde` may quote the event, so it is dropped.
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ReceiveError> {
     serde_json::from_slice(bytes).map_err(|_| ReceiveError::Unreadable)
 }
@@ -39,7 +39,7 @@ struct Envelope<'a> {
     events: Option<Vec<&'a RawValue>>,
 }
 
-/// What was lent with the one event of a body, if anything was.
+/// Returns the capability that was lent with the one event of a body, if there is one.
 pub(super) fn capability(body: &[u8]) -> Option<Capability> {
     let Bearing { capability } = read(body).ok()?;
     let Loan { kind, value, expires_in_s } = capability?;
@@ -110,7 +110,7 @@ impl Item {
             Said::Forwarded { passthrough } => passthrough.into_parts()?,
             Said::Written(written) => written.into_parts(),
         };
-        // Which platform it is, the bot says: a request cannot claim to be another's.
+        // The bot determines the platform: a request cannot claim another one.
         let source = Source { platform: platform.to_owned(), ..source };
         Ok(Draft { key: self.id, source, content })
     }
@@ -127,7 +127,7 @@ impl Written {
             context: self.context,
             context_failed: false,
             prompt_response: self.prompt_response,
-            // The desk alone says it.
+            // Only the desk sets it.
             fire: None,
             letter: None,
             is_edit: self.is_edit,

@@ -1,4 +1,4 @@
-//! Control: what a test may do from inside, for programs.
+//! Serves the control for programs, with the same functions as for tests.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) fn answer(shared: &Shared, what: &str, asked: &Asked) -> Answered {
     })
 }
 
-/// Somebody presses a button of a message that was sent.
+/// Presses a button of a sent message as a person.
 fn press(world: &World, asked: &Asked) -> Option<Value> {
     let message = world.message(asked.number("chat_id")?, asked.number("message_id")?)?;
     let from = json!({ "id": asked.number("person")?, "is_bot": false, "first_name": "Ann" });

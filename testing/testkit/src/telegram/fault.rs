@@ -1,66 +1,66 @@
-//! Faults: how the fake misbehaves on command.
+//! Defines the faults of the fake.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// A misbehaviour, for so many calls.
+/// A fault that happens for a number of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// At which method; at any if it is empty. `push` is a webhook's.
+    /// Name of the method; any method if it is empty. `push` stands for the webhook.
     pub method: String,
-    /// How often.
+    /// Number of times.
     pub times: usize,
-    /// How.
+    /// Kind of the fault.
     pub kind: Kind,
 }
 
-/// How it misbehaves.
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Says no, and does nothing.
+    /// Refuses the call and does not execute it.
     Refuse {
         /// The status.
         status: u16,
-        /// What it says.
+        /// The description.
         description: String,
-        /// After how long to come again.
+        /// Seconds until the retry.
         retry_after: Option<u64>,
     },
-    /// Hangs up, and does nothing.
+    /// Closes the connection and does not execute the call.
     HangUp,
-    /// Does it, and hangs up.
+    /// Executes the call and closes the connection.
     DoAndHangUp,
-    /// Is silent for so long, and hangs up.
+    /// Sends nothing for this time, and closes the connection.
     Silence(Duration),
-    /// Answers with something that is not of the Bot API.
+    /// Returns a response that is not of the Bot API.
     Garbage,
-    /// Tells updates again that were confirmed, or posts them twice.
+    /// Returns confirmed updates again, or posts updates twice.
     Repeat,
     /// Posts up to forty updates at a time, the last first.
     OutOfOrder,
 }
 
 impl Fault {
-    /// A fault at a method.
+    /// Returns a fault of a method.
     pub fn at(method: &str, times: usize, kind: Kind) -> Self {
         Self { method: method.to_owned(), times, kind }
     }
 
-    /// The limit: so many calls are told to come again later.
+    /// Returns a rate limit for this many calls.
     pub fn too_many(method: &str, times: usize, retry_after: u64) -> Self {
         let description = format!("Too Many Requests: retry after {retry_after}");
         let kind = Kind::Refuse { status: 429, description, retry_after: Some(retry_after) };
         Self::at(method, times, kind)
     }
 
-    /// A plain no.
+    /// Returns a plain refusal.
     pub fn refuse(method: &str, times: usize, status: u16, description: &str) -> Self {
         let description = description.to_owned();
         Self::at(method, times, Kind::Refuse { status, description, retry_after: None })
     }
 
-    /// Reads one that a program asked for.
+    /// Parses a fault from a program's request.
     pub(super) fn read(asked: &Value) -> Option<Self> {
         let text = |name: &str| asked[name].as_str().unwrap_or_default().to_owned();
         let kind = match asked["kind"].as_str()? {
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// Takes one misbehaviour out of those that are due for a method.
+/// Takes one due fault of a method, and counts it down.
 pub(super) fn take(faults: &mut Vec<Fault>, method: &str) -> Option<Kind> {
     let due = |fault: &&mut Fault| fault.method.is_empty() || fault.method == method;
     let fault = faults.iter_mut().find(due)?;

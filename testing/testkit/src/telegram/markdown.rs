@@ -1,9 +1,9 @@
-//! `MarkdownV2`, as Telegram reads it: a second opinion on what our adapter writes.
+//! Parses `MarkdownV2` as Telegram does: an independent check of our adapter's output.
 
-/// What must be escaped outside of code and addresses.
+/// Characters that must be escaped outside of code and links.
 const RESERVED: &str = "_*[]()~`>#+-=|{}.!";
 
-/// The text that a `MarkdownV2` text shows, or what is wrong with it.
+/// Returns the visible text of a `MarkdownV2` text, or its error.
 pub fn plain(text: &str) -> Result<String, String> {
     let mut reader =
         Reader { rest: text, at: 0, out: String::new(), open: Vec::new(), is_new_line: true };
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Opens a mark, or closes it, if it was opened last.
+    /// Opens a mark, or closes it if it was opened last.
     fn toggle(&mut self, mark: Mark) -> Result<(), String> {
         if self.open.last() == Some(&mark) {
             self.open.pop();
@@ -96,7 +96,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads code up to its end: only two signs mean something there.
+    /// Reads code up to its end: only two characters are special there.
     fn code(&mut self, fence: &str, is_block: bool) -> Result<(), String> {
         let began = self.at;
         self.skip(fence.len());
@@ -126,7 +126,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads where a link leads.
+    /// Reads the URL of a link.
     fn address(&mut self) -> Result<(), String> {
         if self.open.pop() != Some(Mark::Link) {
             return Err(format!("can't find end of an entity at {}", self.at));

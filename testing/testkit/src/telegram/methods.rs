@@ -1,4 +1,4 @@
-//! Methods: what the Bot API can do, but for `getUpdates`, which may wait.
+//! Implements the methods of the Bot API except `getUpdates`, which may wait.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use super::world::{FakeBot, Webhook, World};
 pub(super) mod files;
 mod sent;
 
-/// A result, or the status and words of a no.
+/// A result, or the status and description of a refusal.
 pub(super) type Answered = Result<Value, (u16, String)>;
 
-/// A no.
+/// Returns a refusal.
 pub(super) fn refused(status: u16, description: &str) -> (u16, String) {
     (status, description.to_owned())
 }
@@ -21,7 +21,7 @@ fn bad(what: &str) -> (u16, String) {
     (400, format!("Bad Request: {what}"))
 }
 
-/// Does what a bot asks. Names of methods may be written in any case.
+/// Executes a bot's call. Names of methods are case-insensitive.
 pub(super) fn answer(world: &mut World, token: &str, method: &str, asked: &Asked) -> Answered {
     let bot = world.bot_mut(token).ok_or_else(|| refused(401, "Unauthorized"))?;
     match method.to_ascii_lowercase().as_str() {
@@ -98,7 +98,7 @@ fn webhook_info(bot: &FakeBot) -> Value {
     info
 }
 
-/// The chat a call is about, if the bot may speak there.
+/// Returns the chat of a call, if the bot may write there.
 fn chat(world: &World, asked: &Asked) -> Answered {
     let id = asked.number("chat_id").ok_or_else(|| bad("chat_id is empty"))?;
     let chat = world.chat(id).cloned().ok_or_else(|| bad("chat not found"))?;
@@ -108,7 +108,7 @@ fn chat(world: &World, asked: &Asked) -> Answered {
     Ok(chat)
 }
 
-/// A chat with what only `getChat` tells.
+/// Adds the fields that only `getChat` returns.
 fn whole(mut chat: Value) -> Value {
     chat["accent_color_id"] = json!(0);
     chat["max_reaction_count"] = json!(11);
@@ -119,7 +119,7 @@ fn whole(mut chat: Value) -> Value {
     chat
 }
 
-/// A text as it is shown: without the markup, which must be well-formed.
+/// Returns the visible text without the markup, which must be well-formed.
 fn shown(asked: &Asked, field: &str, utf16_max: usize) -> Result<String, (u16, String)> {
     let text = asked.text(field).unwrap_or_default();
     let text = match asked.text("parse_mode") {
@@ -135,7 +135,7 @@ fn shown(asked: &Asked, field: &str, utf16_max: usize) -> Result<String, (u16, S
     Ok(text.trim().to_owned())
 }
 
-/// What every message of a bot begins with: who, where, in which topic, and what it answers.
+/// Returns the common fields of a bot's message: author, chat, topic and reply.
 fn begun(world: &World, token: &str, asked: &Asked) -> Result<Map<String, Value>, (u16, String)> {
     let chat = chat(world, asked)?;
     let id = chat["id"].as_i64().unwrap_or_default();

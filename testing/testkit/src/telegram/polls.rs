@@ -1,4 +1,4 @@
-//! Polls: `getUpdates`, which may wait.
+//! Implements `getUpdates`, which may wait.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::request::Asked;
 const LIMIT_MAX: usize = 100;
 const TIMEOUT_SECS_MAX: i64 = 50;
 
-/// Answers with updates, as soon as there are any.
+/// Returns updates as soon as there are any.
 pub(super) async fn updates(
     shared: &Shared,
     token: &str,
@@ -35,7 +35,7 @@ pub(super) async fn updates(
     }
 }
 
-/// Begins a poll, and ends whichever is under way.
+/// Begins a poll, and ends the current one.
 fn begin(shared: &Shared, token: &str) -> Result<u64, (u16, String)> {
     shared.change(|world| {
         let bot = world.bot_mut(token).ok_or_else(|| refused(401, "Unauthorized"))?;
@@ -71,7 +71,7 @@ fn now(
     Ok(bot.updates_from(asked.number("offset").unwrap_or(0), limit))
 }
 
-/// Whoever wants repeats is told everything that was confirmed once more, first.
+/// Returns the updates. With the fault `Repeat`, all confirmed updates come first.
 fn told(shared: &Shared, token: &str, updates: Vec<Value>, fault: Option<&Kind>) -> Value {
     let world = shared.world();
     let old = world.bot(token).filter(|_| fault == Some(&Kind::Repeat));

@@ -1,4 +1,4 @@
-//! Pushes: updates are posted to webhooks, in order and again and again until they are taken.
+//! Posts updates to webhooks, in order and repeatedly until they are accepted.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use super::Shared;
 use super::fault::{Kind, take};
 use super::world::Webhook;
 
-/// How soon something that was not taken is posted again.
+/// Retry delay of a post.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How long a webhook may take.
+/// Timeout of a webhook.
 const ANSWER_WAIT: Duration = Duration::from_mins(1);
 
-/// How many are posted at a time.
+/// Maximum number of concurrent posts.
 const AT_ONCE_MAX: usize = 40;
 
 const SECRET_HEADER: &str = "x-telegram-bot-api-secret-token";
@@ -31,12 +31,12 @@ pub(super) async fn push(shared: Shared) {
         for token in tokens {
             push_all(&shared, &client, &token).await;
         }
-        // Either way it is time to look again.
+        // In both cases it is time to poll again.
         drop(timeout(AGAIN_AFTER, changed.changed()).await);
     }
 }
 
-/// Posts what a bot has waiting, up to the first that is not taken.
+/// Posts a bot's waiting updates, up to the first that is not accepted.
 async fn push_all(shared: &Shared, client: &Client, token: &str) {
     while let Some((webhook, batch, times)) = next(shared, token) {
         let posts = batch.iter().map(|(number, update)| {
@@ -66,7 +66,7 @@ async fn push_all(shared: &Shared, client: &Client, token: &str) {
 
 type Batch = (Webhook, Vec<(i64, Value)>, usize);
 
-/// What is posted next: one update, or forty in the wrong order, once or twice.
+/// Returns the next posts: one update, or forty in the wrong order, once or twice.
 fn next(shared: &Shared, token: &str) -> Option<Batch> {
     let mut world = shared.world();
     let bot = world.bot(token)?;
@@ -84,7 +84,7 @@ fn next(shared: &Shared, token: &str) -> Option<Batch> {
     Some((webhook, waiting, if fault == Some(Kind::Repeat) { 2 } else { 1 }))
 }
 
-/// Posts an update, perhaps twice. Answers what went wrong.
+/// Posts an update once or twice. Returns the error, if there is one.
 async fn post(client: &Client, webhook: &Webhook, update: &Value, times: usize) -> Option<String> {
     for _ in 0..times {
         let mut request = client.post(&webhook.url).json(update);

@@ -1,7 +1,7 @@
-//! Request: what a client asks, however it writes it down.
+//! Parses a client's request in any encoding.
 //!
-//! The Bot API takes JSON, forms, forms with files, and queries. In all but JSON, what is not a text
-//! is JSON in a text.
+//! The Bot API accepts JSON, forms, forms with files, and queries. In all but JSON, a value that is not a text is JSON
+//! in a text.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(super) struct Asked(pub(super) Map<String, Value>);
 
 impl Asked {
-    /// Reads what was asked.
+    /// Parses a request.
     pub(super) fn read(headers: &HeaderMap, query: &str, body: &Bytes) -> Self {
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default();
@@ -28,18 +28,18 @@ impl Asked {
         Self(asked)
     }
 
-    /// A number.
+    /// Returns a number.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         let value = self.0.get(name)?;
         value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())
     }
 
-    /// A text.
+    /// Returns a text.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
-    /// A list or an object.
+    /// Returns a list or an object.
     pub(super) fn json(&self, name: &str) -> Option<Value> {
         let value = self.0.get(name)?;
         match value.as_str() {
@@ -48,7 +48,7 @@ impl Asked {
         }
     }
 
-    /// Whether something is so.
+    /// Returns true if a flag is set.
     pub(super) fn is(&self, name: &str) -> bool {
         self.json(name).is_some_and(|value| value == Value::Bool(true) || value == "true")
     }
@@ -59,7 +59,7 @@ fn form(body: &[u8]) -> Map<String, Value> {
     fields.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect()
 }
 
-/// The parts of a form with files. Of a file, only how long it is is kept.
+/// Parses a form with files. Only the length of a file is stored.
 fn parts(boundary: &str, body: &[u8]) -> Map<String, Value> {
     let fence = format!("--{boundary}");
     let mut fields = Map::new();

@@ -1,4 +1,4 @@
-//! Serve: HTTP before the world.
+//! Serves HTTP, and passes requests to the world.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -18,10 +18,10 @@ use super::request::Asked;
 use super::world::Called;
 use super::{Shared, control, methods, polls};
 
-/// The largest request it reads.
+/// Maximum length of a request.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// It hangs up.
+/// The fake closes the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("hangs up")]
 struct HungUp;
@@ -36,7 +36,7 @@ pub(super) async fn serve(listener: TcpListener, shared: Shared) {
 
 async fn converse(socket: TcpStream, shared: Shared) {
     let answer = service_fn(|request| answer(&shared, request));
-    // Whoever hangs up is gone.
+    // A closed connection needs no further handling.
     drop(http1::Builder::new().serve_connection(TokioIo::new(socket), answer).await);
 }
 
@@ -57,7 +57,7 @@ async fn answer(
     }
 }
 
-/// Some clients escape the colon of a token.
+/// Decodes a path: some clients escape the colon of a token.
 fn decoded(path: &str) -> String {
     let escaped = path.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
     let decoded = form_urlencoded::parse(escaped.as_bytes()).next();

@@ -1,4 +1,4 @@
-//! What the fake does is what Telegram's documentation says.
+//! Tests that the fake behaves as Telegram's documentation says.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ async fn fake() -> FakeTelegram {
     fake
 }
 
-/// Asks something, and answers the status and what was said.
+/// Makes a call. Returns the status and the body.
 async fn ask(fake: &FakeTelegram, method: &str, asked: &Value) -> (u16, Value) {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let url = format!("{}/bot{TOKEN}/{method}", fake.url());

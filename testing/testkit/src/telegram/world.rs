@@ -1,4 +1,4 @@
-//! World: what the fake knows. Nothing of it waits for anything.
+//! Holds the state of the fake. None of its functions waits.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -6,22 +6,22 @@ use serde_json::{Map, Value, json};
 
 use super::fault::Fault;
 
-/// When the fake's first message was sent; each later one is a second later.
+/// Time of the fake's first message; each later one is a second later.
 const FIRST_DATE: i64 = 1_800_000_000;
 
-/// The number before that of the fake's first message. In a forum, a low one is the topic that is always there.
+/// The number before that of the fake's first message. In a forum, a low number is the permanent topic.
 const BEFORE_FIRST_MESSAGE: i64 = 100;
 
-/// A call that was made.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Called {
-    /// By which bot.
+    /// Token of the bot.
     pub token: String,
-    /// Which method.
+    /// Name of the method.
     pub method: String,
-    /// With which parameters.
+    /// The parameters.
     pub asked: Map<String, Value>,
-    /// What it was answered: a result, or a description of what is wrong.
+    /// The response: a result, or a status and an error description.
     pub answered: Result<Value, (u16, String)>,
 }
 
@@ -30,17 +30,17 @@ pub struct Called {
 pub(super) struct FakeBot {
     pub(super) id: i64,
     pub(super) username: String,
-    /// Updates that were not confirmed, the oldest first.
+    /// Unconfirmed updates, the oldest first.
     pub(super) updates: VecDeque<(i64, Value)>,
-    /// What was confirmed, for who wants it told again.
+    /// Confirmed updates, for the fault `Repeat`.
     pub(super) confirmed: Vec<(i64, Value)>,
     pub(super) next_update: i64,
     pub(super) webhook: Option<Webhook>,
-    /// Counts polls: a newer one ends the one before.
+    /// Number of polls: a newer poll ends the one before.
     pub(super) polls: u64,
 }
 
-/// Where updates are posted.
+/// Target of posted updates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Webhook {
     pub(super) url: String,
@@ -48,14 +48,14 @@ pub(super) struct Webhook {
     pub(super) last_error: Option<String>,
 }
 
-/// Everything there is.
+/// The whole state.
 #[derive(Debug, Default)]
 pub(super) struct World {
     bots: HashMap<String, FakeBot>,
     chats: HashMap<i64, Value>,
-    /// People who do not want to hear of a bot any more.
+    /// People who blocked the bot.
     pub(super) blocked: HashSet<i64>,
-    /// Presses that nobody has answered.
+    /// Unanswered button presses.
     presses: HashSet<String>,
     messages: BTreeMap<(i64, i64), Value>,
     messages_made: i64,
@@ -97,7 +97,7 @@ impl World {
         self.messages.get(&(chat, id))
     }
 
-    /// Keeps a message, whole: what it lacks of number and time is filled in.
+    /// Stores a message. A missing number and time get defaults.
     pub(super) fn keep(&mut self, mut message: Value) -> Value {
         if message["message_id"].is_null() {
             self.messages_made += 1;
@@ -113,7 +113,7 @@ impl World {
         message
     }
 
-    /// Lets a button go that was pressed. Answers whether it was waiting for it.
+    /// Answers a button press. Returns true if it was waiting.
     pub(super) fn let_go(&mut self, press: &str) -> bool {
         self.presses.remove(press)
     }
@@ -122,7 +122,7 @@ impl World {
         self.messages.remove(&(chat, id)).is_some()
     }
 
-    /// Has something happen, and answers the number of its update.
+    /// Adds an update. Returns its number.
     pub(super) fn happens(&mut self, token: &str, mut update: Value) -> i64 {
         for kind in ["message", "channel_post"] {
             if let Some(message) = update.get(kind).cloned() {
@@ -141,7 +141,7 @@ impl World {
         number
     }
 
-    /// A message in the chat it names, or else in the private chat of who wrote it.
+    /// Puts a message into the chat it names, or else into its author's private chat.
     fn placed(&mut self, mut message: Value) -> Value {
         if message["chat"].is_null() {
             let mut chat = message["from"].clone();
@@ -156,7 +156,7 @@ impl World {
         message
     }
 
-    /// The next update of a bot has this number.
+    /// Sets the number of a bot's next update.
     pub(super) fn renumber(&mut self, token: &str, next: i64) {
         if let Some(bot) = self.bots.get_mut(token) {
             bot.next_update = next;
@@ -165,15 +165,15 @@ impl World {
 }
 
 impl FakeBot {
-    /// Who it is.
+    /// Returns the bot's user object.
     pub(super) fn user(&self) -> Value {
         json!({
             "id": self.id, "is_bot": true, "first_name": self.username, "username": self.username,
         })
     }
 
-    /// Updates from a number on; those before are confirmed. A number that is far ahead of all there are
-    /// is from before numbers began anew, and confirms nothing.
+    /// Returns updates from a number on, and confirms earlier ones. A number far ahead of all existing ones is from
+    /// before a restart of the numbering, and confirms nothing.
     pub(super) fn updates_from(&mut self, offset: i64, limit: usize) -> Vec<Value> {
         const AHEAD_MAX: i64 = 10;
         let is_of_old = offset >= self.next_update + AHEAD_MAX;

@@ -1,8 +1,8 @@
-//! Commands that agents offer, on a bot that two tenants share.
+//! Tests commands that agents offer, on a bot that two tenants share.
 
 use super::*;
 
-/// Says hello with commands of these names.
+/// Sends a hello with commands of these names.
 async fn offers(stage: &Stage, household: &Household, names: &[&str]) -> TestGateway {
     let mut gateway = stage.desk.dial(household).await;
     let commands: Vec<Value> =

@@ -1,4 +1,4 @@
-//! What was said around a message.
+//! Tests the context of a message.
 
 use nightdesk_register::OnBot;
 use nightdesk_testkit::discord::{Fault, Kind};
@@ -8,7 +8,7 @@ use super::*;
 
 const EVE: u64 = 902;
 
-/// Ann's agent is in the channel, for Bob and nobody else, and wants to be spoken to.
+/// Sets up Ann's agent in the channel: only Bob may reach it, and it must be mentioned.
 async fn granted_to_bob() -> (Stage, TestGateway) {
     let stage = stage().await;
     stage.fake.person(EVE, "eve");
@@ -41,7 +41,7 @@ async fn an_agent_is_told_what_was_said_before_by_those_who_may_write_to_it() {
     assert_eq!(event["context"], told, "Eve reaches it by no way");
     assert_eq!(event["context_error"], Value::Null);
 
-    // Each person has a session of their own, which may not know it yet.
+    // Each person has their own session, which may not have it yet.
     stage.fake.say(BOB, GENERAL, &format!("<@{BOT}> and blue?"));
     assert_eq!(heard(&mut gateway).await["context"], told, "its own questions are no context");
 }

@@ -1,4 +1,4 @@
-//! Files, both ways.
+//! Tests files in both directions.
 
 use nightdesk_testkit::desk::{get, post, upgrade_token_at};
 

@@ -1,4 +1,4 @@
-//! Sessions that end.
+//! Tests sessions that end.
 
 use jiff::SignedDuration;
 use nightdesk_testkit::cases::begin;
@@ -7,16 +7,16 @@ use nightdesk_types::Clock;
 
 use super::*;
 
-/// Discord's clock is not behind the one that the store lives by.
+/// Sets up a stage whose Discord clock is not behind the store's clock.
 async fn stage() -> Stage {
     let (ours, real) = (FakeClock::default().now(), SystemClock::started().now());
     stage_ahead_by(ours.duration_since(real).max(SignedDuration::ZERO).unsigned_abs()).await
 }
 
-/// The call by which a channel is read.
+/// The call that reads a channel.
 const READ: &str = "GET /channels/{}/messages";
 
-/// Ann was heard.
+/// Sets up a stage on which one message of Ann's arrived.
 async fn heard_once() -> (Stage, TestGateway) {
     let stage = stage().await;
     let mut gateway = stage.on_a_line().await;
@@ -40,7 +40,7 @@ impl Stage {
         assert!(self.fake.until(PATIENCE, again).await, "it begins anew");
     }
 
-    /// Ann says something while there is no session, and what she said cannot be kept.
+    /// Makes Ann write while there is no session, with a store that fails on her message.
     async fn fails_to_fill(&self) {
         let tried = self.desk.store.accepts_begun();
         self.desk.store.fail_on_chat(Some(&GENERAL.to_string()));
@@ -50,7 +50,7 @@ impl Stage {
         while !self.fake.until(Duration::from_millis(50), fails).await {}
     }
 
-    /// Whether what fell into the gap is still to be asked for. Whoever listens must begin again after this.
+    /// Returns true if the messages of the gap are still to be read. Listening must begin again after this.
     async fn owes(&self) -> bool {
         let store = self.desk.desk.inbox.store();
         let taken = store.take_source(self.household.scope, self.bot, "gateway").await;
@@ -63,7 +63,7 @@ impl Stage {
 async fn what_is_said_while_the_session_is_lost_comes_once_and_the_operator_is_told() {
     let case = begin("discord", "fault", "a session lost on a whole desk");
     let (stage, mut gateway) = heard_once().await;
-    // The session is gone, and what is said now is told to nobody.
+    // The session is gone, and new messages are not dispatched.
     stage.lose_session();
     stage.says("2");
     stage.begins_anew().await;

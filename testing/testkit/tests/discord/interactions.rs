@@ -1,4 +1,4 @@
-//! Interactions that are posted to the desk.
+//! Tests interactions that are posted to the desk.
 
 use nightdesk_testkit::cases::begin;
 
@@ -8,7 +8,7 @@ use super::*;
 
 const KIND: &str = "discord.interaction_token";
 
-/// `{"type": 5}`: it is being worked on.
+/// `{"type": 5}`: the answer is deferred.
 const DEFERRED: u64 = 5;
 
 async fn on_a_hook() -> (Stage, TestGateway) {
@@ -19,7 +19,7 @@ async fn on_a_hook() -> (Stage, TestGateway) {
     (stage, gateway)
 }
 
-/// Has Ann ask for tea. Answers what her agent hears.
+/// Makes Ann give a command. Returns her agent's entry.
 async fn command(stage: &Stage, gateway: &mut TestGateway) -> (u64, Value) {
     let options = json!([{ "name": "what", "type": 3, "value": "tea" }]);
     let interaction = stage.fake.command(BOT, ANN, GENERAL, ("make", &options));
@@ -90,11 +90,11 @@ async fn who_reaches_nobody_is_told_so_at_once() {
     assert_ne!(stage.fake.interactions()[0].answered, Some(DEFERRED), "nobody is thinking");
 }
 
-/// Discord waits three seconds for an answer, and never asks again.
+/// Discord waits three seconds for an answer, and never retries.
 #[tokio::test]
 async fn who_gives_a_command_is_told_in_time_that_it_was_not_kept() {
     let (stage, _gateway) = on_a_hook().await;
-    // Whether Bob's agent may hear it is asked of Discord, which is slow. The store is, too.
+    // The desk checks with Discord, which is slow, if Bob's agent may see it. The store is slow, too.
     let bob = stage.desk.household("bob", "gw-bob").await;
     let on = OnBot { scope: bob.scope, agent: bob.agent, bot: stage.bot };
     let store = stage.desk.register.store();

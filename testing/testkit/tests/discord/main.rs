@@ -1,4 +1,4 @@
-//! Discord on a whole desk: what is said on the fake comes to the agent, and its answer back.
+//! Tests Discord on a whole desk: messages on the fake reach the agent, and its answers the fake.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ mod gaps;
 mod interactions;
 mod waking;
 
-/// What stands before the first dot is the bot's id, 4242.
+/// The part before the first dot encodes the bot's id, 4242.
 const TOKEN: &str = "NDI0Mg.Gabcde.the-key";
 const BOT: u64 = 4242;
 const ANN: u64 = 900;
@@ -38,12 +38,12 @@ struct Stage {
     path: String,
 }
 
-/// A server with Ann, who has an agent, and Bob, who has none.
+/// Sets up a server with Ann, who has an agent, and Bob, who has none.
 async fn stage() -> Stage {
     stage_ahead_by(Duration::ZERO).await
 }
 
-/// The same, where Discord's clock is ahead.
+/// Sets up a server whose clock is ahead.
 async fn stage_ahead_by(ahead_by: Duration) -> Stage {
     let settings = Settings { identify_every: Duration::ZERO, ahead_by, ..Settings::default() };
     let fake = FakeDiscord::start_with(settings).await.expect("a free port");
@@ -80,7 +80,7 @@ async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
 }
 
 impl Stage {
-    /// Listens, and waits until the bot is there: what was said before is not told.
+    /// Listens, and waits until the bot is online: earlier messages are not dispatched.
     async fn arrive(&self) {
         self.desk.listen();
         let is_there = |fake: &FakeDiscord| !fake.identifies().is_empty();
@@ -95,14 +95,14 @@ impl Stage {
     }
 }
 
-/// The next entry.
+/// Returns the next entry's event.
 async fn heard(gateway: &mut TestGateway) -> Value {
     let entry = gateway.hear_frame("inbound").await;
     gateway.ack(&entry["bufferId"]).await;
     entry["event"].clone()
 }
 
-/// Has the agent do something. Answers what came of it.
+/// Sends an action of the agent. Returns its result.
 async fn does(gateway: &mut TestGateway, request: &str, action: Value) -> Value {
     let frame = json!({
         "type": "outbound", "requestId": request, "action": action, "platform": "discord",

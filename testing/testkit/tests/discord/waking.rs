@@ -1,4 +1,4 @@
-//! What people see of an agent that sleeps.
+//! Tests the visible state of a sleeping agent.
 
 use super::*;
 

@@ -1,22 +1,22 @@
-//! What is told together is kept together, in order, and confirmed when it is stored.
+//! Tests that updates of one batch are stored together, in order, and confirmed when they are stored.
 
 use nightdesk_register::OnBot;
 use nightdesk_types::limits::{GATHER_MAX, SOURCE_TOGETHER_MAX};
 
 use super::*;
 
-/// More than are put together, told at once.
+/// Number of updates in one response: more than one batch.
 const TOLD: usize = 100;
 
-/// So many people that none of them is too fast.
+/// So many people that none of them exceeds the rate limit.
 const PEOPLE: usize = 25;
 
-/// Who says the so-manieth thing, in a chat of their own.
+/// Returns the author of a message, in their own chat.
 fn who(number: usize) -> i64 {
     ANN + i64::try_from(number % PEOPLE).expect("a small number")
 }
 
-/// A stage on which all of it was said, by turns, and every fourth time by somebody who reaches nobody.
+/// Sets up a stage with all messages, from the people in turn. Every fourth author reaches no agent.
 async fn told() -> Stage {
     let stage = stage(json!({})).await;
     let Household { scope, agent, .. } = stage.household;
@@ -37,13 +37,13 @@ const fn is_refused(number: usize) -> bool {
     number % PEOPLE % 4 == 3
 }
 
-/// How many of the first so many are for the agent.
+/// Returns how many of the first messages are for the agent.
 fn kept(numbers: usize) -> usize {
     (0..numbers).filter(|number| !is_refused(*number)).count()
 }
 
 impl Stage {
-    /// How many updates are stored or dealt with, as the store says.
+    /// Returns the number of stored or handled updates, from the store's cursor.
     async fn cursor(&self) -> usize {
         let store = self.desk.desk.inbox.store();
         let taken = store.take_source(self.household.scope, self.bot, "updates").await;
@@ -53,7 +53,7 @@ impl Stage {
         next - 1
     }
 
-    /// What the agent is given, in order.
+    /// Returns the entries of the agent, in order.
     async fn given(&self, count: usize) -> Vec<usize> {
         let mut gateway = self.desk.dial(&self.household).await;
         gateway.hello("telegram").await;

@@ -1,4 +1,4 @@
-//! What was said around a message.
+//! Tests the context of a message.
 
 use nightdesk_types::Relevance;
 
@@ -19,7 +19,7 @@ async fn in_a_room() -> Stage {
 }
 
 impl Stage {
-    /// Bob says something in a topic. What begins with a name calls it.
+    /// Makes Bob write in a topic. A text that begins with a name mentions it.
     fn bob_says(&self, topic: i64, text: &str) {
         let named = text.split(' ').next().filter(|word| word.starts_with('@'));
         let called =
@@ -43,7 +43,7 @@ async fn an_agent_is_told_what_was_said_before_in_the_same_topic() {
     stage.bob_says(7, "the door is blue");
     stage.bob_says(8, "the cat is black");
     stage.bob_says(7, "@desk_bot which?");
-    // Told together, it is still not what was said before.
+    // A later message of the same batch is not context.
     stage.bob_says(7, "the door is green");
     stage.desk.listen();
 

@@ -1,13 +1,13 @@
-//! F41: whatever Telegram does to who asks it, nothing is lost or doubled.
+//! Tests F41: no fault of Telegram's polling loses or duplicates an update.
 
 use nightdesk_testkit::cases::begin;
 
 use super::*;
 
-/// How the fake is made to do something.
+/// A function that makes the fake misbehave.
 type Behave = fn(&FakeTelegram);
 
-/// What Telegram may do to who asks it, as F41 has it and its documentation.
+/// Faults of polling, from F41 and Telegram's documentation.
 const FAULTS: [(&str, Behave); 9] = [
     ("another polls", |fake| {
         let words = "Conflict: terminated by other getUpdates request";
@@ -34,7 +34,7 @@ async fn nothing_is_lost_or_doubled_whatever_telegram_does() {
     for (name, behave) in FAULTS {
         let case = begin("telegram", "fault", name);
         behave(&stage.fake);
-        // A poll that is under way is not struck, so the second time tells.
+        // The fault does not hit a poll in progress, so the second round is the decisive one.
         for _ in 0..2 {
             stage.says(said..said + 5);
             said += 5;

@@ -1,10 +1,10 @@
-//! Files, both ways.
+//! Tests files in both directions.
 
 use nightdesk_testkit::desk::{get, post, upgrade_token_at};
 
 use super::*;
 
-/// A photo that Ann sends.
+/// Returns a photo that Ann sends.
 fn photo() -> Value {
     json!({ "message": {
         "message_id": 7, "date": 1, "chat": { "id": ANN, "type": "private" },

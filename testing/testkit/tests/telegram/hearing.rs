@@ -1,4 +1,4 @@
-//! Whether a bot hears is judged by what came through, and its operator is told.
+//! Tests that a bot's reception is judged by its received updates, and that its operator gets notices.
 
 use nightdesk_register::{Hearing, Hearings};
 use nightdesk_types::limits::{ASKED_FOR_KEPT_FOR, DEAF_AFTER, POSTS_KEPT_FOR};
@@ -11,7 +11,7 @@ impl Stage {
         hearings.expect("read how bots hear").pop()
     }
 
-    /// What the operator was told, newest first.
+    /// Returns the operator's notices, newest first.
     async fn told(&self) -> Vec<String> {
         self.desk.notices(&self.household).await
     }

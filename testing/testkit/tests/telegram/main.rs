@@ -1,4 +1,4 @@
-//! Telegram on a whole desk: what is said on the fake comes to the agent, whatever goes wrong.
+//! Tests Telegram on a whole desk: messages on the fake reach the agent under every fault.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const TOKEN: &str = "4242:the-key";
 const ANN: i64 = 900;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits until something is so.
+/// Waits until the condition holds.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let so = async {
         while !is_so().await {
@@ -76,7 +76,7 @@ impl Stage {
         usize::try_from(self.desk.head_of(&self.household).await.get()).expect("not negative")
     }
 
-    /// Has Telegram post the bot's updates to the desk, or somewhere.
+    /// Makes Telegram post the bot's updates to the desk, or to another URL.
     async fn post_to(&self, url: &str) {
         let account = self.desk.desk.accounts.of(self.bot).await.expect("find the bot");
         let account = account.expect("it was entered");
@@ -87,12 +87,12 @@ impl Stage {
         assert!(set.send().await.expect("it answers").status().is_success());
     }
 
-    /// The bot's webhook.
+    /// Returns the URL of the bot's webhook.
     fn hook(&self) -> String {
         format!("http://{}/hooks/{}", self.desk.address(), self.path)
     }
 
-    /// Waits until the agent has so many entries, and Telegram nothing that is not confirmed.
+    /// Waits until the agent has this many entries, and Telegram has no unconfirmed update.
     async fn has(&self, entries: usize) {
         until("what was said comes", async || {
             self.entries().await >= entries && self.fake.pending(TOKEN) == 0

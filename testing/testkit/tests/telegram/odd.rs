@@ -1,4 +1,4 @@
-//! Z05 on a whole desk: whatever is posted with the secret is taken, and what is unreadable is set aside.
+//! Tests Z05 on a whole desk: any body with the secret is accepted, and an unreadable one is quarantined.
 
 use nightdesk_desk::inbound::{Answer, take};
 use nightdesk_port::{Entrance, Receive, Received, SignedRequest};
@@ -12,7 +12,7 @@ use super::*;
 
 const CASES: u32 = 10_000;
 
-/// An update as Telegram sends it.
+/// Generates an update as Telegram sends it.
 fn update() -> impl Strategy<Value = Vec<u8>> {
     let update = (any::<i64>(), 0..3_i64, any::<u32>(), ".{0,40}", 0..6_usize);
     update.prop_map(|(number, person, id, text, kind)| {
@@ -32,7 +32,7 @@ fn update() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Any bytes, an update, or one of which some bytes are others.
+/// Generates any bytes, an update, or an update with some changed bytes.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let bent = (update(), prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4));
     let bent = bent.prop_map(|(mut body, others)| {
@@ -45,7 +45,7 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![1 => prop::collection::vec(any::<u8>(), 0..200), 2 => update(), 3 => bent]
 }
 
-/// Whether anybody can read it.
+/// Returns true if the request is readable.
 fn is_readable(
     telegram: &Telegram,
     bot: &nightdesk_port::Bot,

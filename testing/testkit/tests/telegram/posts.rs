@@ -1,4 +1,4 @@
-//! What Telegram posts, if it is Telegram.
+//! Tests the updates that Telegram posts, and forged ones.
 
 use nightdesk_testkit::cases::{Case, begin};
 use nightdesk_testkit::desk::post;

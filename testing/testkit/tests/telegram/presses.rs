@@ -1,10 +1,10 @@
-//! Buttons that are pressed.
+//! Tests button presses.
 
 use nightdesk_gate::{Prompt, Store as _};
 
 use super::*;
 
-/// A press on a button of the bot's own message.
+/// Returns a press on a button of the bot's own message.
 pub(super) fn press(id: &str) -> Value {
     let message = json!({
         "message_id": 7, "date": 1, "chat": { "id": ANN, "type": "private" },
@@ -32,7 +32,7 @@ async fn a_pressed_button_is_let_go_once_the_press_is_stored() {
     assert_eq!(answers()[0].asked["callback_query_id"], json!("1"));
     assert_eq!(answers()[0].answered, Ok(json!(true)));
 
-    // What comes of it is nobody's business but the button's.
+    // A failed answer to the press has no other effect.
     stage.fake.misbehave(Fault::refuse("answerCallbackQuery", 1, 400, "Bad Request: …"));
     stage.fake.happens(TOKEN, press("2"));
     stage.has(2).await;

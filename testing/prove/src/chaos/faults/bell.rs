@@ -1,4 +1,4 @@
-//! The bell between the nodes: Redis goes away under load, and comes back without any memory.
+//! Stops Redis, the bell between the nodes, under load, and starts it empty.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::chance::Dice;
 use crate::chaos::world::World;
 
-/// F25.
+/// Stops Redis for a while (F25).
 pub(super) fn stop(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "redis");
     let redis = world.redis.as_mut().context("there is no Redis")?;

@@ -1,5 +1,5 @@
-//! The wall clock of a node jumps: an hour ahead, back, two hours behind, and back. Nobody's token is
-//! good there then, so it is also wrong by half a minute, either way.
+//! Moves the wall clock of a node: an hour ahead, back, two hours behind, and back. No token is valid there during
+//! these jumps, so the clock is also wrong by half a minute in both directions.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,17 +12,17 @@ use nightdesk_judge::monotonic_ns;
 use crate::chance::Dice;
 use crate::chaos::world::{Hit, World};
 
-/// Where packages put the library, under a folder for each kind of machine.
+/// Folder of the packaged library, under one folder for each kind of machine.
 const LIBRARIES: &str = "/usr/lib";
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
-/// What the clock says, one after the other.
+/// Offsets of the clock, one after the other.
 const JUMPS: [&str; 6] = ["+1h", "+0", "-2h", "+30s", "-30s", "+0"];
 
-/// How long it says so.
+/// Duration of each offset.
 const EACH: Duration = Duration::from_secs(2);
 
-/// F39. The clock can be moved only of a node that was started for it.
+/// Moves the clock of a node (F39). Only a node that was started with the library can have its clock moved.
 pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let library = library().context("there is no libfaketime")?;
@@ -34,7 +34,7 @@ pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     world.nodes[node].start_with(&[
         ("LD_PRELOAD", library.display().to_string()),
         ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
-        // Without these a jump back stops the whole process.
+        // Without these settings a jump back stops the whole process.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
         ("FAKETIME_NO_CACHE", "1".to_owned()),
     ])?;
@@ -52,7 +52,7 @@ pub(super) fn jump(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     Ok(())
 }
 
-/// Whether the library is there.
+/// Returns true if the library is installed.
 pub(super) fn is_possible() -> bool {
     library().is_some()
 }

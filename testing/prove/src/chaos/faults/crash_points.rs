@@ -1,4 +1,4 @@
-//! A node dies by itself at a given step.
+//! Makes a node crash by itself at a given step.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,33 +10,33 @@ use crate::chance::Dice;
 use crate::chaos::gateways::Order;
 use crate::chaos::world::{Hit, World};
 
-/// How long a node may take to get to the step.
+/// Time limit for a node to reach the step.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How often we look whether it died.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// At which passing it dies, at most. Few backlogs have many pages, and nobody is called often.
+/// Maximum pass of the step at which the node dies. Few backlogs have many pages, and an agent is not called often.
 const PASSINGS_MAX: usize = 40;
 const PAGES_MAX: usize = 5;
 const CALLS_MAX: usize = 2;
 const FIRES_MAX: usize = 10;
 
-/// At which send it dies: late enough to be listening by then.
+/// Range of the send at which the node dies: late enough that it listens by then.
 const SENDS_MIN: usize = 3;
 const SENDS_MAX: usize = 20;
 
-/// How many agents in a hundred fall asleep, so that there is somebody to call, and how soon
-/// others do: nobody is called again so soon.
+/// Percentage of agents that fall asleep, so that there are agents to call, and the interval until others do: an agent
+/// is not called again so soon.
 const SLEEPERS_PERCENT: u64 = 30;
 const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
 
-/// K1 to K12, K18 and K19. To be told when to die, a node must be started anew.
+/// Makes a node die at a step (K1 to K12, K18 and K19). A node must be started anew to get its crash point.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     die_hitting(world, number, dice, Hit::Events)
 }
 
-/// K20 to K22.
+/// Makes a node die at a step of firing (K20 to K22).
 pub(super) fn die_firing(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     die_hitting(world, number, dice, Hit::Fires)
 }
@@ -56,7 +56,7 @@ fn die_hitting(world: &mut World, number: &'static str, dice: &mut Dice, hit: Hi
     Ok(())
 }
 
-/// K13 to K15. Who will own the bots is not known, so all nodes are told.
+/// Makes a node die in a send (K13 to K15). The bots' next owner is unknown, so all nodes get the crash point.
 pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let mut strike = world.strikes(number, "node");
     let at = format!("{number}:{}", SENDS_MIN + dice.below(SENDS_MAX - SENDS_MIN));

@@ -1,4 +1,4 @@
-//! A process of gateways stands still, its lines open.
+//! Stops a process of gateways with SIGSTOP while its lines are open.
 
 use std::thread;
 
@@ -9,7 +9,7 @@ use crate::chaos::plan::GATEWAY_PROCESSES;
 use crate::chaos::world::World;
 use crate::procfs::signal;
 
-/// F06.
+/// Freezes a gateway process (F06).
 pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let process = dice.below(GATEWAY_PROCESSES);
     let pid = world.gateways_pid(process);

@@ -1,4 +1,4 @@
-//! Clients hang up in the middle of their requests.
+//! Makes clients close their connections in the middle of their requests.
 
 use anyhow::Result;
 
@@ -6,10 +6,10 @@ use crate::chance::Dice;
 use crate::chaos::platform::Order;
 use crate::chaos::world::World;
 
-/// How long it goes on.
+/// Duration of the fault.
 const LASTS_MS: u64 = 5_000;
 
-/// F24.
+/// Makes clients hang up (F24).
 pub(super) fn rage(world: &mut World, number: &'static str, _: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "platform");
     world.platform(&Order::Storm(LASTS_MS))?;

@@ -1,4 +1,4 @@
-//! Gateways are frozen at each step of going idle, and thawed by the call that wakes them.
+//! Freezes gateways at each step of going idle. The call that wakes them thaws them.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use crate::chaos::world::{Hit, World};
 
 const STEPS: [Step; 4] = [Step::Awake, Step::SaidIdle, Step::KnownIdle, Step::Redialled];
 
-/// How long they may stay frozen. A line that only says nothing is taken for suspect after 45 s,
-/// and the machine may be busy.
+/// Maximum time that they stay frozen. A line that is only silent becomes suspect after 45 s, and the machine may be
+/// busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How often we look whether they are thawed.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// F07. Each is told of by itself; what it hit are the events that waited when it thawed.
+/// Freezes gateways that go idle (F07). Each freeze is a strike, which hits the events that wait at the thaw.
 pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let mut frozen = Vec::new();
     for (step, member) in STEPS.into_iter().zip(normal(world, dice)) {
@@ -37,7 +37,7 @@ pub(super) fn freeze(world: &mut World, number: &'static str, dice: &mut Dice) -
     Ok(())
 }
 
-/// Members that behave, another for each step.
+/// Returns members with normal gateways, a different one for each step.
 fn normal(world: &World, dice: &mut Dice) -> Vec<usize> {
     let mut normal: Vec<usize> =
         (0..world.manners.len()).filter(|m| world.manners[*m] == Manner::Normal).collect();

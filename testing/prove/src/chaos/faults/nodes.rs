@@ -1,4 +1,4 @@
-//! Nodes are killed under load, and started again a moment later.
+//! Kills nodes under load, and starts them again a moment later.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::chance::Dice;
 use crate::chaos::world::World;
 
-/// F02.
+/// Kills one node (F02).
 pub(super) fn kill_one(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let strike = world.strikes(number, world.nodes[node].name());
@@ -18,7 +18,7 @@ pub(super) fn kill_one(world: &mut World, number: &'static str, dice: &mut Dice)
     Ok(())
 }
 
-/// F03.
+/// Kills all nodes (F03).
 pub(super) fn kill_all(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "node");
     for node in &mut world.nodes {

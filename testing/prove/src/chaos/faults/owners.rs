@@ -1,5 +1,4 @@
-//! The node that owns a bot, with sends under way, is killed or stands still until others take it
-//! for dead.
+//! Kills the node that owns a bot and has sends in progress, or stops it until other nodes consider it dead.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,17 +11,17 @@ use crate::chaos::world::{Hit, Strike, World};
 use crate::stage::DATABASE;
 use crate::ui;
 
-/// How long it may take to meet an owner in the middle of a call.
+/// Time limit for finding an owner in the middle of a call.
 const MET_WITHIN: Duration = Duration::from_mins(1);
 
-/// How long others may take to take its bots over, and it to see that its life is over. Leases
-/// run out sooner, but the machine may be busy.
+/// Time limit for other nodes to take over its bots, and for the owner to notice that its lease is over. Leases expire
+/// sooner, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// How often we look whether they did.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// F01. It is started again when somebody else owns its bots.
+/// Kills an owner in a call (F01). The node is started again when another node owns its bots.
 pub(super) fn kill(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let (strike, owner) = meet(world, number, dice)?;
     world.nodes[owner.node].kill()?;
@@ -32,7 +31,7 @@ pub(super) fn kill(world: &mut World, number: &'static str, dice: &mut Dice) -> 
     Ok(())
 }
 
-/// F05. It goes on when others took it for dead: what it writes then is refused, and it ends.
+/// Pauses an owner until other nodes consider it dead (F05). Then its writes are refused, and it ends.
 pub(super) fn pause(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let (strike, owner) = meet(world, number, dice)?;
     taken_over(world, &owner)?;
@@ -47,7 +46,7 @@ pub(super) fn pause(world: &mut World, number: &'static str, dice: &mut Dice) ->
     Ok(())
 }
 
-/// An owner that stands still.
+/// An owner that is stopped.
 #[derive(Debug)]
 struct Owner {
     node: usize,
@@ -75,7 +74,7 @@ fn meet(world: &World, number: &str, dice: &mut Dice) -> Result<(Strike, Owner)>
     }
 }
 
-/// Waits until somebody else owns everything that an owner had.
+/// Waits until other nodes own all bots of an owner.
 fn taken_over(world: &World, owner: &Owner) -> Result<()> {
     let began = Instant::now();
     while owner.bots(world)? > 0 {
@@ -86,7 +85,7 @@ fn taken_over(world: &World, owner: &Owner) -> Result<()> {
     Ok(())
 }
 
-/// Waits until others took a node for dead.
+/// Waits until other nodes consider a node dead.
 pub(super) fn taken_for_dead(world: &World, node: usize) -> Result<()> {
     let name = world.nodes[node].name();
     let is_over = format!("select is_over from nodes where node = '{name}'");
@@ -105,7 +104,7 @@ impl Owner {
         Ok(Self { node, name, epoch })
     }
 
-    /// How many sends it is calling the platform for, and how many wait for it.
+    /// Returns the number of sends in progress at the platform, and the number that wait for them.
     fn under_way(&self, world: &World) -> Result<(usize, usize)> {
         let Self { name, epoch, .. } = self;
         let counts = ask(
@@ -122,7 +121,7 @@ impl Owner {
         Ok((calling.parse()?, waiting.parse()?))
     }
 
-    /// How many bots are still its own for which a send waits.
+    /// Returns the number of bots that it still owns and that have a send waiting.
     fn bots(&self, world: &World) -> Result<usize> {
         let Self { name, epoch, .. } = self;
         count(
@@ -136,7 +135,7 @@ impl Owner {
         )
     }
 
-    /// How many of its sends were settled after that time.
+    /// Returns the number of its sends that were settled after that time.
     fn settled_after(&self, world: &World, time: &str) -> Result<usize> {
         let Self { name, epoch, .. } = self;
         count(

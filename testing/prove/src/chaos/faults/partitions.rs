@@ -1,5 +1,4 @@
-//! A node is cut off: from PostgreSQL until others take it for dead, from Redis, and from the
-//! street on which gateways and platforms come.
+//! Cuts off a node: from PostgreSQL until other nodes consider it dead, from Redis, and from gateways and platforms.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread;
@@ -17,17 +16,16 @@ use crate::desk::free_address;
 use crate::stage::DATABASE;
 use crate::worker::Worker;
 
-/// How long it may take to listen, and to end when others took it for dead: the machine may be
-/// busy.
+/// Time limit for the node to listen, and to end after other nodes consider it dead. The machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// How often we look whether it does.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// How long it is cut off from others than PostgreSQL.
+/// Duration of a cut from anything other than PostgreSQL.
 const CUT_MS: (u64, u64) = (4_000, 6_000);
 
-/// F31. To be cut off, a node must be started anew with wires around it. Each wire is cut once.
+/// Cuts off a node (F31). A node must be started anew with wires around it. Each wire is cut once.
 pub(super) fn cut_off(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let node = dice.below(world.nodes.len());
     let name = world.nodes[node].name().to_owned();
@@ -54,7 +52,7 @@ pub(super) fn cut_off(world: &mut World, number: &'static str, dice: &mut Dice) 
     Ok(())
 }
 
-/// It can keep no lease, and ends when it hears that its life is over.
+/// Cuts the node off from PostgreSQL. It cannot renew its lease, and ends when it learns that its lease is over.
 fn from_postgres(
     world: &mut World,
     (number, node): (&'static str, usize),
@@ -71,11 +69,11 @@ fn from_postgres(
     Ok(())
 }
 
-/// The wires around a node. They go when dropped.
+/// The wires around a node. Dropping them ends their process.
 #[derive(Debug)]
 struct Wires {
     worker: Worker,
-    /// Where the node itself listens.
+    /// The address on which the node itself listens.
     inner: SocketAddr,
     postgres: SocketAddr,
     redis: Option<SocketAddr>,
@@ -108,7 +106,7 @@ impl Wires {
         ];
         told.extend(redis.map(|redis| ("NIGHTDESK__REDIS__URL", format!("redis://{redis}/"))));
         world.nodes[node].start_with(&told)?;
-        // What listens at its own address is the wire.
+        // At the node's public address the wire listens.
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(self.inner).is_err() {
             ensure!(Instant::now() < deadline, "a node does not listen behind its wires");
@@ -117,7 +115,7 @@ impl Wires {
         Ok(())
     }
 
-    /// Cuts the wire that begins there; answers when.
+    /// Cuts the wire that begins at this address. Returns the time of the cut.
     fn cut(&mut self, wire: SocketAddr) -> Result<u64> {
         self.worker.ask::<()>(&Order::Cut(wire))?;
         Ok(monotonic_ns())

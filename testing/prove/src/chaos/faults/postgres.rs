@@ -1,4 +1,4 @@
-//! PostgreSQL goes away under load, and comes back.
+//! Stops PostgreSQL under load, and starts it again.
 
 use std::thread;
 
@@ -8,12 +8,12 @@ use crate::chance::Dice;
 use crate::chaos::world::World;
 use crate::cluster::Cluster;
 
-/// F13.
+/// Stops PostgreSQL for a while (F13).
 pub(super) fn stop(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     away(world, number, dice, Cluster::stop_immediate)
 }
 
-/// F14.
+/// Kills PostgreSQL and starts it again (F14).
 pub(super) fn kill(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     away(world, number, dice, Cluster::kill)
 }

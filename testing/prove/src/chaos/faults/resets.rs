@@ -1,4 +1,4 @@
-//! Lines are reset, some every second.
+//! Resets some of the lines every second.
 
 use std::thread;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use crate::chance::Dice;
 use crate::chaos::gateways::Order;
 use crate::chaos::world::World;
 
-/// How often, and how many of a hundred lines at a time.
+/// Number of rounds, and the range of the percentage of lines reset in each.
 const ROUNDS: u64 = 5;
 const PERCENT: (u64, u64) = (10, 40);
 
-/// F35.
+/// Resets lines (F35).
 pub(super) fn reset(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let strike = world.strikes(number, "gateway");
     for _ in 0..ROUNDS {

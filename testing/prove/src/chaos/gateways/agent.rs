@@ -1,4 +1,4 @@
-//! An agent that is always there, one line after the other.
+//! Simulates an agent that is always online, one line after the other.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,21 +14,21 @@ use crate::chaos::plan::Plan;
 use crate::gateway::socket::{NoLine, Socket};
 use crate::setup::ALSO;
 
-/// How long a dial may take.
+/// Timeout of a dial.
 const DIAL_WAIT: Duration = Duration::from_secs(10);
 
-/// How long an agent that failed to dial rests: at first, and at most.
+/// Range of the delay after a failed dial.
 const REST_MS: (u64, u64) = (100, 2_000);
 
-/// The code of a line that no close frame ended.
+/// The close code of a line that no close frame ended.
 pub(super) const CUT: u16 = 1006;
 
-/// Dials and holds lines until everything is over.
+/// Dials and holds lines until the run is over.
 pub(super) async fn live(hall: &Hall, member: usize, manner: Manner) {
     let mut dice = Dice::of(hall.plan.seed, 1_000 + member as u64);
     let mut told = hall.told.subscribe();
     let (mut lines, mut failed) = (0_u64, 0_u32);
-    // Lines that were deserted stay open to the end.
+    // Deserted lines stay open to the end.
     let mut deserted = Vec::new();
     while !told.borrow_and_update().over {
         lines += 1;
@@ -58,12 +58,12 @@ pub(super) struct Dialled<'a> {
 }
 
 impl Dialled<'_> {
-    /// The agent's name in histories.
+    /// Returns the agent's name in histories.
     pub(super) fn agent(&self) -> String {
         Plan::agent(self.member)
     }
 
-    /// Notes how the line ended.
+    /// Records the end of the line.
     pub(super) fn closed(&self, code: u16, reason: &str) {
         let (conn, reason) = (self.conn.clone(), reason.to_owned());
         self.hall.notes.note(Event::GwClose { conn, code, reason });
@@ -80,7 +80,7 @@ impl Dialled<'_> {
         let node = node(&self.hall.plan, self.member, dice);
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
             Ok(Ok(mut socket)) => {
-                // A hello that cannot be written would have been the first.
+                // The first hello was encoded, so encoding this one does not fail.
                 drop(socket.speak_for(ALSO));
                 return Some(socket);
             }
@@ -92,7 +92,7 @@ impl Dialled<'_> {
     }
 }
 
-/// Mostly an agent's own node, sometimes another.
+/// Returns mostly an agent's own node, sometimes another.
 pub(super) fn node(plan: &Plan, member: usize, dice: &mut Dice) -> SocketAddr {
     let nodes = &plan.nodes;
     let other = if dice.percent(30) { dice.below(nodes.len()) } else { 0 };
@@ -105,7 +105,7 @@ fn rest(failed: u32, dice: &mut Dice) -> Duration {
     dice.between_ms(least / 2, most)
 }
 
-/// Away until somebody calls, or for as long as an agent stays away that nobody can call.
+/// Sleeps until a wake call, or for the time that an agent without a wake target stays away.
 pub(super) async fn asleep(
     hall: &Hall,
     member: usize,

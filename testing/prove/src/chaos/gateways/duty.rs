@@ -1,4 +1,4 @@
-//! Duty: what a gateway owes on a line, acks and answers, and what it saw there.
+//! Sends the acks and replies that a gateway owes on a line, and records its frames.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
@@ -20,40 +20,40 @@ use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
 use crate::gateway::wire;
 
-/// How late the latest ack of a late gateway is.
+/// Maximum delay of an ack of a late gateway.
 const LATE_MS_MAX: u64 = 5_000;
 
-/// Every so-manieth agent answers what it is told.
+/// One agent in this many answers its messages.
 const ANSWERS_EVERY: usize = 3;
 
-/// After every so-manieth answer its turn is to be stopped.
+/// After one answer in this many, its turn is interrupted.
 const STOPS_EVERY: u64 = 5;
 
 /// An id that no entry has.
 const UNKNOWN_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Whether this member's agent answers what it is told.
+/// Returns true if this member's agent answers its messages.
 pub(crate) const fn answers(member: usize) -> bool {
     member.is_multiple_of(ANSWERS_EVERY)
 }
 
-/// What a gateway owes on one line.
+/// Acks and replies that a gateway owes on one line.
 #[derive(Debug, Default)]
 pub(super) struct Duty {
-    /// Entries to be acked, and when.
+    /// Entries to ack, with their due times.
     acks: VecDeque<(Instant, String)>,
-    /// Requests without an answer.
+    /// Requests without a result.
     asking: BTreeSet<String>,
     asked: u64,
     pub(super) followed: u64,
-    /// What is to be said to letters, and when.
+    /// Replies to letters, with their due times.
     pub(super) replies: VecDeque<Reply>,
     pub(super) replied: u64,
     idle_known: bool,
 }
 
 impl Duty {
-    /// Notes what came.
+    /// Records a received frame.
     pub(super) fn seen(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, bytes: usize) {
         if let Some(seen) = entry_seen(&dialled.conn, &dialled.agent(), frame, bytes) {
             dialled.hall.notes.note(seen);
@@ -76,7 +76,7 @@ impl Duty {
         self.idle_known |= *frame == ToGateway::GoingIdleAck;
     }
 
-    /// Remembers which acks it owes.
+    /// Stores the acks that the frame requires.
     pub(super) fn owed(
         &mut self,
         dialled: &Dialled<'_>,
@@ -88,8 +88,8 @@ impl Duty {
         if manner == Manner::NeverAcks || manner == Manner::Stock && passthrough {
             return;
         }
-        // A passthrough is acked at once or never: the desk takes it for done when a send to its chat
-        // follows, also one that was on its way already, and may be right before a late ack.
+        // A passthrough is acked at once or never. A send to its chat completes it at the desk, also a send that was
+        // already on its way, and the desk may be right before a late ack.
         let late_ms = if manner == Manner::AcksLate && !passthrough { LATE_MS_MAX } else { 0 };
         let late = dice.between_ms(0, late_ms);
         let times = if manner == Manner::AcksTwice { 2 } else { 1 };
@@ -101,7 +101,7 @@ impl Duty {
         dialled.hall.acked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Says the acks that are due. Each is noted before it is said.
+    /// Sends the acks that are due. Each is recorded before it is sent.
     pub(super) fn acks_due(&mut self, dialled: &Dialled<'_>, manner: Manner, say: &mut Vec<u8>) {
         let now = Instant::now();
         while let Some((_, id)) = self.acks.pop_front_if(|(due, _)| *due <= now) {
@@ -118,19 +118,19 @@ impl Duty {
         }
     }
 
-    /// Has every ack due now.
+    /// Makes every ack due now.
     pub(super) fn hurry(&mut self) {
         let now = Instant::now();
         self.acks.iter_mut().for_each(|(due, _)| *due = now.min(*due));
     }
 
-    /// When the next ack or reply is due.
+    /// Returns the time at which the next ack or reply is due.
     pub(super) fn due_at(&self) -> Option<Instant> {
         let ack = self.acks.front().map(|(due, _)| *due);
         ack.into_iter().chain(self.reply_at()).min()
     }
 
-    /// Answers a message of people, if this agent does. Who never acks a passthrough does not: see above.
+    /// Answers a message, if this agent does. A gateway that never acks a passthrough sends no answers: see above.
     pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         let manner = dialled.hall.plan.manners[dialled.member];
@@ -156,12 +156,12 @@ impl Duty {
         }
     }
 
-    /// Whether the desk knows that the gateway goes idle.
+    /// Returns true if the desk has confirmed that the gateway goes idle.
     pub(super) const fn idle_known(&self) -> bool {
         self.idle_known
     }
 
-    /// Notes what was never answered, when the line ends.
+    /// Records the requests without a result when the line ends.
     pub(super) fn left_over(&self, dialled: &Dialled<'_>) {
         dialled.hall.asking.fetch_sub(self.asking.len() as u64, Ordering::Relaxed);
         for request in &self.asking {
@@ -174,8 +174,7 @@ impl Duty {
     }
 }
 
-/// Asks for a turn of its own agent to be stopped, whichever line that has by then. Who asks on a
-/// line names no chat.
+/// Requests an interrupt of its own agent's turn, on any line of that agent. An interrupt from a line names no chat.
 fn stops(dialled: &Dialled<'_>, asked: u64, say: &mut Vec<u8>) {
     let session_key = SessionKey::new(format!("session-of-{}", dialled.agent()));
     let interrupt = session_key.map(|session_key| Interrupt { session_key, reason: None });
@@ -187,7 +186,7 @@ fn stops(dialled: &Dialled<'_>, asked: u64, say: &mut Vec<u8>) {
     wire::put_text(say, frame.as_str().as_bytes());
 }
 
-/// What a gateway looks at in an entry.
+/// The parts of an entry that a gateway reads.
 struct Entry<'a> {
     buffer_id: Option<&'a str>,
     nonce: &'a str,
@@ -204,7 +203,7 @@ fn entry(frame: &ToGateway) -> Option<Entry<'_>> {
     Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: true })
 }
 
-/// An entry, as it is noted.
+/// Returns the record of an entry.
 pub(super) fn entry_seen(
     conn: &str,
     agent: &str,
@@ -222,7 +221,7 @@ pub(super) fn entry_seen(
     })
 }
 
-/// What came of a request, as it is noted.
+/// Returns the record of a request's result.
 pub(super) fn answered(conn: &str, request: String, result: &Outcome) -> Event {
     let result = match result {
         result if result.is_success() => OutResult::Done,
@@ -232,7 +231,7 @@ pub(super) fn answered(conn: &str, request: String, result: &Outcome) -> Event {
     Event::OutRes { conn: conn.to_owned(), request, result }
 }
 
-/// A message to a chat; its text is what the request is called.
+/// Returns a message to a chat. Its text is the request's id.
 fn send(request: &str, platform: &str, chat: &str) -> Option<Frame> {
     let op = Op::Send { content: request.to_owned(), reply_to: None };
     let send = Send { chat_id: chat.to_owned(), op, metadata: serde_json::Map::new() };

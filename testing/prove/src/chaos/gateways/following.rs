@@ -1,5 +1,4 @@
-//! Following up: a gateway answers with what was lent to it, and now and then asks for what was lent
-//! to others.
+//! Answers with a capability that was lent to the gateway, and sometimes requests one lent to another agent.
 
 use nightdesk_judge::Event;
 use nightdesk_protocol::action::{Action, FollowUp};
@@ -17,13 +16,13 @@ use crate::chaos::platform::is_lent;
 use crate::gateway::wire;
 use crate::secrets::load::KIND;
 
-/// After how many messages in a hundred a gateway asks for what was lent to another agent of its
-/// tenant, if one is in the same chat, and else to anybody there.
+/// Percentage of messages after which a gateway requests a capability lent to another agent of its tenant in the same
+/// chat, or else to any agent there.
 const PRIES_PERCENT: (u64, u64) = (60, 3);
 
 impl Duty {
-    /// Follows up on a message, if something was lent with it. A client that never acks a
-    /// passthrough says nothing at all, as with answers.
+    /// Follows up on a message, if a capability was lent with it. A client that never acks a passthrough sends nothing,
+    /// as with answers.
     pub(super) fn follows(
         &mut self,
         dialled: &Dialled<'_>,
@@ -68,7 +67,7 @@ impl Duty {
     }
 }
 
-/// Who else writes in a chat: those whose agents are of the same tenant, and the others.
+/// Returns the other conversations of a chat: those of agents of the same tenant, and the rest.
 fn neighbours<'a>(
     dialled: &Dialled<'a>,
     chat: &str,
@@ -84,7 +83,7 @@ fn neighbours<'a>(
     plan.conversations.iter().filter(is_others).partition(is_kin)
 }
 
-/// By which name a client knows the session of a conversation.
+/// Returns the session key by which a client knows a conversation.
 fn session(conversation: &Conversation) -> Option<SessionKey> {
     let source = conversation.source().to_string();
     let source: KeySource<'_> = serde_json::from_str(&source).ok()?;

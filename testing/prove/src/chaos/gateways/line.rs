@@ -1,4 +1,4 @@
-//! One line: what comes is noted, and dealt with as the gateway's manner is.
+//! Holds one line: records its frames, and handles them according to the gateway's manner.
 
 mod freeze;
 
@@ -18,34 +18,34 @@ use crate::chaos::manner::Manner;
 use crate::gateway::socket::Socket;
 use crate::gateway::wire::{self, Said};
 
-/// How long a gateway that goes idle waits to hear that this is known.
+/// Time that a gateway which goes idle waits for the confirmation.
 const IDLE_WAIT: Duration = Duration::from_secs(2);
 
-/// How long an agent stays away that nobody calls: longer than it may take to be called.
+/// Time that an agent stays away without a wake call: longer than a call may take.
 const AWAY_MS: (u64, u64) = (40_000, 60_000);
 
-/// A line that is held.
+/// An open line.
 pub(super) struct Line<'a> {
     dialled: Dialled<'a>,
     socket: Socket,
     manner: Manner,
     dice: &'a mut Dice,
     duty: Duty,
-    /// When the gateway does what its manner is.
+    /// The time at which the gateway acts according to its manner.
     acts_at: Option<Instant>,
 }
 
-/// What comes after a line.
+/// The step after a line's end.
 pub(super) enum Parting {
-    /// The next one, after a while.
+    /// Dial again, after this delay.
     Again(Duration),
-    /// Sleep, until somebody calls or for this long.
+    /// Sleep until a wake call, or for this time.
     Asleep(Duration),
-    /// The next one at once, this one still open.
+    /// Dial again at once, with this line still open.
     Deserted(Socket),
 }
 
-/// Why a line ended.
+/// Close code and reason of a line's end.
 struct Ended(u16, String);
 
 impl<'a> Line<'a> {
@@ -59,7 +59,7 @@ impl<'a> Line<'a> {
         Self { dialled, socket, manner, dice, duty: Duty::default(), acts_at }
     }
 
-    /// Holds it until it ends, whoever ends it.
+    /// Holds the line until either side ends it.
     pub(super) async fn hold(mut self, told: &mut watch::Receiver<Told>) -> Parting {
         loop {
             if let Some(manner) = freeze::freeze(&mut self, told).await {
@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Does what all were told; answers if that ends the line.
+    /// Executes the command to all gateways. Returns a manner if the line ends.
     fn told(&mut self, told: Told) -> Option<Manner> {
         if told.over || told.settled && self.manner.is_odd() {
             return Some(Manner::Redials);
@@ -98,7 +98,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Deals with everything that came and that is due.
+    /// Handles everything that was received or is due.
     async fn deal(&mut self) -> Result<(), Ended> {
         let mut begun = 0;
         let heard = std::mem::take(&mut self.socket.heard);
@@ -126,7 +126,7 @@ impl<'a> Line<'a> {
         self.duty.follows(&self.dialled, &frame, self.dice, &mut self.socket.saying);
     }
 
-    /// Does what the manner is, if it is time; answers if that ends the line.
+    /// Acts according to the manner, if it is time. Returns a manner if the line ends.
     async fn act(&mut self) -> Option<Manner> {
         self.acts_at = lasts(self.manner, self.dice).map(|lasts| Instant::now() + lasts);
         if self.manner == Manner::Freezes {
@@ -141,7 +141,7 @@ impl<'a> Line<'a> {
         Some(self.manner)
     }
 
-    /// Says that it goes idle, and goes on as always until the desk knows.
+    /// Sends that it goes idle, and works as before until the desk confirms it.
     async fn goes_idle(&mut self) {
         let known = async {
             self.says_idle().await?;
@@ -151,7 +151,7 @@ impl<'a> Line<'a> {
             }
             anyhow::Ok(())
         };
-        // If the line is gone, whatever comes next sees that.
+        // If the line is gone, the next step sees it.
         drop(timeout(IDLE_WAIT, known).await);
     }
 
@@ -190,14 +190,14 @@ impl<'a> Line<'a> {
         self.dialled.closed(code, reason);
     }
 
-    /// The desk or the network ended it.
+    /// Handles a line that the desk or the network ended.
     fn cut(self, code: u16, reason: &str) -> Parting {
         let rest = self.dice.between_ms(20, 300);
         self.over(code, reason, Parting::Again(rest))
     }
 }
 
-/// How long a gateway of a manner is quiet before it acts up.
+/// Returns the time after which a gateway of this manner misbehaves.
 fn lasts(manner: Manner, dice: &mut Dice) -> Option<Duration> {
     match manner {
         Manner::Redials => Some(Duration::from_millis(100)),

@@ -1,4 +1,4 @@
-//! Replying: what a gateway says to letters that ask. At once, twice, too late, or never.
+//! Replies to letters that ask: at once, twice, too late, or never.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
 use crate::gateway::wire;
 
-/// How long it takes to reply in time, and too late, in milliseconds: nobody waits for longer than half of that.
+/// Delay of a timely and of a late reply, in milliseconds. A sender waits at most half of the maximum.
 const SOON_MS: (u64, u64) = (0, 400);
 const LATE_MS: (u64, u64) = (3_200, 5_000);
 
-/// Something that will be said.
+/// A pending reply.
 #[derive(Debug)]
 pub(super) struct Reply {
     due: Instant,
@@ -33,8 +33,7 @@ pub(super) struct Reply {
 }
 
 impl Duty {
-    /// Remembers what is to be said to a letter. A client that never acks a passthrough says nothing at all, as with
-    /// answers.
+    /// Stores the reply to a letter. A client that never acks a passthrough sends nothing, as with answers.
     pub(super) fn replies(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, dice: &mut Dice) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         let is_asked = event.message.letter.is_some() && asks(&event.message.text);
@@ -71,7 +70,7 @@ impl Duty {
         self.replies.insert(place, Reply { due, nonce, words: request, frame });
     }
 
-    /// Says the replies that are due. Each is noted before it is said.
+    /// Sends the replies that are due. Each is recorded before it is sent.
     pub(super) fn replies_due(&mut self, dialled: &Dialled<'_>, say: &mut Vec<u8>) {
         let now = Instant::now();
         while let Some(reply) = self.replies.pop_front_if(|reply| reply.due <= now) {
@@ -82,13 +81,13 @@ impl Duty {
         }
     }
 
-    /// When the next reply is due.
+    /// Returns the time at which the next reply is due.
     pub(super) fn reply_at(&self) -> Option<Instant> {
         self.replies.front().map(|reply| reply.due)
     }
 }
 
-/// A reply in a letter's chat; its words are what the request is called.
+/// Returns a reply in a letter's chat. Its text is the request's id.
 fn said(request: &str, event: &Inbound) -> Option<Frame> {
     let op = Op::Send { content: request.to_owned(), reply_to: event.message.message_id.clone() };
     let chat_id = event.source.chat_id.clone();

@@ -1,4 +1,4 @@
-//! The SDK as a gateway. What it says and hears is noted on the wire in front of it.
+//! Runs the SDK as a gateway. A tap on the wire in front of it records its frames.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,16 +10,16 @@ use super::tap;
 use super::{Hall, Told};
 use crate::setup::{ALSO, PLATFORM};
 
-/// How many answers the SDK's agents give: to every so-manieth message.
+/// The SDK's agents answer one message in this many.
 const ANSWERS_EVERY: u64 = 3;
 
-/// What was said so far, so that nothing is said twice.
+/// Number of messages so far, so that no answer is repeated.
 static SAID: AtomicU64 = AtomicU64::new(0);
 
-/// Lives until everything is over.
+/// Runs until the run is over.
 pub(super) async fn live(hall: Arc<Hall>, member: usize) {
     let mut told = hall.told.subscribe();
-    // Without a port there is no line, and the judge misses the acks.
+    // Without a port there is no line, and the judge reports the missing acks.
     let Ok(listener) = TcpListener::bind(("127.0.0.1", 0)).await else { return };
     let Ok(address) = listener.local_addr() else { return };
     let gateway = &hall.plan.cast.members[member];
@@ -35,16 +35,16 @@ pub(super) async fn live(hall: Arc<Hall>, member: usize) {
     drop(agent);
 }
 
-/// Answers some of what people write, in words that nobody else says.
+/// Answers some messages with texts that are unique in the run.
 async fn take(event: Event) -> Result<(), SendError> {
     let Event::Message(message) = event else { return Ok(()) };
-    // What is said to a letter is said to its sender, and goes to no platform.
+    // An answer to a letter goes to its sender and to no platform.
     if message.content.message.letter.is_some() {
         return Ok(());
     }
     let number = SAID.fetch_add(1, Ordering::Relaxed);
     if number.is_multiple_of(ANSWERS_EVERY) {
-        // Nobody waits for it, and what came of it is on the wire.
+        // The result is not awaited, because the tap records it.
         drop(message.reply(format!("sdk-{}-{number}", std::process::id())).await);
     }
     Ok(())

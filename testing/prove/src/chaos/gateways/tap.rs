@@ -1,4 +1,4 @@
-//! A tap: between the SDK and the desk, it notes what passes and changes nothing.
+//! Records the bytes between the SDK and the desk, and changes nothing.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::chance::Dice;
 use crate::chaos::plan::Plan;
 use crate::gateway::wire::{self, Said};
 
-/// How often a desk that does not listen is tried, and how long in between: the SDK waits longer
-/// after each dial that failed, and this run would be over.
+/// Number of connection attempts to a desk that does not listen, and the interval between them. The SDK backs off after
+/// each failed dial, and this run would end first.
 const TRIES: u32 = 50;
 const TRY_EVERY: Duration = Duration::from_millis(200);
 
-/// Lets every dial of the SDK through.
+/// Accepts every dial of the SDK and passes it on.
 pub(super) async fn listen(hall: &std::sync::Arc<Hall>, member: usize, listener: &TcpListener) {
     let mut passing = JoinSet::new();
     let mut lines = 0_u64;
@@ -58,7 +58,7 @@ async fn pass(dialled: Dialled<'_>, inner: TcpStream) {
     dialled.closed(ended.unwrap_or(CUT), &reason);
 }
 
-/// Waits until the line is one of those that are cut.
+/// Waits until this line is to be cut.
 async fn cut(told: &mut tokio::sync::watch::Receiver<super::Told>, dice: &mut Dice) {
     while told.changed().await.is_ok() {
         if let Some(Cut::Reset(_)) = told.borrow_and_update().cuts(dice) {
@@ -78,7 +78,7 @@ async fn reached(dialled: &Dialled<'_>, dice: &mut Dice) -> Option<TcpStream> {
     None
 }
 
-/// Notes what the desk says, and passes it on; answers the code it closed with.
+/// Records the desk's frames, and passes them on. Returns the close code.
 async fn heard(
     dialled: &Dialled<'_>,
     mut from: OwnedReadHalf,
@@ -110,7 +110,7 @@ fn note_heard(dialled: &Dialled<'_>, text: &[u8]) {
     }
 }
 
-/// Notes what the SDK says, and passes it on.
+/// Records the SDK's frames, and passes them on.
 async fn said(
     dialled: &Dialled<'_>,
     mut from: OwnedReadHalf,
@@ -148,16 +148,16 @@ fn note_said(dialled: &Dialled<'_>, frame: FromGateway) {
     }
 }
 
-/// What passed in one direction and is not a whole frame yet.
+/// Bytes of one direction that are not a whole frame yet.
 #[derive(Debug, Default)]
 struct Bytes {
     held: Vec<u8>,
-    /// The upgrade is over, and frames come.
+    /// True after the upgrade, when frames follow.
     upgraded: bool,
 }
 
 impl Bytes {
-    /// Waits for more, and answers what is new.
+    /// Waits for more bytes, and returns the new ones.
     async fn more(&mut self, from: &mut OwnedReadHalf) -> Result<Vec<u8>> {
         let before = self.held.len();
         let read = from.read_buf(&mut self.held).await.context("could not read")?;

@@ -1,4 +1,4 @@
-//! Targets: where wake calls go, and where none may go.
+//! Serves the targets of wake calls, and the addresses that must never be called.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use super::Hall;
 use crate::called;
 use crate::chaos::plan::Plan;
 
-/// Where an agent is called: `/wake/17`.
+/// Path of an agent's wake target: `/wake/17`.
 const WAKE: &str = "/wake/";
 
-/// Notes whoever comes to an address that nobody may be led to, whatever it wants there.
+/// Records every connection to an address that the desk must not call.
 pub(super) async fn lure(hall: Arc<Hall>, address: SocketAddr) {
-    // Without it nobody is caught, and whoever plants the bug sees that.
+    // Without it no connection is caught, and the mutant run for this bug reports that.
     let Ok(listener) = TcpListener::bind(address).await else { return };
     while listener.accept().await.is_ok() {
         hall.notes.note(Event::Honeypot { address: address.to_string() });
     }
 }
 
-/// Notes every call. A path that is no agent's is a honeypot, too.
+/// Records every call. A path that belongs to no agent is also a honeypot.
 pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
-    // Without it nobody is woken, and the judge says so.
+    // Without it no agent is woken, and the judge reports that.
     let Ok(listener) = TcpListener::bind(address).await else { return };
     let mut calls = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -34,7 +34,7 @@ pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
 }
 
 async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
-    // A node that dies before it has said whom it calls has called nobody.
+    // A node that dies before it has sent the path has called no agent.
     let Some(path) = called::path(&mut stream).await else { return };
     if let Some(member) = member(&path).filter(|member| *member < hall.woken.len()) {
         hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
@@ -46,7 +46,7 @@ async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
     called::answer(stream).await;
 }
 
-/// Whose target was called.
+/// Returns the member whose target was called.
 fn member(path: &str) -> Option<usize> {
     path.strip_prefix(WAKE)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Fires: which jobs were armed at a time, and not told yet.
+//! Finds the jobs that were armed at a time and not fired yet.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use nightdesk_judge::{Event, JobAnswer, Record};
 /// An instant of a job.
 type Instant = (String, u64);
 
-/// When each instant was armed, and when it was first taken.
+/// Times at which each instant was armed, and first taken.
 #[derive(Debug, Default)]
 pub(super) struct Fires {
     asked: HashMap<String, Instant>,
@@ -17,7 +17,7 @@ pub(super) struct Fires {
 }
 
 impl Fires {
-    /// How many were armed then, and taken later.
+    /// Returns the number of instants that were armed at that time and taken later.
     pub(super) fn untold(&self, at_ns: u64) -> usize {
         let is_untold = |(instant, armed): &(&Instant, &u64)| {
             **armed <= at_ns && self.taken.get(*instant).is_some_and(|taken| *taken > at_ns)
@@ -25,7 +25,7 @@ impl Fires {
         self.armed.iter().filter(is_untold).count()
     }
 
-    /// Takes a record. Of one process they come in the order of time.
+    /// Adds a record. The records of one process are in time order.
     pub(super) fn take(&mut self, record: &Record) {
         if let Event::JobArm { request, job, fire_at_us, .. } = &record.ev {
             self.asked.insert(request.clone(), (job.clone(), *fire_at_us));

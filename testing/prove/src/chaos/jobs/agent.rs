@@ -1,4 +1,4 @@
-//! An agent with a job that it arms again and again. Now and then it changes its mind.
+//! Simulates an agent that arms a job again and again, and sometimes cancels or changes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use super::Diary;
 use super::ask::{Instant, Told, Wish, ask};
 use crate::chance::Dice;
 
-/// How far off instants are, in milliseconds.
+/// Range of the time until an instant, in milliseconds.
 const SPAN_MS: (u64, u64) = (1_000, 3_000);
 
-/// Of how many instants in a hundred it is due at once.
+/// Percentage of jobs that are due at once.
 const AT_ONCE_PERCENT: u64 = 5;
 
-/// How long after a fire an agent arms the next, in milliseconds.
+/// Range of the pause between a fire and the next arming, in milliseconds.
 const REST_MS: (u64, u64) = (0, 300);
 
-/// How long an agent waits for a fire. The judge waits longer.
+/// Time that an agent waits for a fire. The judge waits longer.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long before and after its instant somebody cancels who does so at the last moment.
+/// Time before and after the instant in which a last-moment cancellation happens.
 const MOMENT_BEFORE_MS: u64 = 20;
 const MOMENT_MS: u64 = 80;
 
-/// What an agent does once it has armed its job.
+/// The agent's step after it has armed its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// It waits.
+    /// Waits.
     Waits,
-    /// It asks once more for the same, and waits.
+    /// Repeats the same request, and waits.
     Repeats,
-    /// It asks for another instant meanwhile.
+    /// Arms another instant meanwhile.
     ArmsAnew,
     Cancels,
 }
@@ -49,12 +49,12 @@ impl Then {
     }
 }
 
-/// Lives until it is told to stop.
+/// Runs until the stop command.
 pub(super) async fn live(diary: Arc<Diary>, member: usize) {
     let mut dice = Dice::of(diary.plan.seed, 7_000 + member as u64);
     let mut number = 0;
     while !diary.is_stopping() {
-        // What may still be done by a node that did not answer would be done to the same job.
+        // A new job name, because a node that did not answer may still execute its request on the old job.
         number += 1;
         let mut agent = Agent { diary: &diary, member, job: format!("job-{member}-{number}") };
         while !diary.is_stopping() && agent.arms(&mut dice).await {
@@ -70,7 +70,7 @@ struct Agent<'a> {
 }
 
 impl Agent<'_> {
-    /// Arms its job and sees it through. Answers whether it is clear what the desk knows of it.
+    /// Arms its job and follows it to the end. Returns true if the desk's state of the job is certain.
     async fn arms(&mut self, dice: &mut Dice) -> bool {
         let at_once = dice.percent(AT_ONCE_PERCENT);
         let span = if at_once { Duration::ZERO } else { dice.between_ms(SPAN_MS.0, SPAN_MS.1) };
@@ -99,14 +99,14 @@ impl Agent<'_> {
         answer != JobAnswer::Nothing && !in_doubt
     }
 
-    /// Waits until it has taken the fire; if that takes too long, it gives the job up as it is.
+    /// Waits until it has taken the fire. After the timeout it abandons the job as it is.
     async fn takes(&self, instant: Instant) -> bool {
         let mut taken = self.diary.taken[self.member].subscribe();
         timeout(TAKEN_WITHIN, taken.wait_for(|us| *us == instant.us())).await.is_ok()
     }
 }
 
-/// Waits until some time before an instant, or until that very moment.
+/// Waits until a random time before an instant, or until about the instant itself.
 async fn at_some_time(instant: Instant, dice: &mut Dice) {
     let left = Duration::from_nanos(instant.due_ns.saturating_sub(monotonic_ns()));
     let left_ms = u64::try_from(left.as_millis()).unwrap_or_default();

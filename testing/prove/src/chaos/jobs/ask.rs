@@ -1,4 +1,4 @@
-//! What an agent asks a node about its jobs, and what it is told.
+//! Sends an agent's job requests to a node, and returns the answers.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::chance::Dice;
 use crate::chaos::asking::{self, Heard, Request};
 use crate::chaos::plan::Plan;
 
-/// How long a node may take to answer.
+/// Timeout of a response.
 const ANSWER_WAIT: Duration = Duration::from_secs(4);
 
-/// How often another node is asked.
+/// Maximum number of attempts, each on another node.
 const ATTEMPTS_MAX: usize = 60;
 
-/// How long until another is, in milliseconds.
+/// Range of the delay between attempts, in milliseconds.
 const AGAIN_MS: (u64, u64) = (50, 400);
 
-/// An instant that an agent wants to be told of.
+/// An instant at which an agent wants a fire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instant {
     fire_at: Timestamp,
@@ -31,37 +31,37 @@ pub(super) struct Instant {
 }
 
 impl Instant {
-    /// So long from now.
+    /// Returns the instant after this time from now.
     pub(super) fn after(clock: &dyn Clock, wait: Duration) -> Self {
         let (now, now_ns) = (clock.now(), monotonic_ns());
         let span_us = i64::try_from(wait.as_micros()).unwrap_or_default();
-        // The desk's clock knows no finer ones.
+        // The desk's clock has microsecond resolution.
         let fire_at = Timestamp::from_microsecond(now.as_microsecond() + span_us).unwrap_or(now);
         Self { fire_at, due_ns: now_ns + u64::try_from(wait.as_nanos()).unwrap_or_default() }
     }
 
-    /// In microseconds.
+    /// Returns the instant in microseconds.
     pub(super) fn us(self) -> u64 {
         self.fire_at.as_microsecond().unsigned_abs()
     }
 }
 
-/// Something that an agent asks.
+/// A request of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wish {
     Arm(Instant),
     Cancel,
 }
 
-/// What came of asking until it was clear.
+/// The final answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) answer: JobAnswer,
-    /// Whether some node gave no clear answer, and may still do what it was asked.
+    /// True if a node gave no clear answer, and may still execute the request.
     pub(super) in_doubt: bool,
 }
 
-/// Asks one node after the other until one gives a clear answer.
+/// Sends the request to one node after the other until one gives a clear answer.
 pub(super) async fn ask(
     diary: &Diary,
     (member, job): (usize, &str),
@@ -122,7 +122,7 @@ async fn asked(node: SocketAddr, path: &str, token: &str, body: &Value) -> JobAn
     }
 }
 
-/// What an answer means. A desk that says that it could not may have, all the same.
+/// Returns the meaning of a response. A desk that reports a failure may have executed the request.
 fn meant(status: u16, body: &Value) -> JobAnswer {
     match (status, body["outcome"].as_str()) {
         (200, None) if body["schedule_id"].is_string() => JobAnswer::Armed,

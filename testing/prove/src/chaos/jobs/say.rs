@@ -1,4 +1,4 @@
-//! What an agent says when it is told that it is time.
+//! Chooses an agent's answers to a fire.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use nightdesk_types::limits::OUTSIDE_CALL_WAIT;
 
 use crate::chance::Dice;
 
-/// Longer than anybody waits for an answer.
+/// Longer than any caller waits for an answer.
 const TOO_LONG: Duration = Duration::from_secs(OUTSIDE_CALL_WAIT.as_secs() + 2);
 
 /// One answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Say {
-    /// It takes the fire.
+    /// Takes the fire.
     Takes,
-    /// It takes it, and nobody hears so.
+    /// Takes the fire, but the answer is cut off.
     TakesUnheard,
-    /// It takes it, too late for whoever asked to hear so.
+    /// Takes the fire, but answers after the caller's timeout.
     TakesLate(Duration),
-    /// It does not believe that it is the desk.
+    /// Rejects the desk's token.
     Doubts,
-    /// It cannot just now; or perhaps after so many seconds.
+    /// Fails for now, with an optional `Retry-After` in seconds.
     Fails(Option<u64>),
 }
 
@@ -34,13 +34,13 @@ impl Say {
         }
     }
 
-    /// Whether the answer is kept from the desk.
+    /// Returns true if the answer does not reach the desk.
     pub(super) const fn is_cut(self) -> bool {
         matches!(self, Self::TakesUnheard | Self::TakesLate(_))
     }
 }
 
-/// What is said to one fire: so often the one, and then that it is taken.
+/// The answers to one fire: `first` for this many times, then it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Says {
     first: Say,
@@ -51,7 +51,7 @@ impl Says {
     /// Every fire is taken at once.
     pub(super) const POLITE: Self = Self { first: Say::Takes, times: 0 };
 
-    /// F45: some are not.
+    /// Returns random answers, some of which do not take the fire at once (F45).
     pub(super) fn thrown(dice: &mut Dice) -> Self {
         let (first, times) = match dice.throw() % 100 {
             0..14 => (Say::TakesUnheard, 1),
@@ -64,7 +64,7 @@ impl Says {
         Self { first, times }
     }
 
-    /// The next answer.
+    /// Returns the next answer.
     pub(super) const fn next(&mut self) -> Say {
         if self.times == 0 {
             return Say::Takes;

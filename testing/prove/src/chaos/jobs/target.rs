@@ -1,4 +1,4 @@
-//! Where agents are told that it is time.
+//! Serves the callbacks at which agents receive their fires.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use crate::chaos::plan::Plan;
 
 const REQUEST_BYTES_MAX: usize = 32 * 1024;
 
-/// What stands before and after an agent's number in the path of its callback.
+/// Parts of the callback's path before and after the agent's number.
 const BEFORE: &str = "/agent/";
 const AFTER: &str = "/api/cron/fire";
 
-/// Where the agent of this number says that it is told.
+/// Returns the callback URL of this member's agent.
 pub(super) fn callback(plan: &Plan, member: usize) -> String {
     format!("http://{}{BEFORE}{member}", plan.jobs.target)
 }
 
-/// A fire, as it arrives.
+/// A received fire.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     member: usize,
@@ -50,9 +50,9 @@ struct Body {
     fire_at: Timestamp,
 }
 
-/// Notes every call, and answers as its fire is to be answered.
+/// Records every call, and answers it as its fire requires.
 pub(super) async fn listen(diary: Arc<Diary>) {
-    // Without it nobody is told, and the judge says so.
+    // Without it no fire arrives, and the judge reports that.
     let Ok(listener) = TcpListener::bind(diary.plan.jobs.target).await else { return };
     let mut calls = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -62,7 +62,7 @@ pub(super) async fn listen(diary: Arc<Diary>) {
 }
 
 async fn called(diary: Arc<Diary>, mut stream: TcpStream) {
-    // A node that dies before it has said it all has told nobody.
+    // A node that dies before it has sent the whole request has fired nothing.
     let Some(told) = read(&mut stream).await else { return };
     let receipt = diary.name("receipt");
     let Told { member, fire_id, job, fire_at_us, .. } = &told;
@@ -82,7 +82,7 @@ async fn called(diary: Arc<Diary>, mut stream: TcpStream) {
     if !cut {
         answer(stream, say).await;
     }
-    // Half of the agents go on once they took a fire; the others, once that was heard.
+    // Half of the agents continue once they took a fire, the others once the desk has the answer.
     if status < 300
         && (!cut || member.is_multiple_of(2))
         && let Some(taken) = diary.taken.get(*member)
@@ -91,7 +91,7 @@ async fn called(diary: Arc<Diary>, mut stream: TcpStream) {
     }
 }
 
-/// Whom a fire is for. If its token is for another agent than its address, that is nobody we know.
+/// Returns the agent that a fire is for. If its token is for another agent than its address, that is an unknown agent.
 fn agent(plan: &Plan, told: &Told) -> String {
     let is_meant = plan.cast.members.get(told.member).is_some_and(|member| {
         told.audience.strip_prefix("agent:") == Some(&*member.agent.to_string())
@@ -123,11 +123,11 @@ async fn answer(mut stream: TcpStream, say: Say) {
     let status = say.status();
     let head =
         format!("HTTP/1.1 {status} .\r\n{wait}content-length: 2\r\nconnection: close\r\n\r\n{{}}");
-    // Whoever called may be gone.
+    // The caller may be gone.
     stream.write_all(head.as_bytes()).await.ok();
 }
 
-/// Reads a call, as soon as it is whole.
+/// Reads a call as soon as it is complete.
 async fn read(stream: &mut TcpStream) -> Option<Told> {
     let mut request = Vec::new();
     while request.len() < REQUEST_BYTES_MAX {
@@ -141,7 +141,7 @@ async fn read(stream: &mut TcpStream) -> Option<Told> {
     None
 }
 
-/// What a request says, if it is whole.
+/// Parses a request, if it is complete.
 fn told(request: &[u8]) -> Option<Told> {
     let (head, body) = std::str::from_utf8(request).ok()?.split_once("\r\n\r\n")?;
     let Body { job_id, fire_at } = serde_json::from_str(body).ok()?;

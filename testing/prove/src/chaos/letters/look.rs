@@ -1,4 +1,4 @@
-//! A look at the shelves when everything is over: what is there, how it came to be, and whether others see it.
+//! Reads the shelves at the end: their items, the items' versions, and that foreign tenants cannot see them.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use super::put::{Item, Kind, member_of};
 use crate::chaos::asking::Heard;
 use crate::chaos::plan::Plan;
 
-/// Looks at a time.
+/// Items read at the same time.
 const AT_ONCE: usize = 8;
 
-/// How often a node is asked, and how long after the last time.
+/// Number of attempts for a request, and the interval between them.
 const TRIES: usize = 100;
 const TRY_EVERY: Duration = Duration::from_millis(300);
 
-/// Data on a page.
+/// Entries on a page.
 const PAGE: usize = 100;
 
-/// Looks at everything that was put, as its writer and as a stranger, and at what each writer is shown.
+/// Reads every item, as its writer and as a stranger, and the lists of each writer.
 pub(super) async fn look(diary: &Diary) -> Result<()> {
     let items = diary.items().clone();
     let looks = items.iter().map(|item| looked_at(diary, item));
@@ -36,14 +36,14 @@ async fn looked_at(diary: &Diary, item: &Item) -> Result<()> {
     let (words, versions) = match &item.kind {
         Kind::Skill => skill(diary, item).await?,
         Kind::Data(Some(id)) => data(diary, item, id).await?,
-        // What it is called nobody knows, if it is there.
+        // The id is unknown, if the data exists.
         Kind::Data(None) => return Ok(()),
     };
     diary.notes.note(Event::ShelfRow { item: item.name.clone(), words, versions });
     pried(diary, item).await
 }
 
-/// What a skill says, and its versions, the oldest first.
+/// Returns a skill's text and its versions, the oldest first.
 async fn skill(diary: &Diary, item: &Item) -> Result<(Option<String>, Vec<String>)> {
     let path = format!("/v1/skills/{}", item.name);
     let Some(read) = asked(diary, item.member, (&path, None)).await? else {
@@ -55,7 +55,7 @@ async fn skill(diary: &Diary, item: &Item) -> Result<(Option<String>, Vec<String
     Ok((read["source"].as_str().map(str::to_owned), versions))
 }
 
-/// What data says, and the ids of all that is found by its name.
+/// Returns the data's text, and the ids of everything found by its name.
 async fn data(diary: &Diary, item: &Item, id: &str) -> Result<(Option<String>, Vec<String>)> {
     let read = asked(diary, item.member, (&format!("/v1/data/{id}"), None)).await?;
     let words = read.and_then(|read| read["detail"].as_str().map(str::to_owned));
@@ -73,7 +73,7 @@ fn texts(list: &Value, key: &str) -> Vec<String> {
     list.filter_map(|one| one[key].as_str().map(str::to_owned)).collect()
 }
 
-/// Somebody of another tenant asks for it by its name.
+/// Requests the item by its name as a member of another tenant.
 async fn pried(diary: &Diary, item: &Item) -> Result<()> {
     let members = &diary.plan.cast.members;
     let is_foreign = |other: &usize| members[*other].tenant != members[item.member].tenant;
@@ -94,7 +94,7 @@ async fn pried(diary: &Diary, item: &Item) -> Result<()> {
     Ok(())
 }
 
-/// All that a member is shown without asking for anything must be of its tenant.
+/// Checks that everything a member is shown without a query belongs to its tenant.
 async fn listed(diary: &Diary, member: usize) -> Result<()> {
     let skills = asked(diary, member, ("/v1/skills?audience=all&status=Draft", None)).await?;
     let skills = skills.unwrap_or_default();
@@ -114,7 +114,7 @@ fn leaks(diary: &Diary, member: usize, item: String) {
     diary.notes.note(Event::ShelfLeak { agent: Plan::agent(member), item });
 }
 
-/// Asks until it is clear what there is, if anything.
+/// Repeats a request until the answer is clear. Returns `None` if there is no such item.
 async fn asked(
     diary: &Diary,
     member: usize,

@@ -1,4 +1,4 @@
-//! A letter: sent to one node after the other until one gives a clear answer, under the same id all the time.
+//! Sends a letter to one node after the other until one gives a clear answer, always under the same id.
 
 use nightdesk_judge::Event;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::chance::Dice;
 use crate::chaos::asking::Heard;
 use crate::chaos::plan::Plan;
 
-/// How long a reply is waited for.
+/// Time that a sender waits for a reply.
 const REPLY_WAIT_MS: u64 = 2_500;
 
-/// Of how many letters in a hundred the desk is told once more, though it said "ok".
+/// Percentage of letters that are sent again although the desk acknowledged them.
 const REPEATED_PERCENT: u64 = 15;
 
-/// What stands for an answer that is none.
+/// Status that stands for a missing or unclear answer.
 const UNCLEAR: u16 = 0;
 
-/// What is asked with a letter.
+/// Operation of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Notify,
@@ -28,7 +28,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// One that asks for no reply.
+    /// Returns a random operation that asks for no reply.
     pub(super) const fn thrown(dice: &mut Dice) -> Self {
         match dice.throw() % 10 {
             0..4 => Self::Notify,
@@ -50,17 +50,17 @@ impl Op {
 /// A letter.
 #[derive(Clone, Debug)]
 pub(super) struct Letter {
-    /// Who writes, and to whom, by their places among the members.
+    /// Sender and recipient, by their indexes among the members.
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) nonce: String,
-    /// Whether that is allowed.
+    /// True if this is permitted.
     pub(super) may: bool,
     pub(super) op: Op,
 }
 
 impl Letter {
-    /// Notes that it is sent from now on.
+    /// Records that it is sent from now on.
     pub(super) fn begins(&self, diary: &Diary) {
         diary.notes.note(Event::LetterSend {
             id: self.nonce.clone(),
@@ -72,7 +72,7 @@ impl Letter {
         });
     }
 
-    /// Sends it until it is clear what came of it, and now and then once more. Answers whether that is clear.
+    /// Sends it until its result is clear, and sometimes once more. Returns true if the result is clear.
     pub(super) async fn send(&self, diary: &Diary, dice: &mut Dice) -> bool {
         let repeated = self.op != Op::Exchange && dice.percent(REPEATED_PERCENT);
         let mut clear_left = 1 + u32::from(repeated);
@@ -93,7 +93,7 @@ impl Letter {
         false
     }
 
-    /// Whether a status says what came of it.
+    /// Returns true if a status makes the result clear.
     fn is_clear(&self, status: u16) -> bool {
         match status {
             200 | 403 => true,
@@ -123,7 +123,7 @@ impl Letter {
     }
 }
 
-/// What an answer means. One that hands a letter over by no way has not taken it.
+/// Returns the meaning of a response. A response without a way of delivery has not accepted the letter.
 fn meant(op: Op, status: u16, said: &Value) -> (u16, Option<String>) {
     if status != 200 {
         return (status, None);

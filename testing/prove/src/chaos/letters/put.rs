@@ -1,4 +1,4 @@
-//! What is put on shelves: skills that change again and again, and data, each under a name of its own.
+//! Puts items on shelves: skills that change again and again, and data, each under its own name.
 
 use nightdesk_judge::Event;
 use serde_json::{Value, json};
@@ -9,44 +9,44 @@ use crate::chance::Dice;
 use crate::chaos::asking::Heard;
 use crate::chaos::plan::Plan;
 
-/// How often a skill is changed before there is another. The desk keeps more.
+/// Maximum number of changes of a skill before the next skill. The desk stores more versions.
 const CHANGES_MAX: u64 = 30;
 
-/// Of how many changes in a hundred nothing is changed, or a change is taken back.
+/// Percentages of changes that repeat the current version, and that restore an older one.
 const REPEATED_PERCENT: u64 = 10;
 const TAKEN_BACK_PERCENT: u64 = 10;
 const EITHER_PERCENT: u64 = REPEATED_PERCENT + TAKEN_BACK_PERCENT;
 
-/// Something on a shelf.
+/// An item on a shelf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Its name in histories, and for whoever looks for it.
+    /// Its name in histories and in searches.
     pub(super) name: String,
-    /// Whose it is.
+    /// Its owner.
     pub(super) member: usize,
     pub(super) kind: Kind,
 }
 
-/// What it is.
+/// Kind of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Skill,
-    /// Data, and its id if that is known.
+    /// Data, with its id if it is known.
     Data(Option<String>),
 }
 
-/// The name of a member's item.
+/// Returns the name of a member's item.
 fn named(kind: &str, name: &str) -> String {
     format!("{kind}{name}")
 }
 
-/// Whose item has this name.
+/// Returns the member whose item has this name.
 pub(super) fn member_of(name: &str) -> Option<usize> {
     let number = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     number.split('x').next()?.parse().ok()
 }
 
-/// A skill that is changed.
+/// A skill that changes.
 #[derive(Debug)]
 pub(super) struct Skill {
     member: usize,
@@ -55,13 +55,13 @@ pub(super) struct Skill {
 }
 
 impl Skill {
-    /// A new one.
+    /// Returns a new skill.
     pub(super) fn new(member: usize, name: &str) -> Self {
         Self { member, name: named("skill", name), changes: 0 }
     }
 
-    /// Changes it. Answers it, if it can be changed again: not if a node that gave no answer may still put what it was
-    /// told, whatever comes after.
+    /// Changes the skill. Returns it if it can change again: not if a node that gave no answer may still put its
+    /// version.
     pub(super) async fn change(mut self, diary: &Diary, dice: &mut Dice) -> Option<Self> {
         if self.changes == 0 {
             let (name, member) = (self.name.clone(), self.member);
@@ -91,7 +91,7 @@ pub(super) async fn data(diary: &Diary, member: usize, name: &str, dice: &mut Di
     diary.items().push(Item { name, member, kind: Kind::Data(told.version) });
 }
 
-/// Something that is put.
+/// A write to a shelf.
 struct Put<'a> {
     member: usize,
     item: &'a str,
@@ -99,15 +99,15 @@ struct Put<'a> {
     body: Value,
 }
 
-/// What came of it.
+/// The result of a write.
 struct Told {
     version: Option<String>,
-    /// Whether some node gave no clear answer, and may still do it.
+    /// True if a node gave no clear answer, and may still execute the write.
     in_doubt: bool,
 }
 
 impl Put<'_> {
-    /// Asks one node after the other until one says under which version it is there.
+    /// Sends the write to one node after the other until one names the stored version.
     async fn until_clear(
         &self,
         diary: &Diary,
@@ -142,7 +142,7 @@ impl Put<'_> {
     }
 }
 
-/// The version that an answer names.
+/// Returns the version that an answer names.
 fn told(heard: &Heard, key: &str) -> Option<String> {
     match heard {
         Heard::Answer(200, said) => said[key].as_str().map(str::to_owned),
@@ -150,7 +150,7 @@ fn told(heard: &Heard, key: &str) -> Option<String> {
     }
 }
 
-/// Whether a node that gave this answer may still do what it was asked.
+/// Returns true if a node that gave this answer may still execute the request.
 const fn may_be_done(heard: &Heard) -> bool {
     match heard {
         Heard::Nobody | Heard::Answer(200 | 400..500, _) => false,

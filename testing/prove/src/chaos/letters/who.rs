@@ -1,5 +1,5 @@
-//! Who writes to whom: one half of a tenant's agents to the other half, and to agents of other tenants, if both sides
-//! granted it. They also try where only one side did, or none.
+//! Chooses senders and recipients: one half of a tenant's agents writes to the other half, and to agents of other
+//! tenants if both sides granted it. They also try where only one side granted it, or neither.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,15 @@ use crate::stage::DATABASE;
 /// An agent that writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Writer {
-    /// Who, by its place among the members.
+    /// Its index among the members.
     pub member: usize,
-    /// To whom it may write.
+    /// Agents to which it may write.
     pub friends: Vec<usize>,
-    /// To whom it may not.
+    /// Agents to which it may not write.
     pub strangers: Vec<usize>,
 }
 
-/// Who granted that a writer and somebody of another tenant write to each other.
+/// The sides that granted letters between a writer and an agent of another tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Granted {
     Both,
@@ -34,7 +34,7 @@ impl Granted {
     const ALL: [Self; 4] = [Self::Both, Self::OnlyWriter, Self::OnlyOther, Self::Nobody];
 }
 
-/// Somebody of another tenant, and what was granted.
+/// An agent of another tenant, and the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Abroad {
     writer: usize,
@@ -42,7 +42,7 @@ struct Abroad {
     granted: Granted,
 }
 
-/// Makes so many writers, and enters what was granted to them.
+/// Chooses this many writers, and stores their grants.
 pub fn enter(cluster: &Cluster, cast: &Cast, writers: usize) -> Result<Vec<Writer>> {
     let (writers, abroad) = chosen(cast, writers);
     let mut rows = String::new();
@@ -78,14 +78,14 @@ pub fn enter(cluster: &Cluster, cast: &Cast, writers: usize) -> Result<Vec<Write
 fn chosen(cast: &Cast, writers: usize) -> (Vec<Writer>, Vec<Abroad>) {
     let halves = cast.writers_and_readers();
     let mut abroad = Vec::new();
-    // First one of each tenant, then the next of each.
+    // First one agent of each tenant, then the next of each.
     let ranks = 0..cast.members.len();
     let all = ranks.flat_map(|rank| (0..halves.len()).map(move |tenant| (tenant, rank)));
     let places = all.filter_map(|(tenant, rank)| Some((tenant, *halves[tenant].0.get(rank)?)));
     let writers = places.take(writers).map(|(tenant, member)| {
         let mut writer =
             Writer { member, friends: halves[tenant].1.clone(), strangers: Vec::new() };
-        // Each with another tenant, as far as there are so many.
+        // Each grant uses another tenant, as far as there are enough.
         let others = (1..halves.len()).map(|step| &halves[(tenant + step) % halves.len()].1);
         for (granted, readers) in Granted::ALL.into_iter().zip(others) {
             let Some(other) = readers.first().copied() else { continue };

@@ -1,4 +1,4 @@
-//! A writer: an agent that writes and asks, keeps skills and data, and asks again what it was told.
+//! Simulates an agent that writes and asks, puts skills and data, and repeats its earlier questions.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use super::put::Skill;
 use super::who::Writer;
 use crate::chance::Dice;
 
-/// How long a writer rests between two things, in milliseconds.
+/// Range of the pause between two steps, in milliseconds.
 const REST_MS: (u64, u64) = (150, 700);
 
-/// How long after it was answered somebody asks again. By then also the latest reply was said.
+/// Time after an answer until the question is repeated. By then the latest reply was sent.
 const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(6);
 
-/// What a writer does next.
+/// The next step of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Writes,
-    /// It writes to whom it may not.
+    /// Writes to an agent to which it may not write.
     Tries,
     Asks,
     KeepsSkill,
@@ -41,7 +41,7 @@ impl Next {
     }
 }
 
-/// Lives until it is told to stop, and then hears how what it asked has ended.
+/// Runs until the stop command, and then waits for the results of its questions.
 pub(super) async fn live(diary: Arc<Diary>, number: usize) {
     let writer = &diary.plan.letters[number];
     let mut dice = Dice::of(diary.plan.seed, 8_000 + number as u64);
@@ -66,11 +66,11 @@ pub(super) async fn live(diary: Arc<Diary>, number: usize) {
 struct Pen<'a> {
     diary: &'a Diary,
     writer: &'a Writer,
-    /// How much it has written, so that everything has a name.
+    /// Number of items written so far, which makes their names unique.
     written: u64,
-    /// How often it wrote to whom it may not: to each of them in turn.
+    /// Number of letters to agents to which it may not write: each of them in turn.
     tried: usize,
-    /// What it asked, and when it asks again how that ended.
+    /// Letters that asked, with the time at which each is repeated.
     asked: VecDeque<(Instant, Letter)>,
     skill: Option<Skill>,
 }
@@ -119,7 +119,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Asks again what it asked a while ago: the answer must be the same.
+    /// Repeats earlier questions: the answer must be the same.
     async fn asks_again(&mut self, dice: &mut Dice) {
         let now = Instant::now();
         while let Some((_, letter)) = self.asked.pop_front_if(|(at, _)| *at <= now) {

@@ -1,4 +1,4 @@
-//! Bugs that are planted in the database: its functions and walls with one mistake in them.
+//! Plants bugs in the database: one mistake in its functions or row-level security.
 
 use anyhow::{Result, ensure};
 
@@ -6,8 +6,8 @@ use crate::cluster::Cluster;
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// X3: numbers in the order they were taken, not of the commits, no lock on the head, and whoever
-/// writes for several agents takes its numbers early and commits late.
+/// X3: numbers in the order of allocation instead of commits, without a lock on the head. A writer for several agents
+/// takes its numbers early and commits late.
 pub(super) fn number_by_sequence(cluster: &Cluster, _: &Cast) -> Result<()> {
     cluster.ask(DATABASE, "create sequence planted; grant usage on planted to nightdesk_app")?;
     let taken = "update inbox_heads h
@@ -35,7 +35,7 @@ pub(super) fn dedupe_by_mark(cluster: &Cluster, _: &Cast) -> Result<()> {
     replace(cluster, "inbox_store", &mark)
 }
 
-/// X5: whoever once owned a bot may write for it.
+/// X5: any former owner of a bot may write for it.
 pub(super) fn no_fence(cluster: &Cluster, _: &Cast) -> Result<()> {
     let held = "perform from owners o
     where o.resource = p_resource and o.epoch = p_epoch
@@ -82,7 +82,7 @@ pub(super) fn route_by_tenant(cluster: &Cluster, _: &Cast) -> Result<()> {
     replace(cluster, "door_reach", &any)
 }
 
-/// X19: a forgotten `where`, and no wall behind it.
+/// X19: a forgotten `where`, without row-level security behind it.
 pub(super) fn no_wall(cluster: &Cluster, _: &Cast) -> Result<()> {
     let forgotten = [("i.tenant_id = a.tenant and i.agent_id = a.agent", "true")];
     replace(cluster, "inbox_waiting", &forgotten)?;
@@ -90,12 +90,11 @@ pub(super) fn no_wall(cluster: &Cluster, _: &Cast) -> Result<()> {
     cluster.ask(DATABASE, open).map(drop)
 }
 
-/// X21: the wall lets one tenant of a batch through, and an event without an outcome is taken
-/// for a duplicate.
+/// X21: row-level security permits only one tenant of a batch, and an event without an outcome counts as a duplicate.
 pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
     let silent = [("then no_outcome('an event')", "then 'duplicate'")];
     replace(cluster, "inbox_store", &silent)?;
-    // The operator has no inbox. Of the other tenants the first is the one.
+    // The operator has no inbox. The first of the other tenants is permitted.
     let first = format!(
         "tenant_id = (array_remove(current_setting(''app.tenants'')::uuid[], ''{}''))[1]",
         cast.operator
@@ -111,18 +110,18 @@ pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
     cluster.ask(DATABASE, &walls).map(drop)
 }
 
-/// X25: a reply counts whenever it comes.
+/// X25: a reply counts at any time.
 pub(super) fn late_reply_counts(cluster: &Cluster, _: &Cast) -> Result<()> {
     let late = "mine.state = 'timed-out' or now_at >= mine.reply_by";
     replace(cluster, "letter_reply", &[(late, "false")])
 }
 
-/// X26: one tenant's word is enough.
+/// X26: the grant of one tenant is enough.
 pub(super) fn one_side_grants(cluster: &Cluster, _: &Cast) -> Result<()> {
     replace(cluster, "letter_granted", &[("or 2 = (", "or 0 < (")])
 }
 
-/// X27: the newest revision of a skill becomes the next.
+/// X27: the newest revision of a skill is overwritten.
 pub(super) fn overwritten_in_place(cluster: &Cluster, _: &Cast) -> Result<()> {
     let in_place = [
         ("revision = s.revision + 1, meta", "meta"),
@@ -136,7 +135,7 @@ pub(super) fn overwritten_in_place(cluster: &Cluster, _: &Cast) -> Result<()> {
     replace(cluster, "skill_put", &in_place)
 }
 
-/// Replaces parts of a function. Each part must be there.
+/// Replaces parts of a function. Each part must exist in it.
 fn replace(cluster: &Cluster, function: &str, parts: &[(&str, &str)]) -> Result<()> {
     let definition = format!("select pg_get_functiondef('{function}'::regproc)");
     let mut sql = cluster.ask(DATABASE, &definition)?;

@@ -1,4 +1,4 @@
-//! Needs: what must happen for a bug to show.
+//! Defines the conditions under which a bug shows.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,44 +10,44 @@ use crate::chaos::faults::Wanted;
 use crate::chaos::plan::Scale;
 use crate::chaos::run::{Options, Planted};
 
-/// How long a world with a bug in it may take to come to rest. Some never do.
+/// Time limit for a world with a bug to become idle. Some never do.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// Rooms, of every kind there is.
+/// Number of rooms, one of every kind.
 const ROOMS: usize = 5;
 
-/// What must happen for a bug to show. Whoever needs the same shares a run without any bug.
+/// Conditions under which a bug shows. Bugs with the same conditions share one clean run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Faults, as they are listed.
+    /// List of faults.
     pub faults: &'static str,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// How long it takes to show.
+    /// Seconds until the bug shows.
     pub seconds: u64,
-    /// Agents that have jobs.
+    /// Number of agents that have jobs.
     pub jobs: usize,
-    /// Agents that write to others.
+    /// Number of agents that write letters.
     pub letters: usize,
-    /// Whether who owns the bots stands still until another node does, while sends wait.
+    /// True if the owner of the bots is stopped until another node owns them, while sends wait.
     pub owner_paused: bool,
 }
 
 pub(super) const CALM: Needs = under("none");
-/// Something must be lent to one agent, and then asked for by another.
+/// A capability must be lent to one agent, and then requested by another.
 pub(super) const LENT: Needs = Needs { seconds: 18, ..under("none") };
 pub(super) const RESETS: Needs = under("F46,F35");
 pub(super) const STORE_AWAY: Needs = under("F46,F13");
 pub(super) const HANG_UPS: Needs = under("F24,F24,F24");
-/// An agent that leaves has as long to be called as the promise says.
+/// An agent that leaves must be called within the time that the promise states.
 pub(super) const SLEEPERS: Needs = Needs { seconds: 30, ..under("F46") };
 pub(super) const OWNER_PAUSED: Needs = Needs { nodes: 2, owner_paused: true, ..under("none") };
 
-/// Some fires are not taken at once, or are told by a node whose clock is wrong.
+/// Some fires are not taken at once, or come from a node whose clock is wrong.
 pub(super) const FIRES: Needs = Needs { jobs: 20, ..under("F45") };
 pub(super) const WRONG_CLOCK: Needs = Needs { jobs: 20, ..under("F39") };
 
-/// Some letters are repeated, and some exchanges end before they are replied to.
+/// Some letters are repeated, and some exchanges end before their reply.
 pub(super) const LETTERS: Needs = Needs { letters: 16, seconds: 18, ..under("none") };
 
 const fn under(faults: &'static str) -> Needs {
@@ -64,14 +64,14 @@ impl fmt::Display for Needs {
 }
 
 impl Needs {
-    /// The faults that strike.
+    /// Returns the faults to inject.
     fn wanted(self) -> Result<Wanted> {
         let mut wanted = Wanted::read(self.faults)?;
         wanted.faults.extend(self.owner_paused.then_some(paused_owner::FAULT));
         Ok(wanted)
     }
 
-    /// Sends wait for their turn where bots are slow: more of them than whoever takes over makes at once.
+    /// Returns the scale of the run. With slow bots sends wait for their turn: more than a new owner makes at once.
     const fn scale(self) -> Scale {
         let (rate_per_s, calls_per_second) =
             if self.owner_paused { (40, Some(2)) } else { (150, None) };
@@ -87,7 +87,7 @@ impl Needs {
     }
 }
 
-/// The options of a short run in which this may happen.
+/// Returns the options of a short run under these conditions.
 pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Options> {
     Ok(Options {
         seed: place.seed,

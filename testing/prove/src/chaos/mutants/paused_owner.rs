@@ -1,5 +1,4 @@
-//! The node that owns the bots stands still until another has taken them over, and goes on with
-//! what it had begun.
+//! Stops the node that owns the bots until another node has taken them over, and then lets it continue.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use crate::chaos::world::World;
 use crate::procfs::signal;
 use crate::stage::DATABASE;
 
-/// F05, and no sooner than sends wait for their turn.
+/// F05, but not before sends wait for their turn.
 pub(super) const FAULT: Fault = Fault {
     number: "F05",
     what: "the owner of the bots is paused",
@@ -20,16 +19,16 @@ pub(super) const FAULT: Fault = Fault {
     possible: |world| world.nodes.len() > 1,
 };
 
-/// In so many chats sends must wait for an owner before it is paused.
+/// Minimum number of chats in which sends wait for an owner before it is stopped.
 const CHATS_MIN: u32 = 8;
 
-/// How long that may take, or until others have taken over: a lease, and a look.
+/// Time limit for that, and for the takeover: a lease, and a poll.
 const COMES_WITHIN: Duration = Duration::from_secs(25);
 
-/// How long a node that goes on may take to find out that its life is over.
+/// Time in which a node that continues may find out that its lease is over.
 const FINDS_OUT_WITHIN: Duration = Duration::from_secs(4);
 
-/// How often we look.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 fn pause(world: &mut World, number: &'static str, _: &mut Dice) -> Result<()> {
@@ -45,8 +44,8 @@ fn pause(world: &mut World, number: &'static str, _: &mut Dice) -> Result<()> {
     Ok(())
 }
 
-/// The node for whose bots sends wait in most chats, as soon as these are enough. In each chat one
-/// is next: it has seen who owns the bot, and waits for the bot's pace.
+/// Returns the node whose bots have sends waiting in most chats, as soon as there are enough. In each chat one send is
+/// next: it has read the bot's owner, and waits for the bot's rate limit.
 fn owner(world: &World) -> Result<usize> {
     let most = format!(
         "select o.node from sends s join owners o on o.resource = 'bot/' || s.bot_id
@@ -65,7 +64,7 @@ fn taken_over(world: &World, from: &str) -> Result<()> {
     none.map(drop).with_context(|| format!("nobody took over from {from}"))
 }
 
-/// Asks until the answer is one that will do.
+/// Repeats a query until the answer is acceptable.
 fn comes(world: &World, sql: &str, will_do: impl Fn(&str) -> bool) -> Result<String> {
     let deadline = Instant::now() + COMES_WITHIN;
     loop {
@@ -78,7 +77,7 @@ fn comes(world: &World, sql: &str, will_do: impl Fn(&str) -> bool) -> Result<Str
     }
 }
 
-/// Starts it again if others had buried it.
+/// Starts the node again if other nodes had considered it dead.
 fn came_back(world: &mut World, node: usize) -> Result<()> {
     let deadline = Instant::now() + FINDS_OUT_WITHIN;
     while Instant::now() < deadline {

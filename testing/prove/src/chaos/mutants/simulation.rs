@@ -1,4 +1,4 @@
-//! The simulation, as the stage of a bug that needs more nodes or more luck than real processes have.
+//! Runs the simulation for a bug that needs more nodes or rarer timing than real processes have.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,11 +7,10 @@ use anyhow::{Context, Result, ensure};
 
 use super::Mutant;
 
-/// How many seeds may be played until one shows it.
+/// Maximum number of seeds until one shows the bug.
 const SEEDS_MAX: u64 = 500;
 
-/// Has the simulation play until a seed shows a bug, and that seed once more without it. Answers what
-/// it said.
+/// Runs the simulation until a seed shows a bug, and that seed again without it. Returns its output.
 pub fn simulated(mutant: &Mutant, simulation: &Path) -> Result<String> {
     let played = Command::new(simulation)
         .args(["--plant", mutant.number, "--seeds", &SEEDS_MAX.to_string()])

@@ -1,4 +1,4 @@
-//! The platform's ear: what the desk calls it for.
+//! Takes the desk's calls to the platform.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::Square;
 
-/// What a bot of the scripted platform posts.
+/// The body that a bot of the scripted platform posts.
 #[derive(Debug, Deserialize)]
 struct Call {
     bot: String,
@@ -28,7 +28,7 @@ struct Said {
 
 /// Takes every call.
 pub(super) async fn listen(square: Arc<Square>) {
-    // Without it every send fails, and the judge says so.
+    // Without it every send fails, and the judge reports that.
     let Ok(listener) = TcpListener::bind(square.plan.deliver).await else { return };
     let mut callers = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -55,7 +55,7 @@ fn note(square: &Square, call: Call) {
         return;
     }
     square.notes.note(if op == "send" {
-        // Our own gateways say the name of their request.
+        // The text of our own gateways is the id of their request.
         let request = text.contains('#').then(|| text.clone());
         Event::PlatEgress { bot, chat, nonce: text, request }
     } else {
@@ -63,7 +63,7 @@ fn note(square: &Square, call: Call) {
     });
 }
 
-/// The call of one request, read as soon as it is whole.
+/// Reads the call of one request as soon as it is complete.
 async fn call(stream: &mut TcpStream) -> Option<Call> {
     let mut request = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! A look into the tables, before an "ok" is believed.
+//! Checks in the tables that an acknowledged event is stored.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use super::poster::Ready;
 use crate::chaos::plan::Plan;
 use crate::psql::Looker;
 
-/// Entries of an inbox, newest first, among which a new one is looked for.
+/// Newest entries of an inbox among which a new one is searched.
 const ENTRIES_MAX: usize = 200;
 
-/// The one who looks.
+/// The connection for lookups.
 #[derive(Debug)]
 pub(super) struct Look(Mutex<Looker>);
 
@@ -22,13 +22,13 @@ impl Look {
         Self(Mutex::new(Looker::at(plan.psql.clone(), plan.database_url.clone())))
     }
 
-    /// How many rows there are, if the database can be asked.
+    /// Returns the number of rows, if the database is reachable.
     fn count(&self, sql: &str) -> Option<usize> {
         let mut looker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looker.ask(sql).ok()?.first()?.parse().ok()
     }
 
-    /// Whether something was done.
+    /// Returns true if the statement succeeded.
     fn did(&self, sql: &str) -> bool {
         let mut looker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looker.ask(sql).is_ok()
@@ -36,7 +36,7 @@ impl Look {
 }
 
 impl Square {
-    /// Looks whether an event is in the inboxes of all who see it, and notes that.
+    /// Checks that an event is in the inboxes of all agents that see it, and records the result.
     pub(super) async fn look(&self, ready: &Ready) {
         if ready.seen_by.is_empty() {
             return;
@@ -51,7 +51,7 @@ impl Square {
 }
 
 impl Square {
-    /// Changes who may reach whom, if the database can be asked.
+    /// Changes access, if the database is reachable.
     pub(super) async fn change(&self, sql: &str) -> bool {
         let (change, sql) = (Arc::clone(&self.change), sql.to_owned());
         spawn_blocking(move || change.did(&sql)).await.unwrap_or(false)

@@ -1,4 +1,4 @@
-//! A mover: writes, is let out, writes again, and is let in again.
+//! Simulates an author that writes, loses access, writes again, and regains access.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,16 +11,16 @@ use super::poster::{note_sent, ready, send};
 use crate::chance::Dice;
 use crate::chaos::plan::Conversation;
 
-/// Events that are written before the next change.
+/// Number of events between two changes.
 const EVENTS: u64 = 2;
 
-/// No refusal is older: so long after somebody was let in they must be.
+/// Maximum age of a refusal: this long after a grant the author must have access.
 const LET_IN_WITHIN: Duration = Duration::from_millis(2_500);
 
-/// How often a change is tried while the database is away.
+/// Retry interval of a change while the database is down.
 const TRY_EVERY: Duration = Duration::from_millis(300);
 
-/// Writes and moves until the platform is told to stop.
+/// Writes and changes access until the stop command.
 pub(super) async fn move_about(square: Arc<Square>, number: usize) {
     let mut dice = Dice::of(square.plan.seed, 4_000 + number as u64);
     let mover = &square.plan.movers[number];

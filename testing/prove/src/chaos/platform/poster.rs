@@ -1,4 +1,4 @@
-//! A poster: sends one event after the other, each until the desk says "ok".
+//! Posts one event after the other, each until the desk acknowledges it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,51 +16,49 @@ use crate::platform::Connection;
 use crate::secrets::load::KIND;
 use crate::setup::SharedBot;
 
-/// How long one attempt may take.
+/// Timeout of one attempt.
 const ATTEMPT_WAIT: Duration = Duration::from_secs(10);
 
-/// How often an event is sent at most.
+/// Maximum number of attempts for an event.
 const ATTEMPTS_MAX: u32 = 200;
 
-/// Of how many events in a hundred the desk is told once more, though it said "ok".
+/// Percentage of events that are sent again although the desk acknowledged them.
 const REPEATED_PERCENT: u64 = 1;
 
-/// Of how many events in a hundred are a platform's own requests.
+/// Percentage of events that are the platform's own requests.
 const FORWARDED_PERCENT: u64 = 3;
 
-/// After how many events in a hundred a poster dials anew, or all would stay where a node did not
-/// die lately.
+/// Percentage of events after which a poster reconnects, or all posters would stay on nodes that have not died lately.
 const DIALS_PERCENT: u64 = 5;
 
-/// A poster rests for so many times as long as its last event took, and for so long at most. So a
-/// busy machine gets fewer events, and not a desk that is always behind with everything.
+/// A poster pauses for this multiple of its last event's duration, up to the maximum. So a busy machine gets fewer
+/// events instead of a desk that is always behind.
 const RESTS: u32 = 4;
 const REST_MAX: Duration = Duration::from_secs(1);
 
-/// The longest text. Most are far shorter.
+/// Maximum length of a text. Most are far shorter.
 const FILL_MAX: usize = 20_000;
 
-/// With how many events in a hundred something is lent to answer them with, in rooms that several
-/// tenants share and elsewhere, ...
+/// Percentage of events that lend a capability for the answer, in rooms that several tenants share and elsewhere.
 const LENT_PERCENT: (u64, u64) = (35, 3);
 
-/// ... and for how long: some of it until nobody asks for it any more.
+/// Lifetimes of a capability in seconds. The long one outlasts all requests for it.
 const GOOD_FOR_SECS: [u64; 2] = [3, 900];
 
-/// One event, ready to be sent.
+/// An event that is ready to be sent.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) id: String,
-    /// What is lent with it, and for how many seconds.
+    /// The capability that it lends, and its lifetime in seconds.
     lent: Option<(String, u64)>,
     is_shared: bool,
     pub(super) bot: SharedBot,
     pub(super) body: Vec<u8>,
-    /// Whose agents see it, in histories and in the tables.
+    /// Members whose agents see it, in histories and in the tables.
     pub(super) seen_by: Vec<usize>,
 }
 
-/// Posts until the platform is told to stop.
+/// Posts until the stop command.
 pub(super) async fn post(square: Arc<Square>, number: usize) {
     let mut dice = Dice::of(square.plan.seed, 2_000 + number as u64);
     let plan = &square.plan;
@@ -70,7 +68,8 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
     let mut connection = None;
     let mut next = Instant::now();
     for event in 0_u64.. {
-        // At no regular pace, or two who meet once would meet always, and others never.
+        // The interval is random. At a fixed interval two posters that collide once would collide always, and others
+        // never.
         next += Duration::from_micros(dice.throw() % (2 * per_poster_us.max(1)));
         next = next.max(Instant::now());
         sleep_until(next).await;
@@ -89,7 +88,7 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
     }
 }
 
-/// Sends an event until the desk says "ok".
+/// Sends an event until the desk acknowledges it.
 pub(super) async fn send(
     square: &Square,
     ready: &Ready,
@@ -117,7 +116,7 @@ pub(super) async fn send(
     }
 }
 
-/// Posts once. The connection is kept for the next time if it is of use.
+/// Posts once. A usable connection is stored for the next event.
 async fn attempted(connection: &mut Option<Connection>, node: SocketAddr, ready: &Ready) -> u16 {
     let posted = timeout(ATTEMPT_WAIT, async {
         let mut open = match connection.take() {
@@ -134,8 +133,8 @@ async fn attempted(connection: &mut Option<Connection>, node: SocketAddr, ready:
     }
 }
 
-/// Notes that an event is sent, and what may become of it. What one poster sends has an order:
-/// the next event of a chat is sent after the desk said "ok" to the last.
+/// Records that an event is sent, and its possible outcomes. The events of one poster are ordered: the next event of a
+/// chat is sent after the desk acknowledged the last.
 pub(super) fn note_sent(
     square: &Square,
     conversation: &Conversation,
@@ -162,7 +161,7 @@ pub(super) fn note_sent(
     });
 }
 
-/// Makes an event up. Its id is its nonce, too.
+/// Returns a random event. Its id is also its nonce.
 pub(super) fn ready(
     plan: &Plan,
     conversation: &Conversation,

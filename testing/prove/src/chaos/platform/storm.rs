@@ -1,4 +1,4 @@
-//! A storm: clients that hang up in the middle of their requests, a thousand a second.
+//! Simulates clients that close their connections in the middle of requests, a thousand a second.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,21 +13,21 @@ use super::poster::{note_sent, ready};
 use crate::chance::Dice;
 use crate::platform::Connection;
 
-/// Who hang up at the same time, and how many times a second each.
+/// Number of concurrent clients, and the requests per second of each.
 const CLIENTS: usize = 50;
 const EACH_PER_S: u32 = 20;
 
-/// They hang up this soon after they have said everything, as powers of two in microseconds: at
-/// any step of a desk that is fast or slow.
+/// Delay between the end of a request and the close, as powers of two in microseconds. It covers every step of a fast
+/// and of a slow desk.
 const HOLDS_US_LOG: (usize, usize) = (8, 15);
 
-/// Of how many requests in a hundred nobody can read the event.
+/// Percentage of requests whose event is unreadable.
 const UNREADABLE_PERCENT: u64 = 50;
 
-/// How long a client may take to reach the desk.
+/// Timeout for reaching the desk.
 const REACH_WAIT: Duration = Duration::from_secs(2);
 
-/// Rages for a while. Most of these events are stored, and none of them was told "ok".
+/// Runs the clients for a while. Most of these events are stored, and none of them is acknowledged.
 pub(super) async fn rage(square: &Arc<Square>, lasts: Duration) {
     let until = Instant::now() + lasts;
     let mut clients = JoinSet::new();
@@ -48,7 +48,7 @@ async fn hang_up(square: Arc<Square>, client: usize, until: Instant) {
             return;
         }
         let nonce = format!("h{begun}-{client}-{event}");
-        // Whoever is not reached is not hung up on.
+        // A request that does not reach the desk does not count.
         drop(timeout(REACH_WAIT, once(&square, &nonce, &mut dice)).await);
     }
 }

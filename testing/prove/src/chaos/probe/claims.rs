@@ -1,4 +1,4 @@
-//! Claims: who owns the bots, and whether anybody wrote for a bot that was another's by then.
+//! Records the owners of bots, and writes for a bot by a node that no longer owned it.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::cluster::Cluster;
 use crate::psql::Looker;
 use crate::stage::DATABASE;
 
-/// Has the database itself watch: only inside the write is it certain who owns the bot. A node that
-/// is fenced holds the owner's row there, so that what is seen is the owner it was let through as.
+/// Makes the database watch the writes: only inside the write is the bot's owner certain. A fenced node holds the
+/// owner's row there, so the trigger sees the owner as which the node was admitted.
 const WATCH: &str = "
     create table strange_claims (
         number bigserial primary key, resource text not null,
@@ -35,14 +35,14 @@ pub fn watch(cluster: &Cluster) -> Result<()> {
     cluster.ask(DATABASE, WATCH).map(drop)
 }
 
-/// What is known of owners.
+/// Known state of owners.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    /// The last epoch of each resource that was seen.
+    /// The last epoch that was read for each resource.
     latest: BTreeMap<String, u64>,
-    /// Under which epoch a life of a node owned something.
+    /// The epoch under which a life of a node owned a resource.
     epochs: BTreeMap<(String, String), u64>,
-    /// The last strange claim that was seen.
+    /// The last strange claim that was read.
     seen: u64,
 }
 
@@ -74,7 +74,7 @@ impl Owners {
         }
     }
 
-    /// Notes a write of somebody else than the owner, who had this epoch then.
+    /// Records a write by a node other than the owner, with the owner's epoch at that time.
     fn claimed(&self, (resource, by): (&str, &str), owner_epoch: u64, notes: &Recorder) {
         let key = (resource.to_owned(), by.to_owned());
         let epoch = self.epochs.get(&key).copied().filter(|epoch| *epoch < owner_epoch);

@@ -1,4 +1,4 @@
-//! Fires: what the tables say came of every instant.
+//! Records the outcome of every instant from the tables.
 
 use anyhow::{Context, Result};
 use nightdesk_judge::Event;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Tables, columns};
 
-/// Notes all of them.
+/// Records all of them.
 pub(super) fn note(tables: &mut Tables) -> Result<()> {
     let fires = "select fire_id, agent_id, job_id, fire_at, arming, state, cause from fires";
     for row in tables.looker.ask(fires)? {

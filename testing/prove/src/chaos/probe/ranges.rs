@@ -1,6 +1,6 @@
-//! Ranges of numbers, as PostgreSQL writes them: `{[3,5),[7,9)}`.
+//! Parses ranges of numbers in PostgreSQL's format: `{[3,5),[7,9)}`.
 
-/// Each from a number up to, and without, another.
+/// Half-open ranges: the start is included, the end is not.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(i64, i64)>);
 

@@ -1,5 +1,5 @@
-//! Claims: what was given to which agent, and who therefore sees what. It is written from the
-//! promise alone, and knows nothing of how a gate decides.
+//! Predicts which agents see an event, from their claims. It is written from the promise alone, without the gate's
+//! code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::cluster::Cluster;
 use crate::setup::{self, Cast};
 use crate::stage::DATABASE;
 
-/// Instead of a chat or a guild: everything on a bot.
+/// Stands for everything on a bot, instead of a chat or a guild.
 pub(super) const WHOLE_BOT: &str = "*";
 
-/// Who may reach an agent where something was given to it.
+/// Authors that may reach an agent in its claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Welcome {
     Anybody,
@@ -21,7 +21,7 @@ pub(super) enum Welcome {
     OwnPeople,
 }
 
-/// Who writes.
+/// An author.
 #[derive(Clone, Debug)]
 pub(super) enum Author {
     /// The person bound to this member.
@@ -30,16 +30,16 @@ pub(super) enum Author {
     Program(String),
 }
 
-/// What was given to whom.
+/// All claims.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    /// By bot, and chat or guild.
+    /// Claims by bot, and chat or guild.
     given: BTreeMap<(usize, String), (usize, Welcome)>,
     listed: BTreeSet<(usize, String)>,
 }
 
 impl Claims {
-    /// Gives a chat or a guild of a bot to a member, if it is nobody's yet. Answers whose it is.
+    /// Gives a chat or a guild of a bot to a member, if it is unclaimed. Returns its holder.
     pub(super) fn give(
         &mut self,
         (bot, what): (usize, &str),
@@ -49,12 +49,12 @@ impl Claims {
         self.given.entry((bot, what.to_owned())).or_insert((to, welcome)).0
     }
 
-    /// Puts somebody on a member's list.
+    /// Adds an author to a member's list.
     pub(super) fn list(&mut self, member: usize, author: String) {
         self.listed.insert((member, author));
     }
 
-    /// The members whose agents see what somebody writes.
+    /// Returns the members whose agents see an author's message.
     pub(super) fn seen_by(&self, bot: usize, author: &Author, place: &Place) -> Vec<usize> {
         let own = match author {
             Author::Of(member) => Some(*member),
@@ -76,7 +76,7 @@ impl Claims {
         seen_by.into_iter().collect()
     }
 
-    /// Whose a place is. What is smaller counts: the chat, the chat it is a thread of, its guild, the bot.
+    /// Returns the holder of a place. The smallest claim wins: the chat, its parent chat, its guild, the bot.
     fn holder(&self, bot: usize, place: &Place) -> Option<(usize, Welcome)> {
         let Place { chat, scope, parent } = place;
         let whole_bot = WHOLE_BOT.to_owned();
@@ -84,7 +84,7 @@ impl Claims {
         by_size.into_iter().flatten().find_map(|what| self.given.get(&(bot, what.clone())).copied())
     }
 
-    /// Enters all of it.
+    /// Stores all claims.
     pub(super) fn enter(&self, cluster: &Cluster, cast: &Cast) -> Result<()> {
         for ((bot, what), (member, welcome)) in &self.given {
             let (scope, chat) = match what.chars().next() {
@@ -128,7 +128,7 @@ fn is(author: &Author, listed: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Member 1 has the chat, 2 the guild, and 3 the bot for who is on its list.
+    /// Member 1 has the chat, 2 the guild, and 3 the bot for authors on its list.
     fn claims() -> Claims {
         let mut claims = Claims::default();
         claims.give((0, "r1"), 1, Welcome::Anybody);

@@ -1,4 +1,4 @@
-//! Movers: people who are let in and out again while they write, by a binding or by a grant.
+//! Creates people that lose and regain access while they write, by a binding or by a grant.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,21 @@ use crate::cluster::Cluster;
 use crate::setup::{Cast, Member};
 use crate::stage::DATABASE;
 
-/// How many there are.
+/// Number of movers.
 const MOVERS: usize = 4;
 
-/// Somebody who is let in and out again.
+/// An author that loses and regains access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mover {
-    /// What they write, and who sees it while they are let in.
+    /// The mover's conversation, with the agents that see it during access.
     pub conversation: Conversation,
-    /// What lets them in, as often as it is said.
+    /// Statement that gives access. It can be repeated.
     pub lets_in: String,
-    /// What does so no more.
+    /// Statement that removes access.
     pub lets_out: String,
 }
 
-/// Makes some, and lets them in.
+/// Creates the movers, and gives them access.
 pub(super) fn enter(cluster: &Cluster, cast: &Cast) -> Result<Vec<Mover>> {
     let members = MOVERS.min(cast.members.len());
     let movers: Vec<Mover> = (0..members).map(|member| mover(cast, member)).collect();
@@ -32,7 +32,7 @@ pub(super) fn enter(cluster: &Cluster, cast: &Cast) -> Result<Vec<Mover>> {
     Ok(movers)
 }
 
-/// Every other one is bound to an agent, and the others write where something was given to it.
+/// Returns a mover. Every other mover is bound to an agent, and the rest write in a granted chat.
 fn mover(cast: &Cast, number: usize) -> Mover {
     let Member { tenant, agent, bot, .. } = &cast.members[number];
     let (author, chat) = (format!("v{number}"), format!("v{number:06}"));

@@ -1,4 +1,4 @@
-//! Discord: a guild with a few channels, and people who write there and to the bot alone.
+//! Simulates a Discord guild with a few channels, and people who write there and privately to the bot.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,11 +14,11 @@ use super::people::{Person, Unconfirmed, pace};
 use super::{Hall, LOOK_EVERY, Standing, Whereabouts};
 use crate::chance::Dice;
 
-/// What stands before the first dot is the bot's id, 4242.
+/// The part before the first dot encodes the bot's id, 4242.
 pub(super) const TOKEN: &str = "NDI0Mg.Gstreet.the-key-of-the-desk-on-the-street";
 pub(super) const BOT: u64 = 4_242;
 
-/// A program that writes, too.
+/// A program that also writes.
 const PROGRAM: (&str, u64) = ("NDI0Mw.Gstreet.the-key-of-another", 4_243);
 
 const STRANGER: u64 = 800_000;
@@ -27,21 +27,21 @@ const GUILD: u64 = 70;
 const FIRST_CHANNEL: u64 = 500;
 const CHANNELS: usize = 8;
 
-/// How often the desk shall beat: each beat confirms what is stored.
+/// Heartbeat interval for the desk: each heartbeat confirms the stored events.
 const BEAT_EVERY: Duration = Duration::from_secs(2);
 
-/// The code of a socket whose session goes on.
+/// The close code after which a session can be resumed.
 const GOES_ON: u16 = 4_000;
 
-/// Discord, as the street has it.
+/// The street's Discord.
 pub(super) struct Discord {
     fake: FakeDiscord,
-    /// When the fake began.
+    /// Start time of the fake.
     began_ns: u64,
     unconfirmed: Unconfirmed<Mark>,
 }
 
-/// What Discord calls a member's person.
+/// Returns the Discord id of a member's person.
 pub(super) fn person(member: usize) -> u64 {
     FIRST_PERSON + member as u64
 }
@@ -56,7 +56,7 @@ impl Discord {
         Ok(Self { fake, began_ns, unconfirmed: Unconfirmed::default() })
     }
 
-    /// Lets everybody in.
+    /// Creates all people.
     pub(super) fn enter(&self, hall: &Hall) {
         let people = hall.street.members.iter().map(|member| person(*member));
         let people: Vec<u64> = people.chain([STRANGER]).collect();
@@ -75,7 +75,7 @@ impl Discord {
         self.fake.join(TOKEN, GUILD);
     }
 
-    /// People write until they are told to stop.
+    /// Writes messages until the stop command.
     pub(super) async fn write(self: Arc<Self>, hall: Arc<Hall>) {
         let Some(mut pace) = pace(hall.street.rates.discord) else { return };
         let mut dice = Dice::of(hall.plan.seed, 70_000);
@@ -93,7 +93,7 @@ impl Discord {
         }
     }
 
-    /// Where somebody writes, and as whom: in a channel, or to the bot alone.
+    /// Returns the channel and the author of a message: a guild channel, or a private one with the bot.
     fn place(&self, who: Person, dice: &mut Dice) -> (u64, u64) {
         let channel = FIRST_CHANNEL + dice.below(CHANNELS) as u64;
         let id = match who {
@@ -109,7 +109,7 @@ impl Discord {
         self.fake.order(Order::Invalid { resumable: false });
     }
 
-    /// Notes what the desk does.
+    /// Records the desk's actions.
     #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
         let mut seen = Seen::default();
@@ -150,7 +150,7 @@ impl Discord {
     }
 }
 
-/// What was noted of the desk's doings.
+/// Desk actions that are recorded so far.
 #[derive(Default)]
 struct Seen {
     sockets: Vec<Socket>,

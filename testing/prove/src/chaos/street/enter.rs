@@ -1,4 +1,4 @@
-//! Enter: the street's bots and whose people write there, as the desk knows them.
+//! Registers the street's bots and people at the desk.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::cluster::Cluster;
 use crate::setup::Cast;
 use crate::stage::DATABASE;
 
-/// Of those who answer, every so-manieth is on the street: a bot may not speak as often as people do.
+/// One in this many answering agents is on the street: a bot's rate limit is lower than the people's rate.
 const ANSWERS_EVERY: usize = 12;
 
-/// Everything of the street that nobody may ever read.
+/// Returns all secrets of the street.
 pub fn secrets() -> [String; 2] {
     [discord::TOKEN, telegram::TOKEN].map(str::to_owned)
 }
 
-/// Enters a bot on either platform, and binds a person there to each agent that is on the street.
+/// Creates a bot on each platform, and binds a person there to each agent that is on the street.
 pub fn enter(
     cluster: &Cluster,
     vault: Vault,

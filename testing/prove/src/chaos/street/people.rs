@@ -1,4 +1,4 @@
-//! People: who writes what, and that it was confirmed.
+//! Chooses the authors and messages of the street, and records their confirmation.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -15,28 +15,28 @@ use crate::chaos::gateways::answers;
 use crate::chaos::manner::Manner;
 use crate::chaos::plan::Plan;
 
-/// Of how many messages in a hundred nobody may see anything: of strangers, and of programs.
+/// Percentage of messages that no agent may see: from strangers and programs.
 const REFUSED_PERCENT: u64 = 20;
 
-/// How many messages in a hundred are for agents that answer: a bot may not say as much in a chat as people do.
+/// Percentage of messages for agents that answer: a bot's rate limit in a chat is lower than the people's rate.
 const ANSWERED_PERCENT: u64 = 4;
 
-/// What the SDK's agents say begins so.
+/// Prefix of the messages of the SDK's agents.
 const SDK: &str = "sdk-";
 
-/// Somebody who writes.
+/// An author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Person {
-    /// The one whose agent this member's is.
+    /// The person bound to this member's agent.
     Of(usize),
-    /// Somebody whom nobody knows.
+    /// An unbound person.
     Stranger,
     /// A program.
     Program,
 }
 
 impl Person {
-    /// Whoever writes next.
+    /// Returns the next author.
     pub(super) fn next(hall: &Hall, dice: &mut Dice) -> Self {
         match dice.percent(REFUSED_PERCENT) {
             true if dice.percent(50) => Self::Stranger,
@@ -53,7 +53,7 @@ impl Person {
     }
 }
 
-/// Somebody, and seldom one whose agent answers.
+/// Returns a member, seldom one whose agent answers.
 fn someone(hall: &Hall, dice: &mut Dice) -> usize {
     let is_answered = dice.percent(ANSWERED_PERCENT);
     let is_one = |member: &&usize| is_answered == has_answers(hall, **member);
@@ -65,7 +65,7 @@ fn has_answers(hall: &Hall, member: usize) -> bool {
     answers(member) || hall.plan.manners[member] == Manner::Sdk
 }
 
-/// A pace of so many in a second. What was missed is made up for. `None`: nothing at all.
+/// Returns an interval for this rate. Missed ticks are made up. `None` if the rate is zero.
 pub(super) fn pace(per_second: u64) -> Option<Interval> {
     let every = Duration::from_secs(1).checked_div(u32::try_from(per_second).ok()?)?;
     let mut pace = interval(every);
@@ -74,7 +74,7 @@ pub(super) fn pace(per_second: u64) -> Option<Interval> {
 }
 
 impl Hall {
-    /// Notes that somebody is about to write. Who was seen to leave entries may have them set aside.
+    /// Records that a person is about to write. A manner that leaves entries unacked may have them parked.
     pub(super) fn writes(&self, person: Person, (bot, chat): (BotId, &str), said: (&str, u64)) {
         let (nonce, order) = said;
         if let Person::Of(member) = person
@@ -100,7 +100,7 @@ impl Hall {
         self.told.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes what the desk said. Our own gateways say the name of their request.
+    /// Records a message of the desk. The text of our own gateways is the id of their request.
     pub(super) fn hears(&self, bot: BotId, chat: &str, text: &str) {
         let (bot, chat, text) = (bot.to_string(), chat.to_owned(), text.to_owned());
         let is_ours = text.contains('#');
@@ -113,7 +113,7 @@ impl Hall {
     }
 }
 
-/// What was said and is not confirmed, each with its mark, in order.
+/// Unconfirmed messages, each with its mark, in order.
 #[derive(Debug)]
 pub(super) struct Unconfirmed<M>(Mutex<VecDeque<(M, String)>>);
 
@@ -128,7 +128,7 @@ impl<M: PartialOrd> Unconfirmed<M> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back((mark, id));
     }
 
-    /// All up to this mark is confirmed.
+    /// Confirms all messages up to this mark.
     pub(super) fn confirmed(&self, hall: &Hall, up_to: &M) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((_, id)) = waiting.pop_front_if(|(mark, _)| *mark <= *up_to) {

@@ -1,4 +1,4 @@
-//! Telegram: people who write to the bot alone; the desk asks for it.
+//! Simulates people who write privately to the bot on Telegram, which the desk polls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,22 +12,22 @@ use super::people::{Person, Unconfirmed, pace};
 use super::{Hall, LOOK_EVERY};
 use crate::chance::Dice;
 
-/// What stands before the colon is the bot's id.
+/// The part before the colon is the bot's id.
 pub(super) const TOKEN: &str = "4242:the-key-of-the-desk-on-the-street";
 
 const STRANGER: i64 = 800_000;
 const PROGRAM: i64 = 800_001;
 const FIRST_PERSON: i64 = 900_000;
 
-/// Telegram, as the street has it.
+/// The street's Telegram.
 pub(super) struct Telegram {
     fake: FakeTelegram,
-    /// Each by its place among what was said.
+    /// Each message by its number.
     unconfirmed: Unconfirmed<u64>,
     said: AtomicU64,
 }
 
-/// What Telegram calls a member's person.
+/// Returns the Telegram id of a member's person.
 pub(super) fn person(member: usize) -> i64 {
     FIRST_PERSON.saturating_add_unsigned(member as u64)
 }
@@ -43,7 +43,7 @@ impl Telegram {
         self.fake.url()
     }
 
-    /// People write until they are told to stop.
+    /// Writes messages until the stop command.
     pub(super) async fn write(self: Arc<Self>, hall: Arc<Hall>) {
         let Some(mut pace) = pace(hall.street.rates.telegram) else { return };
         let Some(bot) = hall.street.telegram else { return };
@@ -69,13 +69,13 @@ impl Telegram {
         }
     }
 
-    /// Notes what the desk does.
+    /// Records the desk's actions.
     #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
         let Some(bot) = hall.street.telegram else { return };
         let mut calls = 0;
         loop {
-            // Nothing is said between the two looks: one thread does both.
+            // No message arrives between the two reads: one thread does both.
             let said = self.said.load(Ordering::Relaxed);
             let pending = self.fake.pending(TOKEN) as u64;
             self.unconfirmed.confirmed(&hall, &said.saturating_sub(pending));
@@ -90,7 +90,7 @@ impl Telegram {
     }
 }
 
-/// What a call said, and where, if it was one that did.
+/// Returns the chat and text of a call, if it sent a message.
 fn words(call: &Called) -> Option<(i64, &str)> {
     let sent = call.answered.as_ref().ok().filter(|_| call.method == "sendMessage")?;
     Some((sent["chat"]["id"].as_i64()?, sent["text"].as_str()?))

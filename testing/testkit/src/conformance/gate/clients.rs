@@ -1,4 +1,4 @@
-//! The gate's knowledge of an agent's client: its rules, the threads it takes part in, and its display name.
+//! Checks the gate's knowledge of an agent's client: its rules, the threads it takes part in, and its display name.
 
 use nightdesk_types::{ClientRules, Relevance};
 
@@ -7,7 +7,7 @@ use super::super::cast::{Cast, Person};
 use super::super::register::provision::{boot, provision};
 use super::{reaches, terms};
 
-/// An agent that declared nothing is served by what its client expects, also after it changed its client.
+/// Checks that an agent without its own rules has its client's, also after a change of the client.
 pub async fn relevance_follows_the_client(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -34,7 +34,7 @@ pub async fn relevance_follows_the_client(harness: &impl Harness) {
     assert_eq!(relevance().await, Relevance::default());
 }
 
-/// An agent takes part where it has received something: in that chat, through that bot.
+/// Checks that an agent takes part where it has received an entry: in that chat, through that bot.
 pub async fn an_agent_takes_part_where_it_received_something(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -52,7 +52,7 @@ pub async fn an_agent_takes_part_where_it_received_something(harness: &impl Harn
     assert!(!takes_part(&cast, &ann, "thread").await, "another bot");
 }
 
-/// Where another agent was reached in the same chat, also another tenant's, an agent speaks by its display name.
+/// Checks that an agent uses its display name in a chat with another agent, also of another tenant.
 pub async fn agents_of_one_chat_speak_by_their_names(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);

@@ -1,4 +1,4 @@
-//! How entries are acknowledged.
+//! Checks the acks of entries.
 
 use nightdesk_inbox::{Ack, Ask, LineClaim, Waiting};
 use nightdesk_types::Seq;
@@ -6,7 +6,7 @@ use nightdesk_types::Seq;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Line};
 
-/// What was acknowledged is not handed over again: not on this line, and not on a new one.
+/// Checks that an acked entry is never handed over again, neither on this line nor on a new one.
 pub async fn an_acked_entry_is_never_handed_over_again(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -23,8 +23,7 @@ pub async fn an_acked_entry_is_never_handed_over_again(harness: &impl Harness) {
     assert_eq!(entries.len(), 1, "the cursor counts, wherever a line begins");
 }
 
-/// Acks may come out of order: what they name is done, and the cursor moves over it when the
-/// gap before it closes.
+/// Checks that acks may come out of order: their entries are done, and the cursor moves over them when the gap closes.
 pub async fn acks_out_of_order_count_and_the_cursor_waits_for_the_gap(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -41,7 +40,7 @@ pub async fn acks_out_of_order_count_and_the_cursor_waits_for_the_gap(harness: &
     assert_eq!(cast.ack(&new, &[(6, 6)]).await, moved(6));
 }
 
-/// A line that was replaced cannot move the cursor.
+/// Checks that a replaced line cannot move the cursor.
 pub async fn acks_of_a_replaced_line_do_not_count(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -56,7 +55,7 @@ pub async fn acks_of_a_replaced_line_do_not_count(harness: &impl Harness) {
     assert_eq!(newer.taken.acked, Seq::default());
 }
 
-/// Acking again what was acked, before the cursor or beyond it, changes nothing.
+/// Checks that a repeated ack, before the cursor or beyond it, changes nothing.
 pub async fn acking_twice_changes_nothing(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -73,7 +72,7 @@ pub async fn acking_twice_changes_nothing(harness: &impl Harness) {
     assert_eq!(cast.ack(&line, &[(1, 1), (6, 6)]).await, moved(6), "beside a repeat too");
 }
 
-/// An ack covers the numbers in between that never were entries.
+/// Checks that an ack covers the numbers in between that never were entries.
 pub async fn an_ack_covers_what_was_parked_in_between(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -91,7 +90,7 @@ pub async fn an_ack_covers_what_was_parked_in_between(harness: &impl Harness) {
     assert_eq!(cast.line(&ann).await.taken.acked, Seq::new(4));
 }
 
-/// Gathered acks get an answer each, in their order.
+/// Checks that gathered acks get an answer each, in their order.
 pub async fn gathered_acks_get_an_answer_each(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -112,7 +111,7 @@ pub async fn gathered_acks_get_an_answer_each(harness: &impl Harness) {
     assert_eq!(cast.numbers(&anns).await, [1]);
 }
 
-/// Nothing is acknowledged in another tenant's name.
+/// Checks that a tenant cannot ack another tenant's entries.
 pub async fn nothing_is_acked_by_another_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

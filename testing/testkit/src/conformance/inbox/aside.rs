@@ -1,4 +1,4 @@
-//! What is set aside, and put in again.
+//! Checks the parking and resubmission of entries.
 
 use nightdesk_inbox::{Ack, Park, ParkReason, Stored};
 use nightdesk_types::{AgentId, Seq, TenantScope};
@@ -7,7 +7,7 @@ use super::put::seq;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Line, Person};
 
-/// A parked entry leaves the inbox, and the cursor moves over it.
+/// Checks that a parked entry leaves the inbox, and that the cursor moves over it.
 pub async fn a_parked_entry_leaves_the_inbox(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -25,7 +25,7 @@ pub async fn a_parked_entry_leaves_the_inbox(harness: &impl Harness) {
     assert_eq!(aside, [1, 3].map(|number| (seq(number), ParkReason::Operator)));
 }
 
-/// Only the newest line parks, and only what waits.
+/// Checks that only the newest line parks, and only waiting entries.
 pub async fn only_the_newest_line_parks_what_waits(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -43,7 +43,7 @@ pub async fn only_the_newest_line_parks_what_waits(harness: &impl Harness) {
     assert_eq!(cast.numbers(&new).await, [4]);
 }
 
-/// A parked entry can be put in again, once, under a new number; what it says is the same.
+/// Checks that a parked entry can be resubmitted once, under a new number and with the same content.
 pub async fn a_parked_entry_is_resubmitted_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -63,7 +63,7 @@ pub async fn a_parked_entry_is_resubmitted_once(harness: &impl Harness) {
     assert_eq!(cast.stored(&ann.says(9)).await.seq, seq(5), "it took one number");
 }
 
-/// What is not parked, or is another tenant's, cannot be resubmitted.
+/// Checks that an entry which is not parked, or is another tenant's, cannot be resubmitted.
 pub async fn only_what_is_parked_is_resubmitted(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -85,7 +85,7 @@ pub async fn only_what_is_parked_is_resubmitted(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, [0; 0]);
 }
 
-/// What was resubmitted is an entry like any other: it can be parked and resubmitted again.
+/// Checks that a resubmitted entry is an entry like any other: it can be parked and resubmitted again.
 pub async fn a_resubmitted_entry_is_an_entry_like_any_other(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,4 +1,4 @@
-//! Several at once: the order of events is the store's to say, their number is not.
+//! Checks concurrent writers: the store decides the order of events, but not their number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::put::{accept_for_a_ghost, heads};
 use crate::conformance::Harness;
 use crate::conformance::cast::Cast;
 
-/// Four senders say the same fifty things in four orders: each is stored once, and the other
-/// three are told so (Q5).
+/// Checks that four senders of the same fifty events in four orders store each event once, and that the other three get
+/// a duplicate (Q5).
 pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
     const SENDERS: usize = 4;
     const EVENTS: usize = 50;
@@ -24,7 +24,7 @@ pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
     let start = Arc::new(Barrier::new(SENDERS));
     let mut senders = JoinSet::new();
     for sender in 0..SENDERS {
-        // Fifty and these strides share no factor, so each is an order of its own.
+        // Fifty and these strides share no factor, so each is a different order.
         let stride = [1, 3, 7, 49][sender];
         let order = (0..EVENTS).map(|index| events[index * stride % EVENTS].clone());
         let batches = in_batches(&order.collect::<Vec<_>>(), 1 + sender * 5);
@@ -48,7 +48,7 @@ fn in_batches(events: &[Accept], events_max: usize) -> Vec<Vec<Accept>> {
     events.chunks(events_max.min(GATHER_MAX)).map(<[Accept]>::to_vec).collect()
 }
 
-/// Puts batches one after the other. One that may succeed later is put again.
+/// Stores batches one after the other. A batch that may succeed later is retried.
 async fn put_all(store: &dyn Store, batches: Vec<Vec<Accept>>) -> Vec<Put> {
     let mut puts = Vec::new();
     for batch in batches {
@@ -57,7 +57,7 @@ async fn put_all(store: &dyn Store, batches: Vec<Vec<Accept>>) -> Vec<Put> {
     puts
 }
 
-/// What came of a batch; nothing if it can never succeed.
+/// Returns the result of a batch, or `None` if it can never succeed.
 async fn put_again(store: &dyn Store, batch: &[Accept]) -> Option<Vec<Put>> {
     const TRIES_MAX: usize = 20;
     for _ in 0..TRIES_MAX {
@@ -70,7 +70,7 @@ async fn put_again(store: &dyn Store, batch: &[Accept]) -> Option<Vec<Put>> {
     panic!("the store was busy {TRIES_MAX} times in a row")
 }
 
-/// Two hundred batches by eight writers, some of which fail: no inbox has a gap (Q10).
+/// Checks that no inbox has a gap after two hundred batches by eight writers, some of which fail (Q10).
 pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
     const WRITERS: usize = 8;
     const BATCHES: usize = 200;
@@ -83,7 +83,7 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
             (0..=number % 4).map(|index| people[(number + index) % 3].says(number * 4 + index));
         let mut batch = cast.accepts(events).await;
         if number % 7 == 0 {
-            // In the middle of numbers that were perhaps taken already.
+            // In the middle of numbers that may have been taken already.
             batch.push(accept_for_a_ghost(&cast, &people[0].says(BATCHES * 4 + number)).await);
         } else {
             wanted += batch.len();
@@ -108,7 +108,7 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
     }
 }
 
-/// The numbers given out in each inbox, in order.
+/// Returns the numbers given out in each inbox, in order.
 fn numbers_by_agent(puts: &[Put]) -> BTreeMap<AgentId, Vec<i64>> {
     let mut numbers: BTreeMap<AgentId, Vec<i64>> = BTreeMap::new();
     for put in puts {

@@ -1,4 +1,4 @@
-//! What an operator sees of an inbox, and does to it.
+//! Checks the operator's view of an inbox, and the operator's actions on it.
 
 use nightdesk_inbox::{Overview, ParkReason, Parked, Shown, State};
 use nightdesk_types::Seq;
@@ -8,7 +8,7 @@ use super::put::seq;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person};
 
-/// An overview tells what waits and what is set aside, in order and without what it says.
+/// Checks that an overview lists waiting and parked entries, in order and without their content.
 pub async fn an_overview_tells_what_waits_and_what_is_parked(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -32,7 +32,7 @@ pub async fn an_overview_tells_what_waits_and_what_is_parked(harness: &impl Harn
     assert_eq!((overview.parked.len(), parked.resubmitted_as), (1, None));
 }
 
-/// A page begins after a number and is bounded; nobody sees another tenant's inbox.
+/// Checks that a page begins after a number and is bounded, and that no tenant sees another's inbox.
 pub async fn an_overview_comes_in_pages_and_to_its_tenant_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -53,7 +53,7 @@ pub async fn an_overview_comes_in_pages_and_to_its_tenant_alone(harness: &impl H
     assert!(!set_aside(harness, &foreign, 1).await);
 }
 
-/// An entry is shown with what became of it, whatever that is.
+/// Checks that an entry is shown with its state, in every state.
 pub async fn an_entry_is_shown_with_what_became_of_it(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -79,7 +79,7 @@ pub async fn an_entry_is_shown_with_what_became_of_it(harness: &impl Harness) {
     assert_eq!(show(harness, &ann, 9).await, None, "never given out");
 }
 
-/// What was put in again is told where it came from, and the other way round.
+/// Checks that a resubmitted entry names its origin, and the origin its successor.
 pub async fn a_resubmitted_entry_knows_its_origin(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -96,7 +96,7 @@ pub async fn a_resubmitted_entry_knows_its_origin(harness: &impl Harness) {
     assert_eq!(parked.resubmitted_as, Some(seq(3)));
 }
 
-/// By hand only what waits is set aside, with or without a line; the line moves on.
+/// Checks that an operator can park only waiting entries, with or without a line, and that the line moves on.
 pub async fn what_waits_is_set_aside_by_hand(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,4 +1,4 @@
-//! How entries are handed over.
+//! Checks the delivery of entries.
 
 use nightdesk_inbox::{Ask, LineClaim, Waiting};
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
@@ -8,7 +8,7 @@ use super::put::seq;
 use crate::conformance::Harness;
 use crate::conformance::cast::Cast;
 
-/// What waits comes in order, from what was read on, and no more than asked for.
+/// Checks that waiting entries come in order, from the read position on, and at most as many as requested.
 pub async fn waiting_comes_in_order(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -31,7 +31,7 @@ pub async fn waiting_comes_in_order(harness: &impl Harness) {
     }
 }
 
-/// One read holds as much as a window, or a single entry of any size.
+/// Checks that one read holds at most a window of bytes, or a single entry of any size.
 pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
     const TEXT_BYTES: usize = WINDOW_BYTES_MAX * 2 / 5;
     let cast = Cast::of(harness).await;
@@ -54,7 +54,7 @@ pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
     assert_eq!((entries[0].seq, &entries[0].json), (seq(6), &None), "no client could take it");
 }
 
-/// A line that was replaced reads nothing, and is told.
+/// Checks that a replaced line reads nothing, and gets a corresponding answer.
 pub async fn a_replaced_line_reads_nothing(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -69,7 +69,7 @@ pub async fn a_replaced_line_reads_nothing(harness: &impl Harness) {
     assert_eq!(cast.ask(Ask { line: made_up, ..new.ask() }).await, Waiting::LineReplaced);
 }
 
-/// Gathered reads get an answer each, in their order.
+/// Checks that gathered reads get an answer each, in their order.
 pub async fn gathered_reads_get_an_answer_each(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -86,7 +86,7 @@ pub async fn gathered_reads_get_an_answer_each(harness: &impl Harness) {
     assert_eq!(answers, [Waiting::Entries(Vec::new()), Waiting::LineReplaced]);
 }
 
-/// Nothing is handed over in another tenant's name, whatever the number of the line.
+/// Checks that a tenant cannot read another tenant's entries with any line number.
 pub async fn nothing_is_handed_over_to_another_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,5 +1,5 @@
-//! The inbox against a reference queue (Q6): whatever happens to it, in whatever order, the
-//! store says what a plain list would say.
+//! Compares the inbox with a reference queue (Q6): after any steps in any order, the store answers as a plain list
+//! would.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ mod queue;
 
 use queue::Queue;
 
-/// Plays random steps on a store and on the reference queue, and compares them. Every case
-/// has an agent of its own. It needs a runtime of several threads.
+/// Plays random steps on a store and on the reference queue, and compares them. Every case has its own agent. It needs
+/// a multi-threaded runtime.
 pub async fn inbox_follows_the_model(harness: &impl Harness, cases: u32) {
     let cast = Cast::of(harness).await;
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
@@ -38,28 +38,28 @@ pub async fn inbox_follows_the_model(harness: &impl Harness, cases: u32) {
     }
 }
 
-/// Something that happens to an inbox.
+/// A step on an inbox.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A new event comes.
+    /// Stores a new event.
     Put,
-    /// An event comes that no client could take.
+    /// Stores an event that no client could take.
     PutUnsendable,
-    /// An event comes again.
+    /// Stores an event again.
     Repeat(Index),
-    /// The line reads on.
+    /// Reads on with the line.
     Read(usize),
-    /// The line acks something it was handed.
+    /// Acks an entry that the line was handed.
     Ack(Index),
-    /// The line acks something it has acked.
+    /// Acks an entry that the line has acked.
     AckAgain(Index),
-    /// A line that was replaced acks and parks something.
+    /// Acks and parks an entry with a replaced line.
     Meddle(Index),
-    /// The line parks something, waiting or not.
+    /// Parks an entry with the line, waiting or not.
     Park(Index),
-    /// A person resubmits something, parked or not.
+    /// Resubmits an entry as an operator, parked or not.
     Resubmit(Index),
-    /// The agent dials again; the line before was in vain, or it was not.
+    /// Dials again. The line before was in vain, or it was not.
     Redial { in_vain: bool },
 }
 
@@ -79,14 +79,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// A store and the reference queue, side by side.
+/// A store and the reference queue.
 struct Game<'c> {
     cast: &'c Cast<'c>,
     gate: Gate,
     agent: Person,
     line: Line,
     replaced: Option<Line>,
-    /// When each entry was taken, as it was handed over.
+    /// Acceptance time of each entry, as it was handed over.
     taken_at: BTreeMap<i64, Timestamp>,
     queue: Queue,
 }
@@ -140,7 +140,7 @@ impl Game<'_> {
     }
 
     async fn put_unsendable(&mut self) -> Played {
-        // To find the session of this address, the stock client would have to die.
+        // The stock client would crash on the search for the session of this address.
         let event = self.event(self.queue.puts()).in_chat("++");
         let bot = Bot { platform: "whatsapp".to_owned(), ..self.cast.bot.clone() };
         let put = self.accept(&event, &bot).await;
@@ -181,7 +181,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    /// An ack that says truly when its last entry was taken, as a line does.
+    /// Acks with the true acceptance time of the last entry, as a line does.
     async fn ack_on_time(&self, range: (i64, i64)) -> Ack {
         let mut acks = self.line.acks(&[range]);
         acks.ranges[0].at = self.taken_at[&range.1];
@@ -232,7 +232,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    /// In the end, a new line gets everything that waits, and all the rest is accounted for.
+    /// Checks at the end that a new line gets everything that waits, and that the rest is accounted for.
     async fn compare(&mut self) -> Played {
         self.redial(false).await?;
         self.read(usize::from(u16::MAX)).await?;
@@ -244,7 +244,7 @@ impl Game<'_> {
     }
 }
 
-/// The number of the one entry an event became, and whether it was parked.
+/// Returns the number of an event's only entry, and true if it was parked.
 fn stored(put: Put) -> Result<(i64, bool), TestCaseError> {
     match put {
         Put::Stored(stored) if stored.len() == 1 => Ok((stored[0].seq.get(), stored[0].parked)),

@@ -1,4 +1,4 @@
-//! What is put into an inbox.
+//! Checks the storing of events in an inbox.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, id_of};
 use crate::conformance::gate::grant;
 
-/// Each event gets the next number of its agent, beginning with one.
+/// Checks that each event gets the next number of its agent, beginning with one.
 pub async fn numbers_are_consecutive_from_one(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -32,7 +32,7 @@ pub async fn numbers_are_consecutive_from_one(harness: &impl Harness) {
     assert_eq!(other.seq, seq(1), "every inbox counts by itself");
 }
 
-/// An entry is what was said, where, and when it was taken; the time never goes back.
+/// Checks that an entry has the event's content, its chat, and its acceptance time, which never goes back.
 pub async fn an_entry_holds_what_was_said(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -49,7 +49,7 @@ pub async fn an_entry_holds_what_was_said(harness: &impl Harness) {
     assert!(first.at <= second.at, "time never goes back in an inbox");
 }
 
-/// Several recipients, also of several tenants, get one entry each.
+/// Checks that several recipients, also of several tenants, get one entry each.
 pub async fn recipients_of_two_tenants_get_one_entry_each(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -74,7 +74,7 @@ pub async fn recipients_of_two_tenants_get_one_entry_each(harness: &impl Harness
     }
 }
 
-/// A repeat takes no number and stores nothing; the first time counts.
+/// Checks that a duplicate takes no number and stores nothing: the first one counts.
 pub async fn a_duplicate_takes_no_number(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -86,7 +86,7 @@ pub async fn a_duplicate_takes_no_number(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, [1, 2]);
 }
 
-/// A batch may hold the same event twice; the first counts.
+/// Checks that a batch may hold the same event twice: the first one counts.
 pub async fn a_duplicate_in_its_own_batch_takes_no_number(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -98,7 +98,7 @@ pub async fn a_duplicate_in_its_own_batch_takes_no_number(harness: &impl Harness
     assert_eq!(cast.numbers(&line).await, [1, 2]);
 }
 
-/// Keys are a bot's own: the same key of another bot is another event.
+/// Checks that keys belong to a bot: the same key of another bot is another event.
 pub async fn the_same_key_of_another_bot_is_another_event(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -110,8 +110,8 @@ pub async fn the_same_key_of_another_bot_is_another_event(harness: &impl Harness
     assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
 }
 
-/// An admit that was decided before fewer people could reach the agent is refused, and can be
-/// decided again: the key is not taken.
+/// Checks that an admission decided before a restriction of the agent's access is refused, and can be decided again:
+/// the key is not taken.
 pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -133,8 +133,7 @@ pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) 
     assert!(matches!(refused, Err((_, AdmitError::Refused(_)))), "nobody is left: {refused:?}");
 }
 
-/// Something changed about an agent on one of its bots. What comes through another, about which nothing
-/// changed, is decided again and stored.
+/// Checks that after a change about an agent on one bot, an event through another bot is decided again and stored.
 pub async fn a_change_on_one_bot_keeps_nothing_from_another(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -150,7 +149,7 @@ pub async fn a_change_on_one_bot_keeps_nothing_from_another(harness: &impl Harne
     assert!(matches!(&puts[..], [Put::Stored(_)]), "{puts:?}");
 }
 
-/// Every event of a batch gets an outcome of its own.
+/// Checks that every event of a batch gets its own outcome.
 pub async fn each_event_of_a_batch_gets_its_outcome(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -176,8 +175,7 @@ fn stored(put: &Put) -> &[Stored] {
     }
 }
 
-/// A batch with somebody unknown fails as a whole and leaves nothing behind, not even the
-/// keys of its events.
+/// Checks that a batch with an unknown recipient fails as a whole and leaves nothing behind, not even its events' keys.
 pub async fn an_unknown_recipient_fails_the_batch_and_nothing_is_stored(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -191,7 +189,7 @@ pub async fn an_unknown_recipient_fails_the_batch_and_nothing_is_stored(harness:
     assert_eq!(cast.stored(&ann.says(2)).await.seq, seq(2), "its key is not taken");
 }
 
-/// An event that the gate admits for an agent no store knows.
+/// Returns an event that the gate admits for an agent that no store knows.
 pub(super) async fn accept_for_a_ghost(cast: &Cast<'_>, event: &EventBuilder) -> Accept {
     let scope = cast.operator;
     let agent = AgentId::from_uuid(id_of("agent", "ghost"));
@@ -200,7 +198,7 @@ pub(super) async fn accept_for_a_ghost(cast: &Cast<'_>, event: &EventBuilder) ->
     Accept::of(&admitted, None)
 }
 
-/// Knows one agent, and it is a ghost.
+/// A store with one agent that does not exist.
 struct Haunted(Recipient);
 
 #[async_trait]
@@ -244,7 +242,7 @@ impl Store for Haunted {
     }
 }
 
-/// A full inbox takes what comes and parks it; what it holds is not touched.
+/// Checks that a full inbox parks new events, and that its entries are not touched.
 pub async fn a_full_inbox_parks_what_comes(harness: &impl Harness) {
     const BATCH: usize = 500;
     let cast = Cast::of(harness).await;
@@ -269,7 +267,7 @@ pub async fn a_full_inbox_parks_what_comes(harness: &impl Harness) {
     assert!(!cast.stored(&ann.says(full + 3)).await.parked, "there is room again");
 }
 
-/// An entry whose frame no client could take is parked at once, and the next one arrives.
+/// Checks that an entry whose frame no client could take is parked at once, and that the next one arrives.
 pub async fn an_unsendable_entry_is_parked_and_the_next_arrives(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -285,7 +283,7 @@ pub async fn an_unsendable_entry_is_parked_and_the_next_arrives(harness: &impl H
     assert_eq!(aside, [(seq(1), ParkReason::Unsendable)]);
 }
 
-/// A head is the last number given out, and none for who has nothing or is unknown.
+/// Checks that a head is the last number given out, and zero for an empty or unknown inbox.
 pub async fn heads_are_the_last_numbers_given_out(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,4 +1,4 @@
-//! Sources with a memory of their own: shards, pollers.
+//! Checks sources with a cursor: shards, pollers.
 
 use nightdesk_inbox::{Accept, Put, Quarantine, SourceMark};
 use nightdesk_types::NodeEpoch;
@@ -9,7 +9,7 @@ use crate::builders::EventBuilder;
 use crate::conformance::Harness;
 use crate::conformance::cast::Cast;
 
-/// Every owner of a source gets a higher epoch; other sources are not touched.
+/// Checks that every owner of a source gets a higher epoch, and that other sources are not touched.
 pub async fn epochs_of_a_source_rise(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let other = cast.another_bot("other-bot").await;
@@ -22,7 +22,7 @@ pub async fn epochs_of_a_source_rise(harness: &impl Harness) {
     assert_eq!(elsewhere.expect("take a source"), (first, None));
 }
 
-/// A source stands where the last event of a batch left it.
+/// Checks that a source's cursor is at the last event of a batch.
 pub async fn a_source_stands_after_the_last_event_of_its_batch(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -41,8 +41,8 @@ pub async fn a_source_stands_after_the_last_event_of_its_batch(harness: &impl Ha
     assert_eq!(cursor.as_deref(), Some("at 3"), "a repeat was dealt with too");
 }
 
-/// An event of an owner who was replaced is refused: it is not stored, its key is not taken,
-/// and the source's cursor does not move. So is one of a source that nobody took.
+/// Checks that an event of a replaced owner is refused: it is not stored, its key is not taken, and the source's cursor
+/// does not move. The same holds for a source without an owner.
 pub async fn a_fenced_source_is_refused_and_its_cursor_stays(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -68,8 +68,8 @@ pub async fn a_fenced_source_is_refused_and_its_cursor_stays(harness: &impl Harn
     assert_eq!(take(&cast, "shard-0").await.1.as_deref(), Some("at 1"));
 }
 
-/// An event that must be decided again holds back what came after it in its source, and the
-/// source's cursor; other sources go on.
+/// Checks that an event that must be decided again holds back the later events and the cursor of its source, while
+/// other sources continue.
 pub async fn a_stale_event_holds_back_its_source(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -96,7 +96,7 @@ pub async fn a_stale_event_holds_back_its_source(harness: &impl Harness) {
     assert!(matches!(cast.put(&bob.says(4)).await, Put::Stored(_)), "its key was not taken");
 }
 
-/// A cursor can be moved without an event, by the newest owner alone.
+/// Checks that only the newest owner can move a cursor without an event.
 pub async fn a_cursor_is_moved_by_the_newest_owner_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (old, _) = take(&cast, "shard-0").await;
@@ -115,7 +115,7 @@ pub async fn a_cursor_is_moved_by_the_newest_owner_alone(harness: &impl Harness)
     assert_eq!(take(&cast, "shard-0").await.1.as_deref(), Some("the newest"));
 }
 
-/// What nobody can read is kept in a ring: there is always room for the newest.
+/// Checks that unreadable events are stored in a ring: there is always room for the newest.
 pub async fn the_quarantine_is_a_ring(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let kept_max = usize::try_from(QUARANTINE_KEPT_MAX).expect("a limit is not negative");
@@ -139,7 +139,7 @@ async fn take(cast: &Cast<'_>, source: &str) -> (NodeEpoch, Option<String>) {
     taken.expect("take a source")
 }
 
-/// Somebody who reads a source.
+/// A reader of a source.
 #[derive(Clone, Copy)]
 struct Reader<'c> {
     cast: &'c Cast<'c>,

@@ -1,4 +1,4 @@
-//! The audit log: each act has one row, in the chain of its tenant.
+//! Checks the audit log: each act has one row, in the chain of its tenant.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::conformance::cast::{Cast, Person, id_of, new_bot, secret, tenant};
 
 const MANY: i64 = 1_000;
 
-/// Whatever is entered or changed in the register is told once, by who did it.
+/// Checks that every change in the register has one row with its actor.
 pub async fn each_act_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let register = harness.register();
@@ -66,7 +66,7 @@ pub async fn each_act_is_told_once(harness: &impl Harness) {
     assert!(last.about.contains(&agent.to_string()), "it says about whom: {}", last.about);
 }
 
-/// What is done to an inbox or a wake by hand is told once.
+/// Checks that every operator's act on an inbox, a wake or a job has one row.
 pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -99,7 +99,7 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
         reports: false,
         policies: Policies::default(),
     };
-    // What the agent itself does has rows of its own.
+    // The agent's own acts have separate rows.
     let its_own = scope.by(Actor::Agent(agent));
     schedule.arm(its_own, agent, &arm).await.expect("arm a job");
     schedule.cancel(its_own, agent, &job).await.expect("cancel a job");
@@ -109,7 +109,7 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
     log.told(Kind::JobCancelled).await;
 }
 
-/// Who looks after agents and bots is told of once, whatever their act changes.
+/// Checks that every act of a manager of agents and bots has one row, regardless of the number of its changes.
 pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, register) = (cast.person("ann").await, harness.register());
@@ -145,7 +145,7 @@ pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harn
     assert_eq!(log.told(Kind::AgentDeprovisioned).await.actor, format!("agent:{agent}"));
 }
 
-/// A boot is one act, whether or not it got another secret, and so is each of a revoked gateway's.
+/// Checks that a boot is one act, with or without a new secret, and so is the revocation of its gateway.
 pub async fn a_boot_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -162,7 +162,7 @@ pub async fn a_boot_is_told_once(harness: &impl Harness) {
     log.told(Kind::GatewayRevoked).await;
 }
 
-/// What is nobody's but the desk's own has a chain as well.
+/// Checks that acts of the desk itself also have a chain.
 pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
     let register = harness.register();
     let own = TenantScope::own();
@@ -187,7 +187,7 @@ pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
     assert_eq!(heads.first().map(|(tenant, _)| *tenant), Some(own.tenant()));
 }
 
-/// An enrolment is one act of the machine identity, whether or not the gateway is new.
+/// Checks that an enrolment is one act of the machine identity, for a new and for an existing gateway.
 pub async fn an_enrolment_is_told_once(harness: &impl Harness) {
     let register = harness.register();
     let scope = tenant(harness, "ann").await;
@@ -224,7 +224,7 @@ pub async fn an_enrolment_is_told_once(harness: &impl Harness) {
     assert_eq!(actor, Actor::Gateway(stored[0].gateway.id), "a proven gateway acts as itself");
 }
 
-/// What was refused was not done.
+/// Checks that a refused act has no row.
 pub async fn an_act_that_failed_is_not_told(harness: &impl Harness) {
     let scope = tenant(harness, "ann").await;
     let register = harness.register();
@@ -236,7 +236,7 @@ pub async fn an_act_that_failed_is_not_told(harness: &impl Harness) {
     assert_eq!(deeds(harness, scope).await, before);
 }
 
-/// The rows of a tenant are a chain that verifies, and nobody else reads them.
+/// Checks that the rows of a tenant are a chain that verifies, and that no other tenant reads them.
 pub async fn what_was_done_is_a_chain_of_its_tenant(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let bob = tenant(harness, "bob").await;
@@ -258,7 +258,7 @@ pub async fn what_was_done_is_a_chain_of_its_tenant(harness: &impl Harness) {
     assert_eq!(found, want);
 }
 
-/// What a tenant's rows tell, read on from where somebody last looked.
+/// A tenant's audit rows, read on from the last position.
 struct Log<'h> {
     harness: &'h dyn Harness,
     scope: TenantScope,
@@ -271,7 +271,7 @@ impl<'h> Log<'h> {
         Self { harness, scope, seen }
     }
 
-    /// One act was told since, of this kind.
+    /// Checks that there is one new row, of this kind, and returns it.
     async fn told(&mut self, kind: Kind) -> Deed {
         let new = self.harness.register().deeds(self.scope, self.seen, MANY).await;
         let mut new = new.expect("read the audit log");

@@ -1,4 +1,4 @@
-//! Bots and nodes.
+//! Checks bots and nodes.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, bot, id_of, new_bot, secret, tenant};
 use crate::conformance::gate::grant;
 
-/// A bot is found by its path and by its id, as it was entered.
+/// Checks that a bot is found by its path and by its id, as it was created.
 pub async fn a_bot_is_found_by_path_and_by_id(harness: &impl Harness) {
     let operator = tenant(harness, "operator").await;
     let sealed = Some((b"sealed".to_vec(), DataKeyId::new(1)));
@@ -38,7 +38,7 @@ pub async fn a_bot_is_found_by_path_and_by_id(harness: &impl Harness) {
     assert!(register.bot(nobodys).await.expect("find a bot").is_none());
 }
 
-/// A bot's path and its name on the platform are its own.
+/// Checks that a bot's path and its name on the platform are unique.
 pub async fn a_bot_is_entered_once(harness: &impl Harness) {
     let operator = tenant(harness, "operator").await;
     let other = tenant(harness, "other").await;
@@ -61,7 +61,7 @@ pub async fn a_bot_is_entered_once(harness: &impl Harness) {
     assert_eq!(keyless.keys, [], "a bot need not have a key");
 }
 
-/// Bots of an adapter are found over all tenants, also those whose platform tells by itself.
+/// Checks that bots of an adapter are found over all tenants, also those whose platform posts by itself.
 pub async fn bots_to_be_looked_after_are_found_by_adapter(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let register = harness.register();
@@ -84,7 +84,7 @@ pub async fn bots_to_be_looked_after_are_found_by_adapter(harness: &impl Harness
     assert_eq!(register.listening_bots(&[]).await.expect("find bots"), []);
 }
 
-/// A bot's new key is the one it uses; the one it had is still there for a while.
+/// Checks that a bot uses its new key, and that its previous key is available for a while.
 pub async fn a_rotated_bot_key_overlaps_with_the_new_one(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let sealed = Some((b"first".to_vec(), DataKeyId::new(1)));
@@ -107,7 +107,7 @@ pub async fn a_rotated_bot_key_overlaps_with_the_new_one(harness: &impl Harness)
     assert_eq!(keys().await, [b"third".to_vec()], "without an overlap they end at once");
 }
 
-/// An agent may say hello for the bots it is bound or granted something on, and for no other.
+/// Checks that an agent may greet for the bots on which it has a binding or grant, and for no other.
 pub async fn an_agents_bots_are_those_it_is_known_on(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

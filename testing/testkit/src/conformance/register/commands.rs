@@ -1,4 +1,4 @@
-//! Commands.
+//! Checks commands.
 
 use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
 use nightdesk_types::Granted;
@@ -6,7 +6,7 @@ use nightdesk_types::Granted;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person};
 
-/// A name belongs to who had it first in a guild, for as long as the guild is granted to them.
+/// Checks that a name belongs to the first agent that had it in a guild, for as long as the guild is granted to it.
 pub async fn a_command_has_one_agent_in_each_guild(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -32,7 +32,7 @@ pub async fn a_command_has_one_agent_in_each_guild(harness: &impl Harness) {
     assert!(!claim(&ann, "g1").await);
 }
 
-/// What the platform was told is known to the agent that has the name, and changed by it alone.
+/// Checks that only the agent with the name knows and changes the state of a command at the platform.
 pub async fn what_was_told_of_a_command_is_kept(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);

@@ -1,4 +1,4 @@
-//! Machine identities and one-time tokens.
+//! Checks machine identities and one-time tokens.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::conformance::cast::{Cast, Person, id_of, secret};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// A machine identity is found by its id, whosever it is, until it is revoked.
+/// Checks that a machine identity of any tenant is found by its id, until it is revoked.
 pub async fn a_client_is_found_until_it_is_revoked(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -33,7 +33,7 @@ pub async fn a_client_is_found_until_it_is_revoked(harness: &impl Harness) {
     assert!(register.client(nobody).await.expect("find a client").is_none());
 }
 
-/// A token makes one gateway of its agent, once.
+/// Checks that a token creates one gateway of its agent, once.
 pub async fn a_token_makes_one_gateway(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -52,7 +52,7 @@ pub async fn a_token_makes_one_gateway(harness: &impl Harness) {
     assert_eq!(named(harness, "gw-2").await.len(), 0, "nothing was made");
 }
 
-/// A gateway that is enrolled again has its old secret for a while too.
+/// Checks that a gateway that is enrolled again has its old secret for a while too.
 pub async fn an_enrolled_gateway_is_given_another_secret(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -65,7 +65,7 @@ pub async fn an_enrolled_gateway_is_given_another_secret(harness: &impl Harness)
     assert_eq!((found.len(), found.iter().any(|one| one.expired)), (2, false));
 }
 
-/// Who is refused changes nothing, and the token stays good.
+/// Checks that a refused enrolment changes nothing, and that the token stays valid.
 pub async fn a_refused_enrolment_uses_nothing_up(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -94,7 +94,7 @@ pub async fn a_refused_enrolment_uses_nothing_up(harness: &impl Harness) {
     assert!(matches!(enrol(harness, &client, "one", "gw").await, Enrolled::Gateway(_)));
 }
 
-/// Of many at once with one token, exactly one gets a gateway.
+/// Checks that exactly one of many concurrent enrolments with one token gets a gateway.
 pub async fn of_racing_enrolments_one_wins(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -120,7 +120,7 @@ pub async fn of_racing_enrolments_one_wins(harness: &impl Harness) {
     assert_eq!((won, made), (1, 1));
 }
 
-/// Nobody is invited for an agent of another tenant.
+/// Checks that there is no invitation for an agent of another tenant.
 pub async fn nobody_is_invited_for_a_foreign_agent(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -142,7 +142,7 @@ pub(in crate::conformance) async fn invite(
     Client { scope: person.scope, id: new.client, agent: person.agent }
 }
 
-/// Both secret and token are called after it.
+/// Returns an invitation whose secret and token have this name.
 fn invitation(token: &str, gateway: Option<&str>) -> NewInvitation {
     NewInvitation {
         client: ClientId::from_uuid(id_of("client", token)),

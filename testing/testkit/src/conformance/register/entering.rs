@@ -1,4 +1,4 @@
-//! Tenants, agents, bindings and grants.
+//! Checks tenants, agents, bindings and grants.
 
 use nightdesk_types::{DataKeyId, Granted, Principal, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
@@ -7,7 +7,7 @@ use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person, id_of, tenant};
 use crate::conformance::gate::grant;
 
-/// A tenant's name and id are its own, and it has the data key it was entered with.
+/// Checks that a tenant's name and id are unique, and that it has its data key.
 pub async fn a_tenant_is_entered_once(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let register = harness.register();
@@ -26,7 +26,7 @@ fn wrapped(key: &str) -> WrappedKey {
     WrappedKey(key.as_bytes().to_vec())
 }
 
-/// An agent's name is taken once per tenant; two tenants may use the same.
+/// Checks that an agent's name is unique in its tenant: two tenants may use the same.
 pub async fn an_agent_has_its_name_in_its_tenant(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let bob = tenant(harness, "bob").await;
@@ -39,7 +39,7 @@ pub async fn an_agent_has_its_name_in_its_tenant(harness: &impl Harness) {
     assert!(first != second && first != bobs && second != bobs, "ids are never the same");
 }
 
-/// Only agents of the tenant can be bound or granted anything.
+/// Checks that only agents of the tenant can get a binding or a grant.
 pub async fn nobody_binds_an_agent_of_another_tenant(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -58,7 +58,7 @@ pub async fn nobody_binds_an_agent_of_another_tenant(harness: &impl Harness) {
     assert_eq!(known.grants, []);
 }
 
-/// A chat is granted to one agent; whoever comes later is told that it is taken.
+/// Checks that a chat is granted to one agent, and that a later claim is refused as taken.
 pub async fn a_chat_is_granted_once(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;

@@ -1,4 +1,4 @@
-//! Gateways and their secrets.
+//! Checks gateways and their secrets.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::conformance::cast::{Cast, Person, secret};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// A gateway is found by its name, with its secret as it was sealed and its tenant's key.
+/// Checks that a gateway is found by its name, with its sealed secret and its tenant's key.
 pub async fn a_gateway_is_found_by_its_name(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -28,7 +28,7 @@ pub async fn a_gateway_is_found_by_its_name(harness: &impl Harness) {
     assert_eq!(named(harness, "nobody").await.len(), 0);
 }
 
-/// Two tenants may use the same name, one may not use it twice.
+/// Checks that two tenants may use the same name, and that one may not use it twice.
 pub async fn two_tenants_may_use_the_same_gateway_name(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -53,7 +53,7 @@ pub async fn two_tenants_may_use_the_same_gateway_name(harness: &impl Harness) {
     assert!(foreign.is_err(), "the agent is another tenant's");
 }
 
-/// A new secret is good at once; the old one is as long as they overlap, and then expired.
+/// Checks that a new secret is valid at once, and that the old one is valid during the overlap and then expired.
 pub async fn a_rotated_secret_overlaps_with_the_new_one(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -68,7 +68,7 @@ pub async fn a_rotated_secret_overlaps_with_the_new_one(harness: &impl Harness) 
     assert_eq!(expired(harness).await, want, "a secret whose time is over stays so");
 }
 
-/// Only the tenant's own gateway is rotated, and only while it is not revoked.
+/// Checks that only the tenant's own gateway is rotated, and only while it is not revoked.
 pub async fn only_a_live_gateway_is_rotated(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -81,7 +81,7 @@ pub async fn only_a_live_gateway_is_rotated(harness: &impl Harness) {
     assert_eq!(expired(harness).await, [("ann", false)]);
 }
 
-/// A revoked gateway is shown as such, and stays findable: its token must prove that it was.
+/// Checks that a revoked gateway is marked and still found: its token must prove that it existed.
 pub async fn a_revoked_gateway_is_still_found(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -97,8 +97,8 @@ pub async fn a_revoked_gateway_is_still_found(harness: &impl Harness) {
     assert_eq!(revoked_lately(harness).await, [ann.gateway]);
 }
 
-/// An agent that shows an issuer's token dials as one gateway, which has no secret and can be
-/// revoked like any other.
+/// Checks that an agent with an issuer's token dials as one gateway, which has no secret and can be revoked like any
+/// other.
 pub async fn an_agent_has_one_gateway_for_tokens(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -137,7 +137,7 @@ pub(in crate::conformance) async fn rotate(
     rotated.expect("rotate a secret")
 }
 
-/// The secrets of ann's gateway by name, and whether their time is over.
+/// Returns the secrets of ann's gateway by name, with true for expired ones.
 pub(in crate::conformance) async fn expired(harness: &impl Harness) -> Vec<(&'static str, bool)> {
     let names = ["ann", "last", "new", "newest"];
     let found = named(harness, "ann").await;
@@ -153,7 +153,7 @@ pub(in crate::conformance) async fn revoke(harness: &impl Harness, person: &Pers
     revoked.expect("revoke a gateway")
 }
 
-/// Gateways revoked within the hour.
+/// Returns the gateways revoked within the hour.
 pub(in crate::conformance) async fn revoked_lately(harness: &impl Harness) -> Vec<GatewayId> {
     let revoked = harness.register().revoked_within(HOUR).await.expect("find revoked gateways");
     revoked.into_iter().map(|(_, gateway)| gateway).collect()

@@ -1,4 +1,4 @@
-//! How well bots hear, and how one is removed.
+//! Checks the health of bots' reception, and the removal of a bot.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn hearing(harness: &impl Harness, operator: TenantScope) -> Hearing {
     hearing
 }
 
-/// A bot that hears nothing is told of after a while: once, until it hears again.
+/// Checks that a bot without reception is reported after a while: once, until it receives again.
 pub async fn a_deaf_bot_is_told_of_once(harness: &impl Harness) {
     let operator = tenant(harness, "operator").await;
     let deaf = bot(harness, operator, "desk-bot").await.id;
@@ -51,7 +51,7 @@ pub async fn a_deaf_bot_is_told_of_once(harness: &impl Harness) {
     assert_eq!(told(harness, operator).await, [want.clone(), want]);
 }
 
-/// Who was deaf for longer than the platform keeps what it cannot tell is told that something may be lost.
+/// Checks that a possible loss is reported for a bot that was deaf for longer than the platform stores its events.
 pub async fn what_may_be_lost_is_told(harness: &impl Harness) {
     let operator = tenant(harness, "operator").await;
     let bot = bot(harness, operator, "desk-bot").await.id;
@@ -71,7 +71,7 @@ pub async fn what_may_be_lost_is_told(harness: &impl Harness) {
     assert!(hearing(harness, operator).await.said_at.is_some());
 }
 
-/// Nothing is noted of a bot that its operator does not have.
+/// Checks that only a bot's operator can record its health.
 pub async fn nothing_is_noted_of_a_bot_of_somebody_else(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let bot = bot(harness, operator, "desk-bot").await.id;
@@ -86,7 +86,7 @@ pub async fn nothing_is_noted_of_a_bot_of_somebody_else(harness: &impl Harness) 
     }
 }
 
-/// A removed bot is found nowhere, and nobody has anything on it. It is one act.
+/// Checks that a removed bot is found nowhere, and that no bindings or grants on it remain. It is one act.
 pub async fn a_removed_bot_is_gone(harness: &impl Harness) {
     let (operator, other) = (tenant(harness, "operator").await, tenant(harness, "other").await);
     let register = harness.register();
@@ -117,7 +117,7 @@ pub async fn a_removed_bot_is_gone(harness: &impl Harness) {
     register.create_bot(operator, &new_bot("desk-bot")).await.expect("its name is free again");
 }
 
-/// An agent with a person, a list and a chat on a bot.
+/// Creates an agent with a person, a list and a chat on a bot.
 async fn on(harness: &impl Harness, scope: TenantScope, bot: BotId) -> OnBot {
     let register = harness.register();
     let agent = register.create_agent(scope, "helper").await.expect("enter an agent");

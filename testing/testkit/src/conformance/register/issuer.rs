@@ -1,11 +1,11 @@
-//! The desk's signing keys.
+//! Checks the desk's signing keys.
 
 use nightdesk_register::issuer::{KeyAlgorithm, StoredKey};
 use nightdesk_types::Timestamp;
 
 use crate::conformance::Harness;
 
-/// Of several first keys one stands, and everybody is told that one.
+/// Checks that one of several first keys is stored, and that all callers get that one.
 pub async fn one_first_signing_key_stands(harness: &impl Harness) {
     let register = harness.register();
     assert_eq!(register.signing_keys().await.expect("read signing keys"), []);
@@ -29,7 +29,7 @@ pub async fn one_first_signing_key_stands(harness: &impl Harness) {
     assert_eq!(register.signing_keys().await.expect("read signing keys"), one);
 }
 
-/// A key that was taken out of use is still there, and known to be.
+/// Checks that a retired key is still available, and marked as retired.
 pub async fn a_retired_key_stays_so(harness: &impl Harness) {
     let register = harness.register();
     let key = |number, algorithm| StoredKey {

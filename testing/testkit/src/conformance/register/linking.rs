@@ -1,4 +1,4 @@
-//! Link codes.
+//! Checks link codes.
 
 use nightdesk_register::Redeemed;
 use nightdesk_register::enrolment::Digest;
@@ -7,14 +7,14 @@ use nightdesk_types::limits::{LINK_CODES_PER_HOUR, LINK_TRIES_PER_HOUR};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person};
 
-/// Enters a code for a person's agent.
+/// Stores a code for a person's agent.
 async fn enter(harness: &impl Harness, person: &Person, code: &str) -> bool {
     let Person { scope, agent, .. } = *person;
     let entered = harness.register().enter_code(scope, agent, &Digest::of(code)).await;
     entered.expect("enter a link code")
 }
 
-/// Has somebody send a code to the bot.
+/// Sends a code to the bot as an author.
 async fn send(cast: &Cast<'_>, author: &str, code: &str) -> Redeemed {
     let sent = cast.harness.register().redeem(cast.bot.id, author, &Digest::of(code)).await;
     sent.expect("link a person")
@@ -30,7 +30,7 @@ fn linked(person: &Person) -> Redeemed {
     Redeemed::Linked { scope, agent, name: author }
 }
 
-/// Whoever sends a code is bound to its agent; nobody else can use it again.
+/// Checks that the sender of a code is bound to its agent, and that it cannot be used again.
 pub async fn a_code_links_one_person(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -45,7 +45,7 @@ pub async fn a_code_links_one_person(harness: &impl Harness) {
     assert_eq!(known.authors, [("u1".to_owned(), vec![(ann.scope, ann.agent)])]);
 }
 
-/// A bot that is not shared is its operator's alone, and the code stays good.
+/// Checks that a code is refused on a bot that is not shared, and stays valid.
 pub async fn a_code_is_good_on_open_bots_alone(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -60,7 +60,7 @@ pub async fn a_code_is_good_on_open_bots_alone(harness: &impl Harness) {
     assert_eq!(send(&cast, "u1", "c1").await, Redeemed::Used, "on another bot");
 }
 
-/// Who guesses is soon not listened to any more, also when they are right.
+/// Checks that an author who guesses is soon blocked, also with a right code.
 pub async fn guesses_are_few(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -74,7 +74,7 @@ pub async fn guesses_are_few(harness: &impl Harness) {
     assert_eq!(send(&cast, "u2", "c1").await, linked(&ann), "another person");
 }
 
-/// An agent gets so many codes in an hour.
+/// Checks the limit of codes per agent and hour.
 pub async fn codes_are_few(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;

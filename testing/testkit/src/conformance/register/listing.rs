@@ -1,4 +1,4 @@
-//! Who there is, for an operator to look at.
+//! Checks the operator's lists of tenants, agents and gateways.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::conformance::cast::{Cast, Person, id_of, tenant};
 
 const LIFE: Duration = Duration::from_mins(1);
 
-/// A tenant is found by its name and by its id; two only if one is called like the other's id.
+/// Checks that a tenant is found by its name and by its id, and two only if one's name is the other's id.
 pub async fn a_tenant_is_found_by_name_or_id(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let id = ann.tenant().to_string();
@@ -28,7 +28,7 @@ pub async fn a_tenant_is_found_by_name_or_id(harness: &impl Harness) {
     assert_eq!(register.tenants_called(&id).await.expect("find a tenant").len(), 2);
 }
 
-/// Tenants come by name, in pages that are bounded.
+/// Checks that tenants are listed by name, in bounded pages.
 pub async fn tenants_are_listed_in_pages(harness: &impl Harness) {
     let register = harness.register();
     let name = |number: i64| format!("t{number:04}");
@@ -46,7 +46,7 @@ pub async fn tenants_are_listed_in_pages(harness: &impl Harness) {
     assert_eq!(second.len(), 1);
 }
 
-/// Agents are found and listed in their tenant alone.
+/// Checks that agents are found and listed in their tenant only.
 pub async fn agents_are_listed_to_their_tenant(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let bob = tenant(harness, "bob").await;
@@ -66,7 +66,7 @@ pub async fn agents_are_listed_to_their_tenant(harness: &impl Harness) {
     assert_eq!(foreign, []);
 }
 
-/// A gateway is listed with its agent, its live secrets and how its line is.
+/// Checks that a gateway is listed with its agent, its live secrets and the state of its line.
 pub async fn a_gateway_is_listed_with_its_line_and_secrets(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -77,7 +77,7 @@ pub async fn a_gateway_is_listed_with_its_line_and_secrets(harness: &impl Harnes
     rotate(harness, &ann, "new", Duration::from_hours(1)).await;
     rotate(harness, &ann, "newest", Duration::from_hours(1)).await;
 
-    // The life of the node that the line is on.
+    // The life of the line's node.
     harness.lease().begin("node-1", LIFE).await.expect("begin a node's life");
     let line = cast.line(&ann).await;
     let open = listed(harness, &ann).await;

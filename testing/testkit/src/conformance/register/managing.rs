@@ -1,4 +1,4 @@
-//! What managing an agent's reach needs besides.
+//! Checks the management of an agent's reach.
 
 use nightdesk_register::ReachOf;
 use nightdesk_register::enrolment::Digest;
@@ -13,7 +13,7 @@ async fn reach_of(harness: &impl Harness, person: &Person) -> ReachOf {
     reach.expect("read an agent's reach")
 }
 
-/// An agent's reach is all that was written down about it, and nothing of another's.
+/// Checks that an agent's reach has all of its own rows, and none of another agent's.
 pub async fn an_agents_reach_is_its_own(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -39,7 +39,7 @@ pub async fn an_agents_reach_is_its_own(harness: &impl Harness) {
     assert!(foreign.is_err(), "another tenant's agent is none");
 }
 
-/// A bot is open to its operator's tenant, and to others when it is shared.
+/// Checks that a bot is open to its operator's tenant, and to others when it is shared.
 pub async fn a_bot_is_open_to_its_own_and_when_shared_to_all(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -55,7 +55,7 @@ pub async fn a_bot_is_open_to_its_own_and_when_shared_to_all(harness: &impl Harn
     assert_eq!(open(ann.scope).await, [(cast.bot.id, false)]);
 }
 
-/// A deprovisioned agent is reached by nobody and dials in no more; others are not touched.
+/// Checks that a deprovisioned agent has no access and no gateway, and that others are not touched.
 pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -88,7 +88,7 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     assert_eq!(reach_of(harness, &bob).await.people.len(), 1);
 }
 
-/// Whether gateways may widen is each tenant's to say, and at first they may not.
+/// Checks that each tenant decides if its gateways may widen their reach, and that the default is no.
 pub async fn a_tenant_says_what_its_gateways_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.stranger("ann").await, cast.stranger("bob").await);

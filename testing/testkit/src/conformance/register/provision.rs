@@ -1,4 +1,4 @@
-//! Gateways that provision themselves.
+//! Checks gateways that provision themselves.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::conformance::cast::{Cast, Person, secret};
 const MINUTE: Duration = Duration::from_mins(1);
 const WAKE: &str = "https://agents.example/ann";
 
-/// A gateway that asks for each of its platforms is given one secret.
+/// Checks that a gateway that asks for each of its platforms gets one secret.
 pub async fn a_boot_gets_one_secret_for_all_its_platforms(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -31,7 +31,7 @@ pub async fn a_boot_gets_one_secret_for_all_its_platforms(harness: &impl Harness
     assert_eq!(fronts, [front("discord"), front("telegram")]);
 }
 
-/// A later boot gets another secret, and the earlier one's stays good for a while.
+/// Checks that a later boot gets another secret, and that the earlier one stays valid for a while.
 pub async fn a_later_boot_gets_another_secret(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -43,8 +43,7 @@ pub async fn a_later_boot_gets_another_secret(harness: &impl Harness) {
     assert_eq!((found.len(), found.iter().any(|one| one.expired)), (2, false));
 }
 
-/// Secrets of many boots do not pile up, and the one a person put somewhere is not among those
-/// that go.
+/// Checks that secrets of many boots do not pile up, and that an operator's secret is never removed among them.
 pub async fn only_provisioned_secrets_go(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -60,7 +59,7 @@ pub async fn only_provisioned_secrets_go(harness: &impl Harness) {
     assert!(!named(harness, "ann").await.iter().any(|one| one.expired));
 }
 
-/// The same name in two tenants is two gateways, and nothing of the one touches the other.
+/// Checks that the same name in two tenants is two gateways that do not affect each other.
 pub async fn a_name_in_two_tenants_is_two_gateways(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -84,7 +83,7 @@ pub async fn a_name_in_two_tenants_is_two_gateways(harness: &impl Harness) {
     assert_eq!(whose(&found, &bob), [(secret("bobs").id, false)]);
 }
 
-/// A name that is another agent's, or was revoked, is not given, and nothing changes.
+/// Checks that a name of another agent, or of a revoked gateway, is refused, and that nothing changes.
 pub async fn a_name_that_cannot_be_had_is_not_provisioned(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -100,7 +99,7 @@ pub async fn a_name_that_cannot_be_had_is_not_provisioned(harness: &impl Harness
     assert_eq!(harness.register().fronts(ann.scope, "ann").await.expect("read"), []);
 }
 
-/// Of many that ask at once under one name, one secret comes.
+/// Checks that many concurrent requests under one name get one secret.
 pub async fn of_racing_boots_all_get_one_secret(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -125,7 +124,7 @@ pub async fn of_racing_boots_all_get_one_secret(harness: &impl Harness) {
     assert_eq!(same, vec![found[0]; 5]);
 }
 
-/// A gateway says where it is woken, unless an operator did.
+/// Checks that a gateway sets its wake URL, unless an operator did.
 pub async fn a_gateway_says_where_it_is_woken(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -174,7 +173,7 @@ fn front(platform: &str) -> Front {
     }
 }
 
-/// A gateway that boots and asks for a platform. Its secret is called so.
+/// Returns the provision request of a gateway's boot for a platform. `called` names its secret.
 pub(in crate::conformance) fn boot(gateway: &str, platform: &str, called: &str) -> Provision {
     let said = Said {
         gateway: gateway.to_owned(),
@@ -185,7 +184,7 @@ pub(in crate::conformance) fn boot(gateway: &str, platform: &str, called: &str) 
     Provision { said, secret: secret(called), same_for: MINUTE, overlap: MINUTE }
 }
 
-/// Another boot, long after the last.
+/// Returns another boot, long after the last.
 pub(in crate::conformance) fn later(gateway: &str, called: &str) -> Provision {
     Provision { same_for: Duration::ZERO, ..boot(gateway, "discord", called) }
 }

@@ -1,4 +1,4 @@
-//! Quotas: each is hit, and raising it counts at once.
+//! Checks that each quota is enforced, and that an increase counts at once.
 
 use nightdesk_inbox::ParkReason;
 use nightdesk_types::{Granted, OverQuota, Quota, Seq, TenantScope};
@@ -6,7 +6,7 @@ use nightdesk_types::{Granted, OverQuota, Quota, Seq, TenantScope};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, tenant};
 
-/// At its quota a tenant enters no other agent; raised, it does. Nobody else minds.
+/// Checks that a tenant at its quota creates no agent until the quota is raised, without effect on other tenants.
 pub async fn a_tenant_enters_as_many_agents_as_it_may(harness: &impl Harness) {
     let (ann, bob) = (tenant(harness, "ann").await, tenant(harness, "bob").await);
     let register = harness.register();
@@ -27,7 +27,7 @@ pub async fn a_tenant_enters_as_many_agents_as_it_may(harness: &impl Harness) {
     assert_eq!(quotas[1], unset, "what nobody set is as it was");
 }
 
-/// At its quota a tenant is granted nothing more; what it gives up makes room.
+/// Checks that a tenant at its quota gets no grant, and that a removed grant makes room.
 pub async fn a_tenant_is_granted_as_much_as_it_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
@@ -43,7 +43,7 @@ pub async fn a_tenant_is_granted_as_much_as_it_may(harness: &impl Harness) {
     assert!(register.grant(on, &chat("c2"), None).await.expect("there is room again"));
 }
 
-/// What is more than an inbox may hold is parked, by number and by bytes; raised, there is room.
+/// Checks that entries above an inbox's quota are parked, by count and by bytes, and that a raised quota makes room.
 pub async fn an_inbox_holds_what_its_tenant_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,4 +1,4 @@
-//! The sessions that agents were set up with.
+//! Checks the sessions with which agents were set up.
 
 use nightdesk_register::enrolment::Digest;
 use nightdesk_register::issuer::{Refreshed, Session};
@@ -8,7 +8,7 @@ use super::provision::identity;
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, Person};
 
-/// A session is one agent's, in its tenant, until it is ended.
+/// Checks that a session belongs to one agent, in its tenant, until it is ended.
 pub async fn a_session_is_one_agents(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -37,8 +37,8 @@ pub async fn a_session_is_one_agents(harness: &impl Harness) {
     assert!(!begin(ann.agent).await, "what is over stays so");
 }
 
-/// A refresh token is traded for the next, in its tenant and session alone, and twice if the
-/// answer was lost.
+/// Checks that a refresh token is traded for the next, in its tenant and session only, and twice if the response was
+/// lost.
 pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;

@@ -1,4 +1,4 @@
-//! Told: what a program may ask about.
+//! Answers queries of programs.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::discord::gateway::{Identify, Resume, Socket, overlap};
 use crate::discord::world::interactions::Interaction;
 use crate::discord::world::{Called, World};
 
-/// Tells of something, if it is something to be told of. Times are in milliseconds since the fake began.
+/// Answers a query, if it is known. Times are in milliseconds since the fake began.
 pub(super) fn tell(world: &World, what: &str) -> Option<Value> {
     let gateway = &world.gateway;
     let sockets = || gateway.wires.iter().map(|wire| wire.socket.clone());

@@ -1,4 +1,4 @@
-//! Begin: how a socket gets a new session.
+//! Begins a new session on a socket.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl World {
         }
     }
 
-    /// Why an IDENTIFY is answered by closing, and with which code.
+    /// Returns the close code of a refused IDENTIFY.
     fn refusal(&mut self, asked: &Identify, has_intents: bool, has_session: bool) -> Option<u16> {
         let is_ours = |kind: &Kind| matches!(kind, Kind::CloseAtIdentify(_));
         if let Some(Kind::CloseAtIdentify(code)) = at_gateway(&mut self.faults, is_ours) {
@@ -58,7 +58,7 @@ impl World {
         checks.into_iter().find_map(|(is_so, code)| is_so.then_some(code))
     }
 
-    /// Each bucket of shards may identify once in a while.
+    /// Returns true if the shard's bucket may not identify yet.
     fn is_too_soon(&self, token: &str, shard: (u64, u64), at: Duration) -> bool {
         let buckets = self.bots.get(token).map_or(1, |bot| bot.starts.max_concurrency.max(1));
         let before = self.gateway.identifies.iter().rev().find(|one| {
@@ -67,7 +67,7 @@ impl World {
         before.is_some_and(|one| at.saturating_sub(one.at) < self.settings.identify_every)
     }
 
-    /// Whoever has begun too many sessions in a day loses them all, and the token.
+    /// Ends all sessions and the token of a bot that has begun too many sessions in a day.
     fn reset_token(&mut self, token: &str) {
         let wires = self.gateway.sessions.values().filter(|session| session.token == token);
         let wires: Vec<usize> = wires.filter_map(|session| session.wire).collect();
@@ -123,7 +123,7 @@ impl World {
         })
     }
 
-    /// Writes down that a socket has a session.
+    /// Records that a socket has a session.
     pub(super) fn attach(&mut self, wire: usize, session: &str) {
         let now = self.now();
         let known = self.gateway.session(session);

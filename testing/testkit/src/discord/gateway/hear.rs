@@ -1,4 +1,4 @@
-//! Hear: what a client sends over its socket, and what comes of it.
+//! Handles the frames of a client.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::{Kind, Out, at_gateway};
 use crate::discord::world::{World, number};
 
-/// How many frames a client may send in how long.
+/// Rate limit of a client's frames.
 const FRAMES_MAX: usize = 120;
 const FRAMES_WINDOW: Duration = Duration::from_mins(1);
 
-/// How long a frame may be.
+/// Maximum length of a frame.
 const FRAME_BYTES_MAX: usize = 4_096;
 
 const UNKNOWN_OP: u16 = 4001;
@@ -20,7 +20,7 @@ const NOT_IDENTIFIED: u16 = 4003;
 const TOO_MANY: u16 = 4008;
 
 impl World {
-    /// A client says something.
+    /// Handles a frame of a client.
     pub(in crate::discord) fn hear(&mut self, wire: usize, text: &[u8]) {
         if self.is_too_often(wire) {
             return self.gateway.close(wire, TOO_MANY);
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// Who is in a guild, all at once.
+    /// Sends all members of a guild at once.
     fn tell_members(&mut self, wire: usize, asked: &Value) {
         let session = self.gateway.sessions.values().find(|session| session.wire == Some(wire));
         let Some(session) = session.map(|session| session.id.clone()) else { return };

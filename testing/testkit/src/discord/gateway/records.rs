@@ -1,94 +1,94 @@
-//! Records: what the gateway saw, and what it is told to do.
+//! Defines the gateway's records and commands.
 
 use std::time::Duration;
 
 /// A socket that was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Socket {
-    /// Whether it was opened at the resume URL.
+    /// True if it was opened at the resume URL.
     pub at_resume_url: bool,
-    /// When, since the fake began.
+    /// Time of its opening, since the fake began.
     pub opened: Duration,
-    /// Whose it is, once it has a session.
+    /// Token of its bot, once it has a session.
     pub token: Option<String>,
-    /// The session, once it has one.
+    /// Its session, once it has one.
     pub session: Option<String>,
-    /// Which shard, of how many, once it has a session.
+    /// Its shard, and the number of shards, once it has a session.
     pub shard: Option<(u64, u64)>,
-    /// When it had its session.
+    /// Time at which it got its session.
     pub began: Option<Duration>,
-    /// How many heartbeats came.
+    /// Number of heartbeats.
     pub heartbeats: usize,
-    /// When the last of them came.
+    /// Time of the last heartbeat.
     pub last_heartbeat: Option<Duration>,
-    /// The number it named.
+    /// Sequence number in the last heartbeat.
     pub last_heartbeat_seq: Option<u64>,
-    /// When it was closed.
+    /// Time of its close.
     pub closed: Option<Duration>,
-    /// With which code, if a code was given.
+    /// Close code, if there was one.
     pub close_code: Option<u16>,
-    /// Whether that code was the client's.
+    /// True if the client closed it.
     pub closed_by_client: bool,
 }
 
-/// An IDENTIFY that was heard.
+/// A received IDENTIFY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identify {
-    /// When, since the fake began.
+    /// Time of receipt, since the fake began.
     pub at: Duration,
-    /// With which token.
+    /// Its token.
     pub token: String,
-    /// For which shard, of how many.
+    /// Its shard, and the number of shards.
     pub shard: (u64, u64),
-    /// What it wants to hear.
+    /// The requested intents.
     pub intents: u64,
-    /// Whether it came before its bucket was free.
+    /// True if it came before its bucket was free.
     pub is_too_soon: bool,
 }
 
-/// A RESUME that was heard.
+/// A received RESUME.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// When, since the fake began.
+    /// Time of receipt, since the fake began.
     pub at: Duration,
-    /// Of which session.
+    /// Its session.
     pub session: String,
-    /// The last number the client has.
+    /// The client's last sequence number.
     pub seq: u64,
-    /// Whether it was let in.
+    /// True if it was accepted.
     pub is_taken: bool,
-    /// Whether it came by the resume URL.
+    /// True if it came by the resume URL.
     pub at_resume_url: bool,
 }
 
-/// A place in what a bot was told: after so many of its sessions began, a number in the newest of them.
+/// A position in a bot's events: the number of its sessions so far, and a sequence number in the newest of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
-    /// How many sessions were begun.
+    /// Number of sessions so far.
     pub session: usize,
-    /// The number of an event.
+    /// Sequence number of an event.
     pub seq: u64,
 }
 
-/// What is done to every open socket that has a session.
+/// A command for every open socket that has a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Is told to reconnect (op 7).
+    /// Send a reconnect request (op 7).
     Reconnect,
-    /// Is told that its session is invalid (op 9), for good or not.
+    /// Send that the session is invalid (op 9).
     Invalid {
-        /// Whether it may be resumed.
+        /// True if it may be resumed.
         resumable: bool,
     },
-    /// Is asked for a heartbeat (op 1).
+    /// Request a heartbeat (op 1).
     Heartbeat,
-    /// Is closed with this code.
+    /// Close with this code.
     Close(u16),
-    /// Ends without a word.
+    /// End without a close frame.
     Cut,
 }
 
-/// The longest time for which two of these sockets sent heartbeats for the same shard of a bot.
+/// Returns the longest time for which two of these sockets sent heartbeats for the same shard of a bot.
 pub fn overlap(sockets: &[Socket]) -> Duration {
     let pairs = sockets.iter().enumerate().flat_map(|(at, one)| {
         sockets[at + 1..]

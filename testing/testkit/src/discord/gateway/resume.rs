@@ -1,4 +1,4 @@
-//! Resume: how a socket gets the session that another had.
+//! Resumes a session on another socket.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const BAD_SEQ: u16 = 4007;
 /// Closed because another socket resumed the session.
 const REPLACED: u16 = 4000;
 
-/// Why a session is not resumed.
+/// The reason that a session is not resumed.
 enum Refusal {
     Close(u16),
     Invalid(bool),
@@ -61,7 +61,7 @@ impl World {
         (seq + 1 < first).then_some(Refusal::Invalid(false))
     }
 
-    /// Sends what came after a number, and that this was all. That word has no number of its own.
+    /// Sends the events after a sequence number, and then RESUMED, which has no number of its own.
     fn replay(&mut self, wire: usize, id: &str, seq: u64) {
         let Some(session) = self.gateway.sessions.get_mut(id) else { return };
         let before = session.wire.replace(wire);

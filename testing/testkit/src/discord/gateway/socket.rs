@@ -1,4 +1,4 @@
-//! Socket: writes what the world has for a client, and tells the world what the client says.
+//! Writes the world's messages to a client, and passes the client's frames to the world.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use crate::discord::Shared;
 
 type Line = WebSocketStream<TokioIo<Upgraded>>;
 
-/// How a socket ended: with a code or without, and whether the client ended it.
+/// End of a socket: its close code, and true if the client ended it.
 type End = (Option<u16>, bool);
 
 /// Closed because no heartbeat came.
 const SILENT: u16 = 4000;
 
-/// Closed because another version of the gateway was asked for.
+/// Closed because another version of the gateway was requested.
 const OTHER_VERSION: u16 = 4012;
 
-/// How long a client may take to close a socket that was closed.
+/// Time that a client may take to answer a close frame.
 const GOODBYE_WAIT: Duration = Duration::from_secs(1);
 
 pub(in crate::discord) async fn converse(
@@ -46,7 +46,7 @@ pub(in crate::discord) async fn converse(
     shared.change(|world| world.gone(wire, code, by_client));
 }
 
-/// Whoever names no version gets this one.
+/// Reports whether the requested version is 10, which is also the default.
 fn is_of_version(query: &str) -> bool {
     query.split('&').filter_map(|one| one.strip_prefix("v=")).all(|version| version == "10")
 }
@@ -69,7 +69,7 @@ async fn run(shared: &Shared, line: &mut Line, wire: usize, mut stream: Stream) 
                 }
                 Some(Ok(Message::Binary(bytes))) => shared.change(|world| world.hear(wire, &bytes)),
                 Some(Ok(Message::Close(frame))) => {
-                    // The answer goes out with the flush; whoever is gone already gets none.
+                    // The close frame goes out with the flush. A client that is gone gets none.
                     drop(line.close(None).await);
                     return (frame.map(|frame| frame.code.into()), true);
                 }
@@ -90,7 +90,7 @@ fn waiting(shared: &Shared, wire: usize) -> Vec<Out> {
     wire.map(|wire| wire.out.drain(..).collect()).unwrap_or_default()
 }
 
-/// Writes one thing. Answers how the socket ended, if it did.
+/// Writes one message. Returns the socket's end, if it ended.
 async fn write(line: &mut Line, stream: &mut Stream, out: Out) -> Option<End> {
     match out {
         Out::Frame(frame) => {
@@ -104,7 +104,7 @@ async fn write(line: &mut Line, stream: &mut Stream, out: Out) -> Option<End> {
 
 async fn close(line: &mut Line, code: u16) -> End {
     let frame = CloseFrame { code: code.into(), reason: "".into() };
-    // Whoever is gone already needs no goodbye. Others shall have read it before the connection ends.
+    // A client that is gone needs no close frame. Others shall have read it before the connection ends.
     drop(line.close(Some(frame)).await);
     drop(timeout(GOODBYE_WAIT, async { while let Some(Ok(_)) = line.next().await {} }).await);
     (Some(code), false)

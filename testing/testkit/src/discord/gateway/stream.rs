@@ -1,11 +1,11 @@
-//! Stream: how frames are written on a socket.
+//! Encodes frames for a socket.
 //!
-//! A client may ask for one stream of zlib or of zstd over all its frames. Both formats have blocks that
-//! hold their bytes as they are, and so what is written here is a right stream that saves nothing.
+//! A client may request one stream of zlib or zstd over all its frames. Both formats have blocks of uncompressed bytes,
+//! so the encoder writes a valid stream without compression.
 
 use tokio_tungstenite::tungstenite::Message;
 
-/// How a client wants its frames.
+/// Compression that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -20,13 +20,13 @@ pub(super) struct Stream {
     has_begun: bool,
 }
 
-/// What a zlib stream begins with: a window of 32 KiB, and no dictionary.
+/// Header of a zlib stream: a window of 32 KiB, and no dictionary.
 const ZLIB_HEAD: [u8; 2] = [0x78, 0x01];
 
-/// The longest block of bytes as they are.
+/// Maximum length of an uncompressed block.
 const ZLIB_BLOCK_MAX: usize = 65_535;
 
-/// What a frame of zstd begins with: its magic number, no known length, a window of 2 MiB.
+/// Header of a zstd frame: its magic number, no known length, a window of 2 MiB.
 const ZSTD_HEAD: [u8; 6] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58];
 
 const ZSTD_BLOCK_MAX: usize = 128 * 1024;
@@ -51,7 +51,7 @@ impl Stream {
     }
 }
 
-/// Ends with an empty block, which is how a client knows that a frame is whole.
+/// Encodes a frame. It ends with an empty block, by which a client knows that the frame is complete.
 fn zlib(text: &[u8], is_first: bool) -> Vec<u8> {
     let mut out = if is_first { ZLIB_HEAD.to_vec() } else { Vec::new() };
     for block in text.chunks(ZLIB_BLOCK_MAX).chain([&[][..]]) {
@@ -68,7 +68,7 @@ fn zstd(text: &[u8], is_first: bool) -> Vec<u8> {
     let mut out = if is_first { ZSTD_HEAD.to_vec() } else { Vec::new() };
     for block in text.chunks(ZSTD_BLOCK_MAX) {
         let length = u32::try_from(block.len()).unwrap_or_default();
-        // The lowest bit would say that it is the last, the next two that it is something else.
+        // The lowest bit would mark the last block, and the next two another type.
         out.extend(&(length << 3).to_le_bytes()[..3]);
         out.extend(block);
     }

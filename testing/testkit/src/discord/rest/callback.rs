@@ -1,4 +1,4 @@
-//! Callback: the first answer to an interaction.
+//! Handles the first response to an interaction.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const DEFERRED_MESSAGE: u64 = 5;
 const DEFERRED_UPDATE: u64 = 6;
 const UPDATE: u64 = 7;
 
-/// On a message that waits for its words.
+/// Flag of a message that waits for its content.
 pub(super) const LOADING: u64 = 1 << 7;
 
 pub(super) fn answer(world: &mut World, id: &str, token: &str, asked: &Asked) -> Answered {
@@ -47,7 +47,7 @@ pub(super) fn answer(world: &mut World, id: &str, token: &str, asked: &Asked) ->
     ))
 }
 
-/// Does what the first answer says, whichever way it came. Answers the message there now is.
+/// Executes a first response that came by callback or in a post's answer. Returns the resulting message.
 pub(in crate::discord) fn take(
     world: &mut World,
     id: u64,

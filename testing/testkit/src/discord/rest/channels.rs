@@ -1,4 +1,4 @@
-//! Channels: looked at, typed in, renamed; and threads in them.
+//! Serves channels and threads: read, typing, rename, open.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn about_message(
     }
 }
 
-/// The direct channel with somebody.
+/// Returns the direct channel with a person.
 pub(super) fn direct(world: &mut World, bot: u64, asked: &Asked) -> Answered {
     let user = asked.number("recipient_id");
     let user = user.ok_or_else(|| Refusal::of(400, 50_033, "Invalid Recipient(s)"))?;
@@ -121,7 +121,7 @@ fn required(field: &str) -> Refusal {
     Refusal::form(field, "BASE_TYPE_REQUIRED", "This field is required")
 }
 
-/// Whoever opened a thread may rename it; for all else there are permissions.
+/// Changes a channel. The owner of a thread may rename it; everything else needs a permission.
 fn change(world: &mut World, bot: u64, channel: u64, asked: &Asked) -> Answered {
     name(asked)?;
     let place = world.channels.get(&channel).cloned().unwrap_or_default();

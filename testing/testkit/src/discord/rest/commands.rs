@@ -1,4 +1,4 @@
-//! Commands of an application: in all its guilds, or in one.
+//! Serves the commands of an application, global or in one guild.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::discord::world::World;
 
 const COMMANDS_MAX: usize = 100;
 
-/// Where commands are known: in a guild, or everywhere.
+/// Place of commands: a guild, or all guilds.
 type Place = (u64, Option<u64>);
 
 pub(super) fn answer(
@@ -57,7 +57,7 @@ fn told(world: &World, place: Place) -> Value {
     world.commands.get(&place).into_iter().flat_map(|known| known.values().cloned()).collect()
 }
 
-/// Makes one known. What had its name before is it now.
+/// Stores a command. It replaces a command of the same name.
 fn set(world: &mut World, place: Place, asked: &Value) -> Answered {
     let name = asked["name"].as_str().filter(|name| (1..=32).contains(&name.len()));
     let name = name.ok_or_else(|| required("name"))?.to_owned();

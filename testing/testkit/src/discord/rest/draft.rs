@@ -1,4 +1,4 @@
-//! Draft: a message as a bot writes it, checked as Discord checks it.
+//! Checks a bot's message as Discord does.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ const BUTTONS_IN_ROW_MAX: usize = 5;
 const CUSTOM_ID_MAX: usize = 100;
 const LABEL_MAX: usize = 80;
 
-/// What of a body is passed on as it is.
+/// Fields of a body that are copied unchanged.
 const PASSED_ON: [&str; 7] =
     ["content", "embeds", "components", "tts", "flags", "nonce", "message_reference"];
 
-/// A message from a body. Its files are kept.
+/// Reads a message from a body, and stores its files.
 pub(super) fn read(
     world: &mut World,
     bot: u64,
@@ -49,7 +49,7 @@ pub(super) fn read(
     Ok(message)
 }
 
-/// Whether a message would show anything.
+/// Returns true if a message has nothing to show.
 pub(super) fn is_empty(message: &Value) -> bool {
     let is_none = |name: &str| message[name].as_array().is_none_or(Vec::is_empty);
     let content = message["content"].as_str().unwrap_or_default();
@@ -103,7 +103,7 @@ fn check_buttons(rows: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The files that came, and those of before that are to stay.
+/// Returns the new files, and the previous ones that are to stay.
 fn attachments(world: &mut World, channel: u64, asked: &Asked) -> Value {
     let named = asked.body["attachments"].as_array().cloned().unwrap_or_default();
     let is_of = |one: &Value, place: &str| match one["id"].as_str() {
@@ -124,7 +124,7 @@ fn attachments(world: &mut World, channel: u64, asked: &Asked) -> Value {
     stays.chain(kept).collect()
 }
 
-/// Who is told that they are mentioned: whoever the text names and `allowed_mentions` lets.
+/// Sets the mentions: the users that the text names and `allowed_mentions` permits.
 fn mention(
     world: &World,
     (bot, channel): (u64, u64),

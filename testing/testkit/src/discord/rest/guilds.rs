@@ -1,4 +1,4 @@
-//! Guilds: looked at.
+//! Serves guilds.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn threads(world: &World, bot: u64, guild: u64) -> Value {
     json!({ "threads": threads, "members": [] })
 }
 
-/// The guilds a bot is in.
+/// Returns the guilds of a bot.
 pub(super) fn mine(world: &World, bot: u64) -> Value {
     let guilds = world.guilds.iter().filter(|(_, guild)| guild.members.contains_key(&bot));
     let told = guilds.map(|(id, guild)| {

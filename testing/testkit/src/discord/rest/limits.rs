@@ -1,4 +1,4 @@
-//! Limits: how many calls a bucket takes, and the headers that say so.
+//! Counts the calls of buckets, and returns their rate-limit headers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use nightdesk_types::Timestamp;
 
 use crate::discord::settings::Settings;
 
-/// The windows that are under way, by whose they are, the route and what it is about.
+/// The current windows, by token, route and resource.
 #[derive(Debug, Default)]
 pub(in crate::discord) struct Buckets(BTreeMap<(String, String, String), Window>);
 
@@ -17,21 +17,21 @@ struct Window {
     calls: u32,
 }
 
-/// What a call learns of its bucket.
+/// The state of a call's bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::discord) struct Limit {
     pub(in crate::discord) name: String,
     pub(in crate::discord) calls_max: u32,
     pub(in crate::discord) remaining: u32,
     pub(in crate::discord) reset_after: Duration,
-    /// The same by the wall's clock, in seconds.
+    /// The reset time by the wall clock, in seconds.
     pub(in crate::discord) reset: String,
     pub(in crate::discord) is_over: bool,
 }
 
 impl Buckets {
-    /// Counts a call, or answers that there are too many. A channel, a guild and a webhook each have their
-    /// own windows.
+    /// Counts a call, or refuses it if there are too many. A channel, a guild and a webhook each have their own
+    /// windows.
     pub(in crate::discord) fn count(
         &mut self,
         (token, route, path): (&str, &str, &[&str]),
@@ -62,7 +62,7 @@ impl Buckets {
     }
 }
 
-/// A name that says nothing, as Discord's do not.
+/// Returns an opaque name, like Discord's.
 fn name(route: &str) -> String {
     let mix = |sum: u64, byte: u8| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(byte);
     format!("{:016x}", route.bytes().fold(0xcbf2_9ce4_8422_2325, mix))

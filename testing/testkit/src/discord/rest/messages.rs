@@ -1,4 +1,4 @@
-//! Messages of a channel: read, sent, changed, deleted and reacted to.
+//! Serves messages of a channel: read, send, edit, delete, react.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::discord::world::{World, number};
 const LIMIT_MAX: u64 = 100;
 const LIMIT_ELSE: u64 = 50;
 
-/// The newest first, at most so many, before, after or around one.
+/// Lists messages, the newest first, up to a limit, before, after or around one.
 pub(super) fn list(world: &World, bot: u64, channel: u64, asked: &Asked) -> Answered {
     let limit = asked.asks("limit").unwrap_or(LIMIT_ELSE);
     if !(1..=LIMIT_MAX).contains(&limit) {
@@ -92,7 +92,7 @@ fn may_send(world: &World, bot: u64, channel: u64, asked: &Asked) -> Result<(), 
     Ok(())
 }
 
-/// The message that a bot sent with a nonce, if it did.
+/// Returns the message that a bot sent with a nonce, if there is one.
 fn sent_before(world: &World, bot: u64, channel: u64, nonce: &Value) -> Option<Value> {
     let bot = json!(bot.to_string());
     let mut all = world.messages.range((channel, 0)..=(channel, u64::MAX));

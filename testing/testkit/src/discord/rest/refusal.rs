@@ -1,8 +1,8 @@
-//! Refusal: how Discord says no.
+//! Builds Discord's error responses.
 
 use serde_json::{Value, json};
 
-/// A status, Discord's own code, and what is wrong.
+/// A status, and a body with Discord's own code and a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::discord) struct Refusal {
     pub(in crate::discord) status: u16,
@@ -26,7 +26,7 @@ impl Refusal {
         Self::of(404, 10_008, "Unknown Message")
     }
 
-    /// A body with something wrong in this field.
+    /// Returns the refusal of a body with an invalid field.
     pub(in crate::discord) fn form(field: &str, code: &str, message: &str) -> Self {
         let mut refusal = Self::of(400, 50_035, "Invalid Form Body");
         let errors = json!([{ "code": code, "message": message }]);
@@ -34,13 +34,13 @@ impl Refusal {
         refusal
     }
 
-    /// A text that is too long.
+    /// Returns the refusal of a text that is too long.
     pub(in crate::discord) fn too_long(field: &str, max: usize) -> Self {
         let message = format!("Must be {max} or fewer in length.");
         Self::form(field, "BASE_TYPE_MAX_LENGTH", &message)
     }
 
-    /// Too many calls.
+    /// Returns the refusal of too many calls.
     pub(in crate::discord) fn too_many(retry_after: f64, global: bool) -> Self {
         let message = "You are being rate limited.";
         let body = json!({ "message": message, "retry_after": retry_after, "global": global });

@@ -1,4 +1,4 @@
-//! Webhooks: what a bot says after its first answer to an interaction, while the token is good.
+//! Serves follow-up messages to an interaction while its token is valid.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub(super) fn answer(
     }
 }
 
-/// The interaction of a token that is still good, if it was answered.
+/// Returns the interaction of a valid token, if it was answered.
 fn known(world: &mut World, application: u64, token: &str) -> Result<Interaction, Refusal> {
     let unknown = || Refusal::of(404, 10_015, "Unknown Webhook");
     let (now, life) = (world.now(), world.settings.interaction_life);
@@ -49,7 +49,7 @@ fn known(world: &mut World, application: u64, token: &str) -> Result<Interaction
     one.answered.is_some().then_some(one).ok_or_else(unknown)
 }
 
-/// Says more. If the first answer still waits for its words, these are its words.
+/// Sends a follow-up. If the first response still waits for its content, this is its content.
 fn follow_up(world: &mut World, one: &Interaction, asked: &Asked) -> Answered {
     let (bot, channel) = (one.application, one.channel);
     let mut message = draft::read(world, bot, channel, asked)?;

@@ -1,4 +1,4 @@
-//! Sockets and sessions.
+//! Tests sockets and sessions.
 
 use tokio::net::TcpStream;
 use tokio_tungstenite::client_async;

@@ -1,4 +1,4 @@
-//! Buttons and commands, over the gateway and posted.
+//! Tests buttons and commands, over the gateway and by post.
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 
 use super::*;
 
-/// A message of the bot with a button, and the path where its press is answered.
+/// Sends a bot's message with a button and presses it. Returns the interaction's id and the path of its callback.
 async fn pressed(fake: &FakeDiscord) -> (u64, String) {
     let button = json!({ "type": 2, "style": 1, "label": "Yes", "custom_id": "yes" });
     let body =
@@ -77,7 +77,7 @@ async fn what_is_for_one_alone_is_not_found() {
     assert_eq!(fake.interactions()[0].said[0]["content"], json!("psst"));
 }
 
-/// An endpoint that checks signatures, and puts answers off; or takes everything.
+/// Starts an endpoint that checks signatures and defers its answers, or one that accepts everything.
 async fn endpoint(key: String, checks: bool) -> (String, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What bots send and read.
+//! Tests the messages that bots send and read.
 
 use super::*;
 

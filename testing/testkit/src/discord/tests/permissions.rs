@@ -1,4 +1,4 @@
-//! Who may do what where.
+//! Tests permissions.
 
 use super::super::world::permissions::{SEND_MESSAGES, VIEW_CHANNEL};
 use super::*;

@@ -1,4 +1,4 @@
-//! A client of the gateway that says what a test wants it to say.
+//! Provides a scripted client of the gateway.
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
@@ -7,7 +7,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::*;
 
-/// Everything but what is privileged.
+/// All intents except privileged ones.
 pub(super) const PLAIN: u64 = 1 | 1 << 9 | 1 << 10 | 1 << 12;
 pub(super) const CONTENT: u64 = 1 << 15;
 
@@ -26,7 +26,7 @@ impl Shard {
         Self(socket)
     }
 
-    /// Dials, hears the hello and says this.
+    /// Dials, reads the hello and sends this frame.
     pub(super) async fn say(url: &str, said: Value) -> Self {
         let mut shard = Self::dial(url).await;
         assert_eq!(shard.hear().await["op"], json!(10));
@@ -46,7 +46,7 @@ impl Shard {
         self.0.send(Message::text(said.to_string())).await.unwrap();
     }
 
-    /// The next frame; how it was closed, as `{"closed": code}`.
+    /// Returns the next frame, or `{"closed": code}`.
     pub(super) async fn hear(&mut self) -> Value {
         match timeout(PATIENCE, self.0.next()).await.expect("a frame") {
             Some(Ok(Message::Text(text))) => serde_json::from_str(&text).unwrap(),
@@ -57,7 +57,7 @@ impl Shard {
         }
     }
 
-    /// The next frame, which is this event.
+    /// Returns the next frame, which must be this event.
     pub(super) async fn event(&mut self, name: &str) -> Value {
         let frame = self.hear().await;
         assert_eq!(frame["t"], json!(name), "{frame}");

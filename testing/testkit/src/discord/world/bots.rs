@@ -1,30 +1,30 @@
-//! Bots, which are applications too.
+//! Stores bots, which are also applications.
 
 use super::{World, things};
 use crate::discord::sign::SigningKey;
 
-/// A bot, which is an application too.
+/// A bot, which is also an application.
 #[derive(Debug)]
 pub(in crate::discord) struct Bot {
     pub(in crate::discord) id: u64,
     pub(in crate::discord) starts: SessionStarts,
-    /// Over how many sockets it must be told at least.
+    /// Minimum number of shards.
     pub(in crate::discord) shards: u64,
     pub(in crate::discord) key: SigningKey,
-    /// Where interactions are posted; over the gateway if there is no such place.
+    /// URL for interactions. Without it they go over the gateway.
     pub(in crate::discord) interactions_url: Option<String>,
-    /// Which privileged intents it may not ask for.
+    /// Privileged intents that it may not request.
     pub(in crate::discord) disallowed_intents: u64,
 }
 
-/// How many sessions a bot may still begin today.
+/// Sessions that a bot may still begin today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::discord) struct SessionStarts {
     pub(in crate::discord) remaining: u64,
     pub(in crate::discord) max_concurrency: u64,
 }
 
-/// How many sessions a bot may begin in a day.
+/// Number of sessions that a bot may begin in a day.
 pub(in crate::discord) const SESSION_STARTS_MAX: u64 = 1_000;
 
 impl World {

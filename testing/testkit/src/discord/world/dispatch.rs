@@ -1,4 +1,4 @@
-//! Dispatch: who hears of what happens, and how much of it.
+//! Dispatches events to the sessions that may receive them.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const DIRECT_MESSAGES: u64 = 1 << 12;
 const DIRECT_MESSAGE_REACTIONS: u64 = 1 << 13;
 const MESSAGE_CONTENT: u64 = 1 << 15;
 
-/// The intent without which an event is not heard, in a guild or in a direct channel.
+/// Returns the intent that an event requires, in a guild or in a direct channel.
 fn intent(event: &str, is_direct: bool) -> u64 {
     match event {
         _ if event.starts_with("MESSAGE_REACTION") && is_direct => DIRECT_MESSAGE_REACTIONS,
@@ -26,7 +26,7 @@ fn intent(event: &str, is_direct: bool) -> u64 {
 }
 
 impl World {
-    /// Something happens in a channel: bots hear of it who see the channel.
+    /// Dispatches an event of a channel to the bots that see the channel.
     pub(in crate::discord) fn happens_in(&mut self, channel: u64, event: &str, what: &Value) {
         let guild = self.channels.get(&channel).and_then(|place| number(&place["guild_id"]));
         let hearers = self.hearers(guild, intent(event, guild.is_none()));
@@ -38,9 +38,9 @@ impl World {
         }
     }
 
-    /// Something happens to a guild: its bots hear of it.
+    /// Dispatches an event of a guild to its bots.
     pub(in crate::discord) fn happens_to(&mut self, guild: u64, event: &str, what: &Value) {
-        // A bot hears of itself without the intent.
+        // A bot receives events about itself without the intent.
         let about = number(&what["user"]["id"]);
         let wanted = intent(event, false);
         for (session, bot) in self.hearers(Some(guild), 0) {
@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// Something is for one bot alone, on the shard of a guild or on the first.
+    /// Dispatches an event to one bot, on the shard of a guild or on the first.
     pub(in crate::discord) fn happens_for(
         &mut self,
         bot: u64,
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// The sessions that would hear of something, and whose they are. Direct messages go to the first shard.
+    /// Returns the sessions that receive an event, with their bots. Direct messages go to the first shard.
     pub(super) fn hearers(&self, guild: Option<u64>, intent: u64) -> Vec<(String, u64)> {
         let sessions = self.gateway.sessions.values().filter(|session| {
             let (shard, shards) = session.shard;
@@ -81,8 +81,8 @@ impl World {
         with_bots.collect()
     }
 
-    /// What a session is told of a message: without the intent, only the words of direct messages, of the
-    /// bot's own and of those that mention it.
+    /// Returns a message for a session: without the intent, it has content only in direct messages, in the bot's own
+    /// messages and in messages that mention the bot.
     fn told(&self, session: &str, bot: u64, event: &str, what: &Value) -> Value {
         let may_read =
             self.gateway.session(session).is_some_and(|one| one.intents & MESSAGE_CONTENT != 0);

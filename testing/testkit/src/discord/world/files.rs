@@ -1,4 +1,4 @@
-//! Files: kept under a path, and found at addresses that are good for a while.
+//! Stores files under a path, with URLs that expire.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::World;
 
 impl World {
-    /// Keeps a file. Answers what a message tells of it.
+    /// Stores a file. Returns its attachment object.
     pub(in crate::discord) fn keep_file(
         &mut self,
         channel: u64,
@@ -26,21 +26,21 @@ impl World {
         })
     }
 
-    /// An address of a file, from now on.
+    /// Returns a new URL of a file.
     fn address_of(&self, path: &str) -> String {
         let until = self.wall().as_second().unsigned_abs() + self.settings.link_life.as_secs();
         let until = format!("{until:x}");
         format!("{}{path}?ex={until}&is=0&hm={}", self.url, mark(path, &until))
     }
 
-    /// Whether an address is still good.
+    /// Returns true if a URL is still valid.
     pub(in crate::discord) fn is_good(&self, path: &str, until: &str, shown: &str) -> bool {
         let now = self.wall().as_second().unsigned_abs();
         let is_over = u64::from_str_radix(until, 16).is_ok_and(|until| now > until);
         !is_over && mark(path, until) == shown
     }
 
-    /// A message as it is told now: the addresses of its files are good again.
+    /// Returns a message with new URLs for its files.
     pub(in crate::discord) fn told_now(&self, message: &Value) -> Value {
         let mut message = message.clone();
         for file in message["attachments"].as_array_mut().into_iter().flatten() {

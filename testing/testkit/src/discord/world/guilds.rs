@@ -1,15 +1,15 @@
-//! Guilds: their roles and members, and what bots hear when these change.
+//! Stores guilds with their roles and members, and dispatches their changes.
 
 use serde_json::{Value, json};
 
 use super::permissions::VIEW_CHANNEL;
 use super::{Guild, World, number, things};
 
-/// Who owns a guild of which nobody said whose it is.
+/// Default owner of a guild.
 const SOMEBODY: u64 = 1;
 
 impl World {
-    /// Enters a guild with its roles, channels and members. The role of everybody is added if it lacks.
+    /// Creates a guild with its roles, channels and members. A missing role for all members is added.
     pub(in crate::discord) fn add_guild(&mut self, guild: &Value) -> Option<u64> {
         let id = number(&guild["id"])?;
         let name = guild["name"].as_str().unwrap_or("guild").to_owned();
@@ -32,7 +32,7 @@ impl World {
         Some(id)
     }
 
-    /// Has a bot join a guild.
+    /// Makes a bot join a guild.
     pub(in crate::discord) fn join(&mut self, token: &str, guild: u64) -> Option<()> {
         let bot = self.bots.get(token)?.id;
         self.set_member(guild, bot, &json!([]));
@@ -41,7 +41,7 @@ impl World {
         Some(())
     }
 
-    /// Has somebody leave a guild; also a bot.
+    /// Makes a person or a bot leave a guild.
     pub(in crate::discord) fn leave(&mut self, guild: u64, user: u64) -> Option<()> {
         let gone = json!({ "id": guild.to_string() });
         self.happens_for(user, Some(guild), "GUILD_DELETE", &gone);
@@ -51,7 +51,7 @@ impl World {
         Some(())
     }
 
-    /// Enters a role, or changes it.
+    /// Creates or changes a role.
     pub(in crate::discord) fn set_role(&mut self, guild: u64, role: &Value) -> Option<()> {
         let id = number(&role["id"])?;
         let roles = &mut self.guilds.get_mut(&guild)?.roles;
@@ -64,7 +64,7 @@ impl World {
         Some(())
     }
 
-    /// Enters a member, or changes the roles of one.
+    /// Creates a member, or changes their roles.
     pub(in crate::discord) fn set_member(
         &mut self,
         guild: u64,
@@ -94,7 +94,7 @@ impl World {
         roles.into_iter().flatten().collect()
     }
 
-    /// A guild as the API tells it.
+    /// Returns a guild in the API's format.
     pub(in crate::discord) fn guild(&self, id: u64) -> Option<Value> {
         let guild = self.guilds.get(&id)?;
         Some(things::guild(&json!({
@@ -103,7 +103,7 @@ impl World {
         })))
     }
 
-    /// A guild as a bot is told of it over the gateway: with the channels and threads that it sees.
+    /// Returns a guild in the gateway's format: with the channels and threads that the bot sees.
     pub(in crate::discord) fn whole_guild(&self, id: u64, bot: u64) -> Option<Value> {
         let mut guild = self.guild(id)?;
         let members: Vec<Value> = self.guilds.get(&id)?.members.values().cloned().collect();

@@ -1,4 +1,4 @@
-//! Interactions: somebody presses a button or gives a command, and a bot answers.
+//! Creates interactions with buttons and commands, and records their answers.
 
 use std::time::Duration;
 
@@ -6,39 +6,39 @@ use serde_json::{Value, json};
 
 use super::{World, number, things};
 
-/// Something somebody asked of a bot, and how it was answered.
+/// An interaction of a person with a bot, and its answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
     /// Its id.
     pub id: u64,
-    /// Good for answers until it is not.
+    /// Token for the answers.
     pub token: String,
-    /// Whose it is.
+    /// Its application.
     pub application: u64,
-    /// Where it was.
+    /// Its channel.
     pub channel: u64,
-    /// When, since the fake began.
+    /// Its time, since the fake began.
     pub at: Duration,
-    /// The kind of the first answer, once there is one.
+    /// The type of the first answer, once there is one.
     pub answered: Option<u64>,
-    /// The message that the first answer is, or changes.
+    /// The message that the first answer created or changed.
     pub original: Option<u64>,
-    /// All the bot said and changed by it, the first answer first.
+    /// All messages and changes by the bot, the first answer first.
     pub said: Vec<Value>,
-    /// Whether its token was ended before its time.
+    /// True if its token was expired early.
     pub is_ended: bool,
-    /// The whole of it, as it was told to the bot.
+    /// The whole interaction as the bot received it.
     pub told: Value,
 }
 
 const COMMAND: u64 = 2;
 const COMPONENT: u64 = 3;
 
-/// How large a file in an answer may be.
+/// Maximum size of a file in an answer.
 const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 impl World {
-    /// Somebody presses a button of a message.
+    /// Presses a button of a message as a person.
     pub(in crate::discord) fn press(
         &mut self,
         user: u64,
@@ -56,7 +56,7 @@ impl World {
         Some(id)
     }
 
-    /// Somebody gives a command with these options.
+    /// Gives a command with these options as a person.
     pub(in crate::discord) fn command(
         &mut self,
         application: u64,
@@ -107,7 +107,7 @@ impl World {
         Some(id)
     }
 
-    /// In a guild it is a member who asks, elsewhere a user.
+    /// Sets the author: a member in a guild, a user elsewhere.
     fn sign_who(&self, user: u64, channel: u64, guild: &Value, asked: &mut Value) {
         let owners = |kind: &str, id: &str| json!({ kind: id });
         let Some(guild) = number(guild) else {
@@ -127,7 +127,7 @@ impl World {
         asked["authorizing_integration_owners"] = owners("0", &guild.to_string());
     }
 
-    /// Posts it where the bot wants it posted, or dispatches it.
+    /// Posts the interaction to the bot's URL, or dispatches it.
     fn hand_over(&mut self, application: u64, guild: Option<u64>, asked: &Value) {
         let bot = self.bots.values().find(|bot| bot.id == application);
         if bot.is_some_and(|bot| bot.interactions_url.is_some()) {

@@ -1,4 +1,4 @@
-//! Messages: said, edited and deleted, by people and by bots.
+//! Creates, edits and deletes messages of people and bots.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::{World, number, things};
 
-/// A message that answers another.
+/// Type of a message that replies to another.
 const REPLY: u64 = 19;
 
-/// Shown to one person alone.
+/// Flag of a message that only one person sees.
 const EPHEMERAL: u64 = 1 << 6;
 
 impl World {
-    /// Somebody writes: `{"content": …, "files": [{"name": …, "text": …}], "message_reference": …}`.
+    /// Creates a message of a person: `{"content": …, "files": [{"name": …, "text": …}], "message_reference": …}`.
     pub(in crate::discord) fn say(
         &mut self,
         author: u64,
@@ -43,7 +43,7 @@ impl World {
         self.keep_file(channel, file["name"].as_str().unwrap_or("file"), kind, Bytes::from(bytes))
     }
 
-    /// Keeps a message and tells who hears of it. What it lacks is filled in.
+    /// Stores a message and dispatches it. Missing fields get defaults.
     pub(in crate::discord) fn post(
         &mut self,
         author: u64,
@@ -75,7 +75,7 @@ impl World {
         message
     }
 
-    /// A message that is answered, without what it answers itself.
+    /// Returns a referenced message, without its own reference.
     fn told_of(&self, channel: u64, id: u64) -> Value {
         let mut message = self.messages.get(&(channel, id)).cloned().unwrap_or_default();
         if let Some(message) = message.as_object_mut() {
@@ -111,7 +111,7 @@ impl World {
         Some(())
     }
 
-    /// Tells of a message: over the gateway it has its guild and its author's membership.
+    /// Dispatches a message: over the gateway it has its guild and its author's membership.
     fn tell(&mut self, channel: u64, event: &str, message: &Value) {
         if is_ephemeral(message) {
             return;
@@ -138,12 +138,12 @@ impl World {
     }
 }
 
-/// Whether one person alone is shown it. Nobody else hears of it, nor finds it.
+/// Returns true if only one person sees the message. It is not dispatched and not found.
 pub(in crate::discord) fn is_ephemeral(message: &Value) -> bool {
     number(&message["flags"]).unwrap_or_default() & EPHEMERAL != 0
 }
 
-/// The ids that a text mentions, after `<@` for people and `<@&` for roles.
+/// Returns the ids that a text mentions, after `<@` for people and `<@&` for roles.
 pub(in crate::discord) fn mentioned(text: &str, begin: &str) -> Vec<u64> {
     let ids = text.split(begin).skip(1).filter_map(|after| after.split_once('>')?.0.parse().ok());
     let mut ids: Vec<u64> = ids.collect();

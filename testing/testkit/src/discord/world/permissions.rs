@@ -1,4 +1,4 @@
-//! Permissions: what somebody may do in a channel, as Discord's documentation computes it.
+//! Computes permissions in a channel as Discord's documentation does.
 
 use serde_json::{Value, json};
 
@@ -18,13 +18,13 @@ pub(in crate::discord) const CREATE_PRIVATE_THREADS: u64 = 1 << 36;
 pub(in crate::discord) const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
 const ADMINISTRATOR: u64 = 1 << 3;
 
-/// Whose an overwrite is.
+/// Type of an overwrite.
 const OF_A_ROLE: u64 = 0;
 const OF_A_MEMBER: u64 = 1;
 
 impl World {
-    /// What somebody may do in a channel. In a thread, what they may do in the channel around it, if it is
-    /// open or they are in it; in a direct channel, everything, for those who are in it.
+    /// Returns the permissions of a user in a channel. A thread has those of its parent, if it is public or the user is
+    /// in it; a direct channel gives all to its members.
     pub(in crate::discord) fn permissions(&self, user: u64, channel: u64) -> u64 {
         let Some(place) = self.channels.get(&channel) else { return 0 };
         let Some(guild) = number(&place["guild_id"]) else {
@@ -48,7 +48,7 @@ impl World {
         self.permissions(user, channel) & what == what
     }
 
-    /// What somebody may do in a guild, before its channels say more.
+    /// Returns the permissions of a user in a guild, before the channel's overwrites.
     fn base_permissions(&self, user: u64, guild: u64) -> u64 {
         let Some(known) = self.guilds.get(&guild) else { return 0 };
         if known.owner == user {
@@ -68,7 +68,7 @@ impl World {
         roles.into_iter().flatten().filter_map(number).collect()
     }
 
-    /// Who is in a direct channel or in a thread.
+    /// Returns the members of a direct channel or a thread.
     pub(in crate::discord) fn people(&self, channel: u64) -> Vec<u64> {
         let place = self.channels.get(&channel);
         let people = place.and_then(|place| place["people"].as_array());
@@ -76,7 +76,7 @@ impl World {
     }
 }
 
-/// First the guild's own overwrite, then those of all roles together, then the member's.
+/// Applies first the guild's own overwrite, then those of all roles together, then the member's.
 fn overwritten(base: u64, overwrites: &Value, (guild, roles, user): (u64, &[u64], u64)) -> u64 {
     let all = overwrites.as_array().map(Vec::as_slice).unwrap_or_default();
     let layers = [
@@ -87,7 +87,7 @@ fn overwritten(base: u64, overwrites: &Value, (guild, roles, user): (u64, &[u64]
     layers.into_iter().fold(base, |may, (allowed, denied)| may & !denied | allowed)
 }
 
-/// What the overwrites that apply allow and deny together.
+/// Returns the permissions that the applicable overwrites allow and deny together.
 fn sum(overwrites: &[Value], kind: u64, applies: impl Fn(u64) -> bool) -> (u64, u64) {
     let of_kind = overwrites.iter().filter(|one| number(&one["type"]) == Some(kind));
     let applying = of_kind.filter(|one| number(&one["id"]).is_some_and(&applies));

@@ -1,11 +1,11 @@
-//! Places: channels and direct channels.
+//! Stores channels and direct channels.
 
 use serde_json::{Value, json};
 
 use super::{World, number, things};
 
 impl World {
-    /// Enters a channel of a guild, or changes it.
+    /// Creates or changes a channel of a guild.
     pub(in crate::discord) fn set_channel(&mut self, guild: u64, channel: &Value) -> Option<u64> {
         let id = number(&channel["id"])?;
         self.guilds.get(&guild)?;
@@ -18,7 +18,7 @@ impl World {
         Some(id)
     }
 
-    /// Takes a channel or a thread away.
+    /// Removes a channel or a thread.
     pub(in crate::discord) fn drop_channel(&mut self, id: u64) -> Option<()> {
         let channel = self.place(id)?;
         self.channels.remove(&id);
@@ -29,7 +29,7 @@ impl World {
         Some(())
     }
 
-    /// The direct channel of a bot and somebody, which is made if there is none.
+    /// Returns the direct channel of a bot and a person, and creates it if there is none.
     pub(in crate::discord) fn direct(&mut self, bot: u64, user: u64) -> u64 {
         let people = json!([bot.to_string(), user.to_string()]);
         let known = self.channels.iter().find(|(_, place)| place["people"] == people);
@@ -49,7 +49,7 @@ impl World {
         self.channels.get(&channel).is_some_and(|place| place["guild_id"].is_null())
     }
 
-    /// The channel as it is told.
+    /// Returns the channel in the API's format.
     pub(in crate::discord) fn place(&self, id: u64) -> Option<Value> {
         let mut place = self.channels.get(&id)?.clone();
         if let Some(place) = place.as_object_mut() {
@@ -58,7 +58,7 @@ impl World {
         Some(place)
     }
 
-    /// The channels and threads of a guild.
+    /// Returns the channels and threads of a guild.
     pub(in crate::discord) fn places_of(&self, guild: u64) -> impl Iterator<Item = Value> {
         let places = self.channels.iter();
         let its = places.filter(move |(_, place)| number(&place["guild_id"]) == Some(guild));

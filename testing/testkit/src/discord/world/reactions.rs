@@ -1,11 +1,11 @@
-//! Reactions: emoji that people and bots put on messages.
+//! Stores the reactions of people and bots to messages.
 
 use serde_json::json;
 
 use super::{World, number};
 
 impl World {
-    /// Somebody reacts with an emoji, or takes it back.
+    /// Adds or removes a reaction of a user.
     pub(in crate::discord) fn react(
         &mut self,
         user: u64,

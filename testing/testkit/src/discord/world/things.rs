@@ -1,9 +1,8 @@
-//! Things: what Discord's objects are made of.
+//! Builds Discord's objects with their default fields.
 
 use serde_json::{Map, Value, json};
 
-/// What everybody may do in a guild whose roles say nothing: see, write, read, react, attach, open threads
-/// and use commands.
+/// Default permissions of all members in a guild: see, write, read, react, attach, open threads and use commands.
 pub(in crate::discord) const EVERYBODY_MAY: u64 = 1 << 6
     | 1 << 10
     | 1 << 11
@@ -15,7 +14,7 @@ pub(in crate::discord) const EVERYBODY_MAY: u64 = 1 << 6
     | 1 << 36
     | 1 << 38;
 
-/// Fills in what a thing lacks.
+/// Fills in missing fields of an object.
 pub(in crate::discord) fn filled(thing: &Value, lacking: Value) -> Value {
     let mut whole = match lacking {
         Value::Object(whole) => whole,
@@ -36,7 +35,7 @@ pub(in crate::discord) fn user(id: u64, name: &str, is_bot: bool) -> Value {
     })
 }
 
-/// What a bot learns of itself.
+/// Returns a bot's own user object.
 pub(in crate::discord) fn me(user: &Value) -> Value {
     let own = json!({
         "mfa_enabled": true, "verified": true, "email": null, "flags": 0, "locale": "en-US",
@@ -102,7 +101,7 @@ pub(in crate::discord) fn message(message: &Value) -> Value {
     )
 }
 
-/// A guild as the API tells it, without channels and members.
+/// Returns a guild in the API's format, without channels and members.
 pub(in crate::discord) fn guild(guild: &Value) -> Value {
     filled(
         guild,

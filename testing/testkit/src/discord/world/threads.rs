@@ -1,14 +1,14 @@
-//! Threads: opened in channels, changed, and with people in them.
+//! Opens and changes threads, and manages their members.
 
 use serde_json::{Value, json};
 
 use super::permissions::VIEW_CHANNEL;
 use super::{World, number, things};
 
-/// A thread that only those see who are in it, or who manage threads.
+/// Type of a thread that only its members and thread managers see.
 pub(in crate::discord) const PRIVATE_THREAD: u64 = 12;
 
-/// On a message that a thread was opened under.
+/// Flag of a message under which a thread was opened.
 const HAS_THREAD: u64 = 1 << 5;
 
 const GUILD_MEMBERS: u64 = 1 << 1;
@@ -45,7 +45,7 @@ impl World {
         self.happens_in(id, "THREAD_CREATE", &told);
     }
 
-    /// Changes a thread: its name, or whether it is archived or locked.
+    /// Changes a thread: its name, or its archived or locked state.
     pub(in crate::discord) fn change_thread(&mut self, id: u64, changes: &Value) -> Option<Value> {
         let thread = self.channels.get_mut(&id)?;
         if let Some(name) = changes["name"].as_str() {
@@ -65,7 +65,7 @@ impl World {
         self.channels.get(&channel).is_some_and(|place| !place["thread_metadata"].is_null())
     }
 
-    /// Has somebody come into a thread, or leave it.
+    /// Adds a person to a thread, or removes them.
     pub(in crate::discord) fn set_thread_member(
         &mut self,
         thread: u64,
@@ -87,7 +87,7 @@ impl World {
         self.tell_of_member(thread, user, is_in)
     }
 
-    /// Bots hear of all who come and go if they have the intent, and of themselves in any case.
+    /// Dispatches a change of members to bots with the intent, and to the affected bot in any case.
     fn tell_of_member(&mut self, thread: u64, user: u64, is_in: bool) -> Option<()> {
         let place = self.channels.get(&thread)?;
         let guild = number(&place["guild_id"])?;
@@ -110,7 +110,7 @@ impl World {
         Some(())
     }
 
-    /// Who is in a thread, as it is told.
+    /// Returns a thread member in the API's format.
     pub(in crate::discord) fn thread_member(&self, thread: u64, user: u64) -> Value {
         json!({
             "id": thread.to_string(), "user_id": user.to_string(), "flags": 0,

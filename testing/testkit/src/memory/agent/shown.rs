@@ -1,4 +1,4 @@
-//! An inbox as an operator sees it.
+//! Returns the operator's view of an inbox.
 
 use nightdesk_inbox::{Listed, Overview, Parked, Shown, State};
 use nightdesk_types::Seq;
@@ -7,7 +7,7 @@ use nightdesk_types::limits::LIST_ROWS_MAX;
 use super::{Agent, Aside, Held};
 
 impl Agent {
-    /// What waits and what is set aside after this number.
+    /// Returns the waiting and parked entries after this number.
     pub(in super::super) fn overview(&self, after: Seq) -> Overview {
         let rows_max = usize::try_from(LIST_ROWS_MAX).unwrap_or(0);
         let waits = |(seq, _): &(&Seq, &Held)| self.cursor.is_before(**seq);
@@ -21,7 +21,7 @@ impl Agent {
         }
     }
 
-    /// One entry with all that is known of it.
+    /// Returns one entry with its whole state.
     pub(in super::super) fn show(&self, seq: Seq) -> Option<Shown> {
         let aside = self.parked.get(&seq);
         let held = aside.map(|aside| &aside.held).or_else(|| self.entries.get(&seq))?;

@@ -1,4 +1,4 @@
-//! Bots and nodes.
+//! Implements bots and nodes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::super::{Memory, State};
 pub(in super::super) struct BotRow {
     pub(in super::super) operator: TenantScope,
     pub(in super::super) new: NewBot,
-    /// Whether agents of other tenants may be linked on it.
+    /// True if agents of other tenants may be linked on it.
     pub(in super::super) shared: bool,
     /// Its keys, oldest first.
     pub(super) keys: Vec<BotKeyRow>,
@@ -24,12 +24,12 @@ pub(in super::super) struct BotRow {
 /// A bot's key.
 pub(super) struct BotKeyRow {
     new: NewSecret,
-    /// None: until it is replaced.
+    /// `None` until it is replaced.
     expires_at: Option<Timestamp>,
 }
 
 impl BotKeyRow {
-    /// The key a bot is entered with.
+    /// Returns the key with which a bot is created.
     pub(super) fn first(bot: &NewBot) -> Option<Self> {
         let (sealed, key) = bot.sealed.clone()?;
         Some(Self { new: NewSecret { id: bot.id, sealed, key }, expires_at: None })
@@ -37,7 +37,7 @@ impl BotKeyRow {
 }
 
 impl BotRow {
-    /// Whether both cannot be entered.
+    /// Returns true if the two bots exclude each other.
     pub(super) fn clashes_with(&self, operator: TenantScope, bot: &NewBot) -> bool {
         let Self { operator: other, new, shared: _, keys: _ } = self;
         let same_handle =
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Forgets a bot, and whatever people and agents have on it.
+    /// Removes a bot, and all bindings and grants on it.
     fn forget_bot(&mut self, bot: BotId) {
         self.forget_reach(|on| on.bot == bot);
         self.agents.values_mut().for_each(|agent| drop(agent.listed.remove(&bot)));
@@ -76,7 +76,7 @@ impl State {
         self.bots.remove(&bot);
     }
 
-    /// The bots an agent is bound or granted something on.
+    /// Returns the bots on which an agent has a binding or a grant.
     fn bots_known_to(&self, scope: TenantScope, agent: AgentId) -> BTreeSet<BotId> {
         let bound = self.bindings.iter().map(|binding| binding.on);
         let on = bound.chain(self.grants.iter().map(|row| row.on));

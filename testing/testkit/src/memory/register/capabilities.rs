@@ -1,4 +1,4 @@
-//! Capabilities.
+//! Implements capabilities.
 
 use async_trait::async_trait;
 use nightdesk_inbox::Accept;
@@ -9,7 +9,7 @@ use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope, Timest
 
 use super::super::{Memory, State};
 
-/// A capability's row, behind its agent, session and kind.
+/// A capability's row, keyed by its agent, session and kind.
 pub(in super::super) struct CapabilityRow {
     bot: BotId,
     chat: String,
@@ -19,7 +19,7 @@ pub(in super::super) struct CapabilityRow {
 }
 
 impl State {
-    /// Binds what was lent with an event that is stored.
+    /// Stores the capabilities that were lent with a stored event.
     pub(in super::super) fn lend(&mut self, event: &Accept, now: Timestamp) {
         for bound in event.bound() {
             let row = CapabilityRow {
@@ -34,10 +34,10 @@ impl State {
     }
 }
 
-/// Behind which a capability's row is.
+/// The key of a capability's row.
 pub(in super::super) type CapabilityKey = ((TenantScope, AgentId), [u8; 32], String);
 
-/// The row of a session's capability, if it had not ended then.
+/// Returns the row of a session's capability, if it had not expired at that time.
 fn found<'s>(
     state: &'s State,
     lessee: &Lessee<'_>,

@@ -1,4 +1,4 @@
-//! Commands: who has which name where.
+//! Implements commands: the agent of each name in each place.
 
 use async_trait::async_trait;
 use nightdesk_register::{CommandDigest, Commanding, HeldCommand, OnBot};
@@ -6,7 +6,7 @@ use nightdesk_types::{AgentId, BotId, Granted, StoreError, TenantScope};
 
 use super::super::{AgentKey, Memory, State};
 
-/// A command's row, behind its bot, scope and name.
+/// A command's row, keyed by its bot, scope and name.
 pub(in super::super) struct CommandRow {
     agent: AgentKey,
     told: Option<(CommandDigest, String)>,

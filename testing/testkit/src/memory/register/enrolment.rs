@@ -1,4 +1,4 @@
-//! Machine identities and one-time tokens.
+//! Implements machine identities and one-time tokens.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;

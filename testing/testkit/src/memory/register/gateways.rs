@@ -1,4 +1,4 @@
-//! Gateways and their secrets.
+//! Implements gateways and their secrets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,18 +20,18 @@ pub(in super::super) struct GatewayRow {
     pub(super) created_at: Timestamp,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) secrets: Vec<SecretRow>,
-    /// What it said it fronts, by platform.
+    /// The platforms that it fronts, by its own statement.
     pub(super) fronts: BTreeMap<String, Front>,
-    /// Where it said it can be woken.
+    /// The wake URL that it stated.
     pub(super) wake_url: Option<String>,
 }
 
 pub(super) struct SecretRow {
     pub(super) new: NewSecret,
     pub(super) created_at: Timestamp,
-    /// None: until it is replaced.
+    /// `None` until it is replaced.
     pub(super) expires_at: Option<Timestamp>,
-    /// Whether a boot asked for it.
+    /// True if it was issued for a boot.
     pub(super) provisioned: bool,
 }
 
@@ -42,7 +42,7 @@ impl SecretRow {
 }
 
 impl GatewayRow {
-    /// What it calls itself.
+    /// Returns its name.
     pub(in super::super) fn called(&self) -> &str {
         &self.name
     }
@@ -55,7 +55,7 @@ impl GatewayRow {
         self.gateway.scope == scope && self.name == name
     }
 
-    /// Gives the gateway another secret. Those it had end then, if they do not end before.
+    /// Adds a secret. The previous ones expire after the overlap, if not before.
     pub(super) fn rotate(&mut self, secret: &NewSecret, now: Timestamp, overlap: Duration) {
         let ends_at = now.checked_add(overlap).unwrap_or(Timestamp::MAX);
         for old in &mut self.secrets {
@@ -74,7 +74,7 @@ impl State {
         self.gateways.values_mut().find(|row| row.is(scope, name))
     }
 
-    /// Revokes a gateway; nobody is woken any more where it said. Answers whether it was live.
+    /// Revokes a gateway and removes its wake URL. Returns true if it was live.
     pub(super) fn revoke(&mut self, id: GatewayId, now: Timestamp) -> bool {
         let Some(row) = self.gateways.get_mut(&id) else { return false };
         let is_new = row.revoked_at.is_none();

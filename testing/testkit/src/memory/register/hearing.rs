@@ -1,4 +1,4 @@
-//! How well bots hear.
+//! Implements the health of bots' reception.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::super::{Memory, State, push_bounded};
 const DAY: Duration = Duration::from_hours(24);
 
 impl State {
-    /// The chats in which somebody may have said something to a bot.
+    /// Returns the chats in which a bot may have received messages.
     fn chats_of(&self, bot: BotId) -> Vec<String> {
         let reached = self.agents.values().flat_map(|agent| agent.reached.keys());
         let reached = reached.filter(|(_, of)| *of == bot).map(|(chat, _)| chat.clone());
@@ -26,7 +26,7 @@ impl State {
         reached.chain(granted).collect::<BTreeSet<String>>().into_iter().collect()
     }
 
-    /// What is noted of a bot, if its operator has it.
+    /// Returns the health record of a bot, if the operator owns it.
     fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut Hearing> {
         self.bots.get(&bot).filter(|row| row.operator == scope)?;
         let nothing = Hearing { bot, heard_at: None, said_at: None, silence: None };
@@ -43,7 +43,7 @@ fn notice(at: Timestamp, bot: BotId, kind: NoticeKind, outcome: &str) -> Notice 
     Notice { at, about, kind, calls: 0, outcome }
 }
 
-/// Whether so much time has passed.
+/// Returns true if this much time has passed.
 fn has_passed(since: Timestamp, span: Duration, now: Timestamp) -> bool {
     since.checked_add(span).is_ok_and(|then| then <= now)
 }

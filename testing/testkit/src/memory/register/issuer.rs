@@ -1,4 +1,4 @@
-//! The desk's signing keys.
+//! Implements the desk's signing keys.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;

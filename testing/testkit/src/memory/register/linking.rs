@@ -1,4 +1,4 @@
-//! Link codes.
+//! Implements link codes.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
@@ -28,7 +28,7 @@ impl CodeRow {
 }
 
 impl State {
-    /// Counts a try of a person. Answers whether it may be looked at.
+    /// Counts an attempt of a person. Returns true if it may be checked.
     fn link_try(&mut self, bot: BotId, author: &str, now: Timestamp) -> bool {
         let (began, tries) = self.link_tries.entry((bot, author.to_owned())).or_insert((now, 0));
         if now >= *began + HOUR {

@@ -1,4 +1,4 @@
-//! Who there is, for an operator to look at.
+//! Implements the operator's lists of tenants, agents and gateways.
 
 use async_trait::async_trait;
 use nightdesk_register::{LastLine, ListedGateway, Listing, LiveSecret, Named};
@@ -53,7 +53,7 @@ const fn last_line(line: &Line) -> LastLine {
     }
 }
 
-/// A page by name.
+/// Returns a page by name.
 fn page<T>(mut all: Vec<T>, after: &str, name: impl Fn(&T) -> &str) -> Vec<T> {
     all.sort_by(|one, other| name(one).cmp(name(other)));
     all.retain(|one| name(one) > after);

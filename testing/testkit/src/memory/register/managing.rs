@@ -1,4 +1,4 @@
-//! What managing an agent's reach needs besides.
+//! Implements the management of an agent's reach.
 
 use async_trait::async_trait;
 use nightdesk_courier::Party;
@@ -18,7 +18,7 @@ impl State {
         tenant.map(|tenant| &mut tenant.gateways_may_widen)
     }
 
-    /// Forgets who is bound and what was granted there, as triggers note.
+    /// Removes bindings and grants, and records the changes as the triggers do.
     pub(super) fn forget_reach(&mut self, is_its: impl Fn(OnBot) -> bool) {
         let bindings = self.bindings.extract_if(.., |binding| is_its(binding.on));
         let mut gone: Vec<(OnBot, Changed)> =

@@ -1,4 +1,4 @@
-//! Gateways that provision themselves.
+//! Implements gateways that provision themselves.
 
 use async_trait::async_trait;
 use nightdesk_register::NewSecret;
@@ -13,7 +13,7 @@ use super::super::{Memory, State};
 use super::gateways::{GatewayRow, SecretRow};
 
 impl State {
-    /// Notes where a gateway can be woken. What an operator said stands.
+    /// Stores the wake URL of a gateway. An operator's URL stays.
     fn wake_at(&mut self, identity: &Identity, gateway: &str, url: Option<&String>) {
         let Identity { scope, agent } = *identity;
         let Some(row) = self.gateway_named(scope, gateway) else { return };
@@ -32,7 +32,7 @@ impl State {
 }
 
 impl GatewayRow {
-    /// The secret that this boot was given.
+    /// Returns the secret that this boot already got.
     fn young(&self, provision: &Provision, now: Timestamp) -> Option<&SecretRow> {
         let since = now.checked_sub(provision.same_for).unwrap_or(Timestamp::MIN);
         let young = |secret: &&SecretRow| {

@@ -1,4 +1,4 @@
-//! Who may reach an agent, as it is written down.
+//! Implements bindings and grants.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
@@ -12,7 +12,7 @@ use crate::memory::gate::{Binding, Changed, GrantRow};
 use crate::memory::{Memory, State};
 
 impl State {
-    /// Binds a person. Answers whether they were not yet.
+    /// Binds a person. Returns true if the binding is new.
     pub(super) fn bind(&mut self, on: OnBot, author: &str) -> bool {
         if self.bindings.iter().any(|binding| binding.is(on, author)) {
             return false;
@@ -162,7 +162,7 @@ pub(super) fn person(on: OnBot, author: &str) -> Value {
 }
 
 impl State {
-    /// Notes a change on every bot on which the agent has anything.
+    /// Records a change on every bot on which the agent has a binding or grant.
     fn note_everywhere(&mut self, scope: TenantScope, agent: AgentId) {
         let bound = self.bindings.iter().map(|binding| binding.on);
         let granted = self.grants.iter().map(|row| row.on);

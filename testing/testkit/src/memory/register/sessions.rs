@@ -1,4 +1,4 @@
-//! The sessions that agents were set up with.
+//! Implements the sessions with which agents were set up.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::{Memory, State};
 
-/// A session's row, with its refresh tokens: when each was first traded, by its digest.
+/// A session's row, with the first trade time of each refresh token, by its digest.
 pub(in super::super) struct SessionRow {
     agent: AgentId,
     ended: bool,

@@ -16,7 +16,7 @@ pub(super) fn hello() -> Send {
     send(Op::Send { content: "hello".to_owned(), reply_to: None })
 }
 
-/// A platform that gives this answer to the one call it expects.
+/// Starts a platform that gives this answer to the one call it expects.
 pub(super) async fn answering(status: u16, header: &str, body: &str) -> SocketAddr {
     let length = body.len();
     let answer = format!("HTTP/1.1 {status} \r\n{header}content-length: {length}\r\n\r\n{body}");
@@ -31,7 +31,7 @@ pub(super) async fn answering(status: u16, header: &str, body: &str) -> SocketAd
     address
 }
 
-/// The JSON of one request; it is read as soon as it is whole.
+/// Reads the JSON of one request as soon as it is complete.
 async fn call(socket: &mut TcpStream) -> Value {
     let mut request = Vec::new();
     loop {
@@ -120,7 +120,7 @@ async fn what_went_out_and_was_not_answered_is_ambiguous() {
     }
 }
 
-/// A platform that takes the call and hangs up.
+/// Starts a platform that takes the call and closes the connection.
 async fn hanging_up() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

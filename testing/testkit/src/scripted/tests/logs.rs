@@ -6,7 +6,7 @@ use crate::logs::{Log, chain};
 
 const CANARY: &str = "canary-7f3a";
 
-/// Everything a canary could sing in: what was logged, and what errors say.
+/// Returns everything that could leak a canary: the log, and the texts of errors.
 async fn sung() -> String {
     let mut errors = String::new();
     let broken = format!(r#"{{"id": "{CANARY}", "event": {{"source": "{CANARY}"}}}}"#);

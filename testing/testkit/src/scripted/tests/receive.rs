@@ -19,7 +19,7 @@ fn reads_nothing_without_a_good_signature() {
         let got = received(body.as_bytes(), &signature);
         assert_eq!(got, Err(ReceiveError::BadSignature), "{name}");
     }
-    // Had it been parsed, this would be unreadable.
+    // If the body were parsed, this would be unreadable.
     assert_eq!(received(b"not json", &good), Err(ReceiveError::BadSignature));
 }
 

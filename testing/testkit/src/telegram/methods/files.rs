@@ -1,4 +1,4 @@
-//! Files: sent by their id, by an address, or whole; and found again.
+//! Implements files: sent by id, by URL, or as bytes; and downloaded.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(super) fn find(asked: &Asked) -> Answered {
     }))
 }
 
-/// What is in a file.
+/// Returns the content of a file.
 pub(in crate::telegram) fn content(id: &str) -> String {
     format!("what is in {id}")
 }

@@ -1,4 +1,4 @@
-//! Sent: messages of a bot, and what can be done to them.
+//! Implements a bot's messages, and the changes to them.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::telegram::world::World;
 
 const TEXT_UTF16_MAX: usize = 4_096;
 
-/// Some of the reactions there are.
+/// Some of the available reactions.
 const REACTIONS: [&str; 8] = ["👍", "👎", "❤", "🔥", "🎉", "👀", "👌", "🤔"];
 
 pub(super) fn message(world: &mut World, token: &str, asked: &Asked) -> Answered {
@@ -21,7 +21,7 @@ pub(super) fn message(world: &mut World, token: &str, asked: &Asked) -> Answered
     Ok(world.keep(Value::Object(message)))
 }
 
-/// What is being written is shown to one person, and is no message.
+/// Checks a draft, which is shown to one person and is no message.
 pub(super) fn draft(world: &World, asked: &Asked) -> Answered {
     if chat(world, asked)?["type"] != json!("private") {
         return Err(bad("TEXTDRAFT_PEER_INVALID"));
@@ -32,7 +32,7 @@ pub(super) fn draft(world: &World, asked: &Asked) -> Answered {
     shown(asked, "text", TEXT_UTF16_MAX).map(|_| json!(true))
 }
 
-/// The message that something is done to.
+/// Returns the message of a call.
 fn found(world: &World, asked: &Asked, missing: &str) -> Answered {
     let place = asked.number("chat_id").zip(asked.number("message_id"));
     let message = place.and_then(|(chat, id)| world.message(chat, id));

@@ -1,4 +1,4 @@
-//! A gateway is frozen on its way to sleep, as a host does that counts on a call to thaw it.
+//! Freezes a gateway on its way to sleep, as a host does that relies on a call to thaw it.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::Line;
 use crate::chaos::gateways::{Step, Told, agent};
 use crate::chaos::manner::Manner;
 
-/// How long it stays frozen if nobody calls: longer than it may take to be called.
+/// Maximum time frozen without a wake call: longer than a call may take.
 const FROZEN_MAX: Duration = Duration::from_mins(2);
 
-/// Freezes a gateway that is to be frozen; answers if that ends the line.
+/// Freezes a gateway that is to be frozen. Returns a manner if the line ends.
 pub(super) async fn freeze(
     line: &mut Line<'_>,
     told: &mut watch::Receiver<Told>,
@@ -22,7 +22,7 @@ pub(super) async fn freeze(
     let step = hall.frozen().get(&member).copied()?;
     match step {
         Step::Awake => {}
-        // It is frozen or sees that the line is gone when it thaws.
+        // Either it is frozen, or it sees that the line is gone when it thaws.
         Step::SaidIdle => drop(line.says_idle().await),
         Step::KnownIdle => line.goes_idle().await,
         Step::Redialled => {
@@ -31,7 +31,7 @@ pub(super) async fn freeze(
             return Some(Manner::Idles);
         }
     }
-    // A call from before does not count.
+    // A wake call from before the freeze does not count.
     drop(timeout(Duration::ZERO, hall.woken[member].notified()).await);
     line.state(GatewayState::Frozen);
     agent::asleep(hall, member, told, FROZEN_MAX).await;

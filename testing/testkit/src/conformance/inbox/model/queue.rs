@@ -1,11 +1,11 @@
-//! The reference queue: a plain list of what became of each number.
+//! Implements the reference queue: a plain list of the state of each number.
 
 use std::collections::BTreeSet;
 
 use nightdesk_types::limits::TRIES_MAX;
 use proptest::sample::Index;
 
-/// What became of a number.
+/// State of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Waiting,
@@ -14,16 +14,16 @@ enum Fate {
     Resubmitted,
 }
 
-/// What a store should say, in the plainest way to find it.
+/// The expected answers of a store, in the plainest form.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// The fate of number one, two and so on.
+    /// States of the numbers one, two and so on.
     fates: Vec<Fate>,
-    /// How many of them came as events.
+    /// Count of numbers that came from events.
     puts: usize,
-    /// What the cursor may move over.
+    /// Numbers that the cursor may move over.
     covered: BTreeSet<i64>,
-    /// What the line was handed, in order, after what it began with.
+    /// Numbers that the line was handed, in order, after its start.
     handed: Vec<i64>,
     began_at: i64,
     tried: Option<i64>,
@@ -39,7 +39,7 @@ impl Queue {
         i64::try_from(self.fates.len()).unwrap_or(i64::MAX)
     }
 
-    /// Everything up to here is covered.
+    /// Returns the number up to which everything is covered.
     pub(super) fn cursor(&self) -> i64 {
         let whole = (1..).zip(&self.covered).take_while(|(number, covered)| number == *covered);
         whole.map(|(number, _)| number).last().unwrap_or(0)
@@ -69,8 +69,8 @@ impl Queue {
         next
     }
 
-    /// An entry the line was handed and has not acked, with the numbers before it that were
-    /// no entries for this line.
+    /// Returns an entry that the line was handed and has not acked, with the numbers before it that were no entries for
+    /// this line.
     pub(super) fn pick_to_ack(&self, pick: Index) -> Option<(i64, i64)> {
         let before = [self.began_at].into_iter().chain(self.handed.iter().copied());
         let ranges = before.zip(&self.handed).map(|(before, number)| (before + 1, *number));
@@ -89,7 +89,7 @@ impl Queue {
         (!acked.is_empty()).then(|| *pick.get(&acked))
     }
 
-    /// Any number that was given out, and one that was not.
+    /// Returns any number that was given out, or the next one that was not.
     pub(super) fn pick(&self, pick: Index) -> Option<i64> {
         let number = pick.index(self.fates.len() + 1) + 1;
         i64::try_from(number).ok()
@@ -116,7 +116,7 @@ impl Queue {
         self.all(Fate::Waiting).next()
     }
 
-    /// The line ends, perhaps in vain, and another begins. Answers what was tried too often.
+    /// Ends the line, possibly in vain, and begins another. Returns the entry that was tried too often.
     pub(super) fn redial(&mut self, tried: Option<i64>) -> Option<i64> {
         if let Some(tried) = tried {
             self.tries = if self.tried == Some(tried) { self.tries + 1 } else { 1 };
@@ -129,7 +129,7 @@ impl Queue {
         parked
     }
 
-    /// Everything that was ever parked.
+    /// Returns all numbers that were ever parked.
     pub(super) fn parked(&self) -> Vec<i64> {
         let mut parked: Vec<i64> =
             self.all(Fate::Parked).chain(self.all(Fate::Resubmitted)).collect();
