@@ -296,7 +296,8 @@ _built profile:
 gen:
     cargo xtask schema
     cargo xtask sqlx
-    cargo run --locked --quiet -p nightdesk-api --example openapi > docs/openapi.json
+    cargo build {{ whole }} --example openapi
+    "$(dirname "$(just _built debug)")/examples/openapi" > docs/openapi.json
 
 # Compare what is made from the migrations with what is there; a test compares the rest.
 gen-check:
