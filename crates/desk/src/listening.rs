@@ -58,7 +58,7 @@ impl Unheard {
     }
 }
 
-/// Listens for every bot that this node owns and whose platform must be asked, until the node stops.
+/// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
 pub async fn run(desk: Arc<Desk>, tasks: TaskTracker, drain: CancellationToken) {
     let listening = Listening { desk, drain, bots: Arc::default() };
     let look = || look(&listening, &tasks);

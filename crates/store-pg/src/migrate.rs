@@ -2,8 +2,8 @@
 //!
 //! # Promise
 //!
-//! A database may be newer than a binary and never older: a release works with the additions of the next one (decision
-//! 0019).
+//! A database may be newer than a binary and never older: a release works with the additions of the next one
+//! (decision 0019).
 
 use nightdesk_types::StoreError;
 use nightdesk_types::planted::next_release;
