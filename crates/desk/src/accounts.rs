@@ -1,4 +1,4 @@
-//! Accounts: our bots, and who speaks for them.
+//! Finds bots, their keys and their platform adapters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use nightdesk_types::{BotId, Sight, StoreError};
 use nightdesk_vault::Key;
 use tokio::time::Instant;
 
-/// The adapters this desk has, by name.
+/// The adapters of this build, by name.
 pub type Adapters = HashMap<String, Arc<dyn Platform>>;
 
-/// A bot with its key, and its adapter.
+/// A bot with its key and its adapter.
 #[derive(Clone)]
 pub struct Account {
     /// The bot.
     pub bot: Arc<Bot>,
-    /// Who speaks for it.
+    /// The adapter that makes the bot's platform calls.
     pub platform: Arc<dyn Platform>,
 }
 
@@ -34,18 +34,18 @@ impl std::fmt::Debug for Account {
 }
 
 impl Account {
-    /// Whether a person can see where something was written, as far as the platform knows.
+    /// Reports whether a person can see a place, as far as the platform's cached data shows.
     pub(crate) fn sight(&self, source: &Source, person: &str) -> Sight {
         self.platform.eyes().map_or(Sight::Unknown, |eyes| eyes.sight(&self.bot, source, person))
     }
 }
 
-/// Finds accounts. What the register said is kept for a moment.
+/// Finds accounts and caches what the register returns for a short time.
 pub struct Accounts {
     register: Arc<Register>,
     adapters: Adapters,
     pub(crate) media: Arc<Media>,
-    /// Each with the time of its look, by the clock that tests can move.
+    /// Each account with the time of its lookup, by the clock that tests can move.
     by_path: Cache<String, (Instant, Account)>,
     by_id: Cache<BotId, (Instant, Account)>,
 }
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Accounts {
 }
 
 impl Accounts {
-    /// Accounts of the register, spoken for by these adapters.
+    /// Creates accounts over a register and these adapters.
     pub fn new(register: Arc<Register>, adapters: Adapters, media: Arc<Media>) -> Self {
         Self {
             register,
@@ -68,7 +68,7 @@ impl Accounts {
         }
     }
 
-    /// The account whose webhook has this path.
+    /// Returns the account whose webhook has this path.
     pub async fn at(&self, path: &str) -> Result<Option<Account>, RegisterError> {
         if let Some((_, account)) = self.by_path.get(path).filter(is_young) {
             return Ok(Some(account));
@@ -81,7 +81,7 @@ impl Accounts {
         Ok(found)
     }
 
-    /// The account of a bot.
+    /// Returns the account of a bot.
     pub async fn of(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
         if let Some((_, account)) = self.by_id.get(&id).filter(is_young) {
             return Ok(Some(account));
@@ -94,7 +94,7 @@ impl Accounts {
         Ok(found)
     }
 
-    /// The adapters some of whose bots are listened for.
+    /// Returns the names of the adapters that listen for at least some of their bots.
     pub(crate) fn listening(&self) -> Vec<String> {
         let listen = self.adapters.iter().filter(|(_, platform)| platform.listens());
         let mut names: Vec<String> = listen.map(|(name, _)| name.clone()).collect();
@@ -132,7 +132,7 @@ impl nightdesk_egress::Accounts for Accounts {
     }
 }
 
-/// A register's error as a store's: what cannot be opened will not open later either.
+/// Converts a register's error into a store error. A sealed value that cannot be opened is a permanent error.
 pub(crate) fn store_error(error: RegisterError) -> StoreError {
     match error {
         RegisterError::Store(error) => error,
@@ -143,7 +143,7 @@ pub(crate) fn store_error(error: RegisterError) -> StoreError {
     }
 }
 
-/// Whether what the register said is still believed.
+/// Returns true if a cached account is still valid.
 fn is_young((at, _): &(Instant, Account)) -> bool {
     at.elapsed() < ACCOUNT_KEPT_FOR
 }

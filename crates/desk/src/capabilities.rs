@@ -1,7 +1,7 @@
-//! Capabilities: bound on the way in, asked for on the way out.
+//! Binds capabilities on the way in and uses them on the way out.
 //!
-//! What a platform lends us to answer an event with stays here. An agent names its session and the
-//! kind, and gets an answer; it never sees the capability.
+//! A capability that a platform lends for answering an event stays in the desk. An agent names its session and the kind
+//! and gets a result; it never sees the capability.
 
 use nightdesk_egress::SendTurn;
 use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Sender, Tag};
@@ -17,7 +17,7 @@ use nightdesk_types::{Event, RequestId, Send, StoreError};
 use crate::Desk;
 use crate::accounts::store_error;
 
-/// An event as it is written, and with it what was lent for it.
+/// Returns an event as the inbox stores it, together with the capability that the platform lent for it.
 pub(crate) async fn accept(
     desk: &Desk,
     event: &Admitted<Event>,
@@ -42,11 +42,11 @@ fn written(sealed: SealedCapability) -> Bound {
     Bound { agent, session: *session.bytes(), kind, sealed, key, good_for }
 }
 
-/// A follow-up that may go out, with its place in the lane.
+/// A follow-up that may be sent, with its turn in the lane.
 pub(crate) type Ready = (AdmittedSend, Option<SendTurn>);
 
-/// Makes a follow-up a send through the bot and to the chat its capability was lent for, if it was
-/// lent to this very agent and session.
+/// Turns a follow-up into a send through the bot and to the chat that its capability was lent for, if it was lent to
+/// this agent and session.
 pub(crate) async fn follow_up(
     desk: &Desk,
     caller: Caller,
@@ -59,7 +59,7 @@ pub(crate) async fn follow_up(
         Lessee { scope, agent, session: SessionDigest::of(session_key.as_str()), kind: &kind };
     let bound = desk.register.bound(&lessee).await.map_err(|_| network())?;
     let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
-    // The line must speak for that bot, and the agent still be known there.
+    // The line must represent that bot, and the gate must still allow the agent there.
     let sender = Sender { scope, agent, greeted, tag: &Tag::default(), through: Some(bot) };
     let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
     let turn = desk.egress.lanes().enter((agent, chat_id.clone()));
@@ -71,12 +71,12 @@ pub(crate) async fn follow_up(
     }
 }
 
-/// Absent, ended, and somebody else's look the same: a leaked gateway learns nothing.
+/// The response is the same for absent, expired and foreign capabilities, so a leaked gateway secret reveals nothing.
 fn nothing_lent() -> Outcome {
     Outcome::failed("capability absent or expired")
 }
 
-/// Nothing was done: this text lets the client try again by itself.
+/// Nothing was executed; this text makes the client retry by itself.
 fn network() -> Outcome {
     Outcome::failed("network error behind the desk")
 }

@@ -1,8 +1,8 @@
-//! Commands: what an agent's hello offers is made known in the guilds that were granted to it as a whole, and nowhere
-//! else.
+//! Registers the commands of an agent's hello in the guilds that are granted to the agent as a whole, and nowhere else.
 //!
-//! A bot may be shared, so no command is ever made known in all of its guilds; and commands are shown everywhere in a
-//! guild, so who was granted one chat of it makes none known there. Nothing is said to the platform when nothing changed.
+//! A bot may be shared, so no command is registered in all of its guilds. A guild shows its commands in every chat, so
+//! an agent that has a grant for a single chat registers none there. If nothing changed, the desk makes no platform
+//! call.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use tokio::time::{Instant, timeout_at};
 use crate::Desk;
 use crate::pause::pause;
 
-/// One thing to be done about a command.
+/// One change to a command.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
     scope_id: String,
     name: String,
-    /// What the platform will have been told.
+    /// The digest of the command that the platform has after this step. `None` removes the command.
     digest: Option<CommandDigest>,
-    /// Nothing, if the platform was not told of it.
+    /// `None` if the platform never had the command.
     change: Option<CommandChange>,
 }
 
-/// Has the commands of a hello made known, while the line goes on.
+/// Registers the commands of a hello in the background.
 pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[hello::Command]) {
     let Caller { scope, agent, .. } = caller;
     let command = |one: &hello::Command| {
@@ -86,7 +86,7 @@ async fn tell(desk: &Desk, on: OnBot, offered: &[Command]) -> Result<(), StoreEr
     Ok(())
 }
 
-/// The guild of a grant, if it is all of it.
+/// Returns the guild of a grant if the grant covers the whole guild.
 fn scope_of(granted: Granted) -> Option<String> {
     match granted {
         Granted::Scope(scope) => Some(scope),
@@ -94,7 +94,7 @@ fn scope_of(granted: Granted) -> Option<String> {
     }
 }
 
-/// What is to be done so that the platform knows what is offered, in these scopes and in no other.
+/// Returns the steps after which the platform has exactly the offered commands in these scopes and in no other.
 fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<Step> {
     let is_offered = |one: &HeldCommand| {
         scopes.contains(&one.scope_id) && offered.iter().any(|command| command.name == one.name)
@@ -124,8 +124,8 @@ fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<St
     gone.chain(news).collect()
 }
 
-/// Takes one step. The name is the agent's before the platform hears of it; what the platform refuses is
-/// tried again with the next hello.
+/// Executes one step. The agent claims the name before the platform call; a change that the platform refuses is retried
+/// with the next hello.
 async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
     let store = desk.register.store();
     let Step { scope_id, name, digest, change } = step;
@@ -165,7 +165,7 @@ fn unknown(agent: AgentId, error: &DeliverError) {
     );
 }
 
-/// Asks the platform, and again if that was too often.
+/// Calls the platform and retries when it is rate limited.
 async fn call(
     desk: &Desk,
     bot: BotId,
@@ -174,7 +174,7 @@ async fn call(
 ) -> Result<Option<String>, DeliverError> {
     loop {
         let answered = desk.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
-        // All of it together has a bound.
+        // The caller's timeout bounds all retries together.
         if let Err(DeliverError::RateLimited { retry_after }) = answered
             && pause(&desk.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
         {

@@ -1,8 +1,8 @@
-//! Context: what was said around a message, for an agent that is told only what is said to it.
+//! Adds preceding chat lines to a message, for agents that receive only messages addressed to them.
 //!
-//! A line is told to an agent if the gate would have let it through, had it been said to the agent: who may not
-//! write to it is not quoted to it either. Where a message goes to several agents, each line may go to all of
-//! them.
+//! An agent gets a line only if the gate would admit the line had it been addressed to the agent, so an author who may
+//! not write to an agent is not quoted to it either. If a message has several recipients, it carries only lines that
+//! all of them may see.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::{Account, Desk};
 /// A chat, or a thread of it.
 type Room = (BotId, String, Option<String>);
 
-/// What was said where agents are and to none of them, of platforms that do not tell it twice. It is only
-/// in memory: who starts anew has heard nothing yet.
+/// Messages that were addressed to none of the agents in a room, for platforms that cannot return them later. They are
+/// in memory only, so the list is empty after a restart.
 pub struct Overheard(Cache<Room, Arc<Vec<Event>>>);
 
 impl std::fmt::Debug for Overheard {
@@ -48,7 +48,7 @@ impl Default for Overheard {
 }
 
 impl Overheard {
-    /// Remembers what an agent was not told because it was not said to it.
+    /// Stores a message that an agent did not receive because it was not addressed to the agent.
     pub(crate) fn note(&self, account: &Account, event: &Verified<Event>, refused: &[Refused]) {
         let is_chatter = refused.iter().any(|one| one.refusal == Refusal::NotAddressed);
         if !is_chatter || account.platform.context() != Context::Overheard {
@@ -66,7 +66,7 @@ impl Overheard {
     }
 }
 
-/// The last lines of a room. Who edits says the same anew.
+/// Returns the last lines of a room. An edited message replaces its earlier version.
 fn with(before: &[Event], line: Event) -> Vec<Event> {
     let others = before.iter().filter(|old| id_of(old) != id_of(&line));
     let mut said: Vec<Event> = others.cloned().collect();
@@ -90,7 +90,7 @@ const fn message_of(event: &Event) -> Option<&Message> {
     }
 }
 
-/// What is remembered of an event: who said what, and where.
+/// Returns an event with its text cut and its media removed, or `None` if it is not a message.
 fn shortened(event: &Event) -> Option<Event> {
     let mut draft = event.clone().into_draft();
     let Content::Message(message) = &mut draft.content else { return None };
@@ -100,14 +100,14 @@ fn shortened(event: &Event) -> Option<Event> {
     Event::normalise(draft).ok()
 }
 
-/// What was said around an event, whoever may be told.
+/// The messages before an event, before the gate has filtered them.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     said: Vec<Event>,
     failed: bool,
 }
 
-/// What was said before an event, if somebody who is told it was not told that.
+/// Returns the messages before an event, if at least one of its recipients did not receive them.
 pub(crate) async fn around(
     desk: &Desk,
     looking: &Looking<'_>,
@@ -129,7 +129,7 @@ pub(crate) async fn around(
 }
 
 impl Around {
-    /// The event with what all who are told it may be told of that, if there is any.
+    /// Returns the event with the lines that all of its recipients may see, if there are any or the lookup failed.
     pub(crate) async fn amid(
         &self,
         desk: &Desk,
@@ -146,7 +146,7 @@ impl Around {
     }
 }
 
-/// Whether one of its agents would not have been told it, had it not been said to it.
+/// Returns true if at least one recipient would not have received the event had it not been addressed to it.
 async fn is_wanted(
     desk: &Desk,
     looking: &Looking<'_>,
@@ -160,7 +160,7 @@ async fn is_wanted(
     Ok(is_chatter_to_some(event, &looking.explain(&desk.gate, &unsaid).await?))
 }
 
-/// Whether a line may go to all who are told the event, and some of them do not know it.
+/// Returns true if all recipients of the event may see a line and at least one of them did not receive it.
 async fn may_be_told(
     desk: &Desk,
     looking: &Looking<'_>,
@@ -190,7 +190,7 @@ fn line_of(said: &Event) -> Option<ContextLine> {
     (!text.is_empty()).then_some(ContextLine { text, user_name, user_id })
 }
 
-/// Asks the platform. It is not waited for long: a message is worth more than what was said before it.
+/// Requests the messages from the platform with a short timeout, because the message matters more than its context.
 async fn asked(account: &Account, event: &Verified<Event>) -> Result<Vec<Event>, ListenError> {
     let (Some(ear), Some(message)) = (account.platform.ear(&account.bot), id_of(event.get()))
     else {

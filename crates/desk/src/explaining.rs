@@ -1,6 +1,6 @@
-//! Explaining: what became of an event, and why.
+//! Explains the outcome of an event and its reasons.
 //!
-//! Everything here is read from what the stops wrote down for themselves; nothing is noted for it alone.
+//! It reads only records that the stops write for themselves; nothing is recorded for this purpose alone.
 
 use nightdesk_egress::{Said, Sayings, Settled, Where};
 use nightdesk_gate::decide::{Extent, Ground, Verdict};
@@ -10,36 +10,36 @@ use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp};
 use nightdesk_wake::{Status, Wakers};
 use serde_json::{Value, json};
 
-/// Everything that is written down about events.
+/// All records about events.
 pub trait Records: nightdesk_gate::Store + Aside + Wakers + Sayings {}
 
 impl<T: nightdesk_gate::Store + Aside + Wakers + Sayings> Records for T {}
 
-/// What is known of an event, to a tenant.
+/// The outcome of an event, as its tenant may see it.
 #[derive(Clone, Debug)]
 pub enum Explanation {
-    /// It was held for an agent.
+    /// The event is an entry of an agent's inbox.
     Held(Box<Held>),
-    /// It was refused, each time it was heard.
+    /// The gate refused the event; one record for each attempt.
     Refused(Vec<KeptRefusal>),
-    /// Nothing is known of it, or not any more.
+    /// There is no record of the event, or no longer one.
     Unknown,
 }
 
-/// What became of an entry.
+/// The state of an entry.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// Its name.
+    /// The entry's id.
     pub entry: EntryId,
     /// The entry.
     pub shown: Shown,
-    /// How it stands with its agent.
+    /// The state of the entry's agent.
     pub agent: Option<Status>,
-    /// What the agent said where it came from, since.
+    /// The agent's sends to the entry's chat since then.
     pub said: Vec<Said>,
 }
 
-/// What became of an event: by the name of its entry, or by the platform's key if it was refused.
+/// Returns the outcome of an event, found by its entry id, or by the platform's key if the gate refused it.
 pub async fn explain(
     records: &dyn Records,
     scope: TenantScope,
@@ -69,7 +69,7 @@ async fn held(
 }
 
 impl Explanation {
-    /// As it is shown.
+    /// Returns the explanation as JSON.
     pub fn told(&self) -> Value {
         match self {
             Self::Held(held) => held.told(),
@@ -150,8 +150,8 @@ fn answer(said: &Said) -> Value {
     json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
 }
 
-/// The gate's decision about an event: of each agent that is thought of, whether it receives the event, and by which rules
-/// its client is served.
+/// Returns the gate's decision about an event as JSON: for each agent considered, whether it receives the event, and
+/// the client rules that it is served by.
 pub async fn decided(records: &dyn Records, decision: &Decision) -> Result<Value, StoreError> {
     let mut verdicts = Vec::new();
     for one in &decision.verdicts {

@@ -1,4 +1,4 @@
-//! Files: what people attach becomes a reference of ours, and a reference becomes a file again.
+//! Replaces people's attachments by references, and resolves references to files.
 
 use std::error::Error;
 
@@ -18,8 +18,8 @@ use tokio::time::timeout;
 use crate::accounts::store_error;
 use crate::{Account, Accounts, Desk};
 
-/// The event as its recipients are told it, if something in it can only be had with the bot's key:
-/// they get a reference of ours for it.
+/// Returns the event with references in place of files that can only be fetched with the bot's key, or `None` if it has
+/// no such file.
 pub(crate) async fn referred(
     desk: &Desk,
     account: &Account,
@@ -41,18 +41,18 @@ fn kept(bot: BotId, media: &Media) -> Kept {
     Kept { mime, filename, size, lies: Lies::There { bot, reference: url } }
 }
 
-/// Why a file is not given out, though it is somebody's.
+/// An error that prevents the delivery of an agent's file.
 #[derive(Debug, thiserror::Error)]
 pub enum GiveError {
-    /// The store could not be asked.
+    /// The lookup in the store failed.
     #[error("the file could not be looked up")]
     Store(#[from] StoreError),
-    /// The platform could not.
+    /// The fetch from the platform failed.
     #[error("the file could not be fetched")]
     Fetch(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// A file that is larger than one may be breaks off.
+/// Ends a stream with an error if it exceeds the maximum file size.
 fn bounded(bytes: Stream) -> Stream {
     let bounded = bytes.scan(0, |came, chunk| {
         *came += chunk.as_ref().map_or(0, Bytes::len);
@@ -63,7 +63,7 @@ fn bounded(bytes: Stream) -> Stream {
 }
 
 impl Accounts {
-    /// A file for an agent, with its bytes. `None`: it is not the agent's, or not there any more.
+    /// Returns an agent's file with its bytes, or `None` if it is not the agent's file or no longer exists.
     pub async fn give(
         &self,
         agent: Agent,
@@ -88,7 +88,7 @@ impl Accounts {
         }
     }
 
-    /// The whole file a send speaks of, if it names one of ours.
+    /// Returns the whole file that a send refers to, if its URL is one of the desk's references.
     pub(crate) async fn spoken(&self, spoken: &Spoken<'_>) -> Result<Option<File>, FileError> {
         let Spoken { scope, agent, url } = *spoken;
         let Some(id) = MediaId::of_url(url) else { return Ok(None) };

@@ -1,7 +1,7 @@
-//! Hearing: whether what people say to a bot comes through is judged by what came through, and written down.
+//! Records whether a bot receives events, judged by the events and responses that arrive.
 //!
-//! While all is well that is a row a minute. When nothing is heard, the store counts from the first time, and
-//! tells the bot's operator once.
+//! While a bot receives events, that is one row a minute. When it stops, the store measures from the first failure and
+//! notifies the bot's operator once.
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,14 +14,13 @@ use tokio::time::Instant;
 
 use crate::Desk;
 
-/// Which bots were talked to lately.
+/// The bots that received a message recently.
 #[derive(Debug, Default)]
 pub struct Hearing {
     talked_to: Paces<BotId>,
 }
 
-/// Notes that somebody said something to a bot. That it could not be is told, and no more: what they said is
-/// stored.
+/// Records that a bot received a message. A failure is only logged, because the message itself is stored.
 pub(crate) async fn said(desk: &Desk, bot: &Bot) {
     if !desk.hearing.talked_to.once_in(&bot.id, HEARD_NOTED_EVERY) {
         return;
@@ -36,15 +35,15 @@ fn not_noted(bot: BotId, error: &StoreError) {
     tracing::warn!(bot.id = %bot, error, "how well bot {bot} hears was not written down");
 }
 
-/// What one listener has written down of a bot.
+/// The state that one listener has recorded for a bot.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     heard_at: Option<Instant>,
 }
 
 impl Noted {
-    /// The platform answered, and all is well. What it cannot tell it keeps for so long, and after that these
-    /// words say what may be lost.
+    /// Records that the platform responded. `kept` is the time for which the platform retains undelivered events; if
+    /// the previous record is older, `lost` is the text that describes the possible loss.
     pub(crate) async fn heard(
         &mut self,
         desk: &Desk,
@@ -60,7 +59,7 @@ impl Noted {
         Ok(())
     }
 
-    /// Nothing is heard. It is written down whenever it is found.
+    /// Records a failure, each time it is found.
     pub(crate) async fn unheard(&mut self, desk: &Desk, bot: &Bot, why: &str) {
         self.heard_at = None;
         match desk.register.store().unheard(bot.operator, bot.id, why, DEAF_AFTER).await {

@@ -1,7 +1,7 @@
 //! The way in, from a platform's request to the agent's inbox.
 //!
-//! Each line is a stop; each hands the next a value only it can make. The source is told
-//! "ok" when this returns, and not before.
+//! Each line is a stop; each passes on a value that only it can construct. The platform gets its "ok" when this
+//! returns, and not before.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,11 +25,11 @@ pub use answer::{Answer, TakeError};
 use admission::{accepts, admitted_again, dealt_with};
 use answer::answered;
 
-/// How often an event is decided anew because what it was decided on has changed.
+/// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
 const DECISIONS_MAX: usize = 4;
 
-/// Takes what came to a bot's path, if the bot has that entrance: a page's limits could be walked
-/// around by a webhook.
+/// Takes a request to a bot's path, if the bot has that entrance. Without this check, a webhook request could bypass
+/// the limits of a chat page.
 pub async fn take(
     desk: &Arc<Desk>,
     (entrance, path): (Entrance, &str),
@@ -42,7 +42,7 @@ pub async fn take(
     match verify(&*account.platform, &account.bot, request)? {
         Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
         Intake::Events(events) => {
-            // Only what is the platform's counts: nobody else can use a bot's rate up.
+            // Only verified requests count, so no third party can use up a bot's rate limit.
             desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
             let taken = put_in_time(desk, &account, (events, request.body), began).await;
             answered(&account, request, taken)
@@ -50,7 +50,7 @@ pub async fn take(
     }
 }
 
-/// Puts what a request held. Answers whether something of it is nobody's.
+/// Puts the events of a request. Returns true if at least one of them has no recipient.
 async fn put_all(
     desk: &Arc<Desk>,
     account: &Account,
@@ -70,7 +70,7 @@ async fn put_all(
     Ok(refused)
 }
 
-/// The same, and whoever posted it is answered in time. What takes longer goes on by itself.
+/// Runs `put_all` with a deadline for the response. Work that takes longer continues in the background.
 async fn put_in_time(
     desk: &Arc<Desk>,
     account: &Account,
@@ -85,16 +85,16 @@ async fn put_in_time(
     put.map_err(|_| late("it broke off"))?
 }
 
-/// Where an event came to lie.
+/// The result of putting an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
     Stored,
     Nowhere,
-    /// Somebody else reads the source now. A webhook is none.
+    /// Another node reads the source now. This does not occur for a webhook, which has no source.
     Fenced,
 }
 
-/// Puts a verified event into the inboxes of all who may see it.
+/// Puts a verified event into the inboxes of all agents that may see it.
 pub(crate) async fn put(
     desk: &Arc<Desk>,
     account: &Account,
@@ -107,8 +107,8 @@ pub(crate) async fn put(
     }
 }
 
-/// Puts what was admitted into inboxes, in order: one event, or several of one source. From one that cannot be
-/// put on, none is.
+/// Puts admitted events into inboxes in order: one event, or several of one source. If one cannot be put, none after it
+/// is put.
 pub(crate) async fn place(
     desk: &Arc<Desk>,
     account: &Account,
@@ -133,7 +133,7 @@ pub(crate) async fn place(
             placed = Placed::Stored;
             dealt_with(desk, account, one.event()).await;
         }
-        // What is behind one that was decided on something old is put again with it.
+        // The events after a stale one are put again together with it.
         stale.extend(puts.map(|(one, _)| one));
         if stale.is_empty() {
             return Ok(placed);

@@ -1,8 +1,8 @@
-//! Letters: what agents send to agents.
+//! Sends letters between agents.
 //!
-//! A letter takes the one road: it is an entry of a chat that the desk makes up, its agent is woken for it, and what the
-//! agent says in that chat is the reply. Who sends is who was proven to call; what a body says of that is not asked.
-//! Whoever offers letters to the street calls [`Letters`] and decides nothing.
+//! A letter takes the same road as any message: it is an entry of a chat that the desk creates, its agent is woken for
+//! it, and the agent's message in that chat is the reply. The sender is the authenticated caller, never a field of the
+//! body. Every public interface to letters calls [`Letters`] and decides nothing.
 
 mod chat;
 mod later;
@@ -34,21 +34,21 @@ pub use ways::{Outlet, Ways};
 
 use crate::Desk;
 
-/// What letters need: where they are kept, who waits on this node for replies, and which ways they go.
+/// The parts that letters need: the store, the waiting callers of this node, and the configured ways.
 #[derive(Clone)]
 pub struct Courier {
-    /// Where they are kept.
+    /// The store of the letters.
     pub store: Arc<dyn Store>,
-    /// Who waits.
+    /// The callers on this node that wait for replies.
     pub waits: Watchers,
     /// The ways of agents whose letters do not go through their inboxes.
     pub ways: Ways,
-    /// What is counted.
+    /// The counters.
     pub metrics: Metrics,
 }
 
 impl Courier {
-    /// Letters that are kept there, go these ways, and are waited for here.
+    /// Creates a courier over this store, these waiting callers and these ways.
     pub fn new(store: Arc<dyn Store>, waits: Watchers, ways: Ways) -> Self {
         Self { store, waits, ways, metrics: Metrics::default() }
     }
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Courier {
     }
 }
 
-/// Letters as one sender writes them.
+/// The letters of one sender.
 #[derive(Clone, Debug)]
 pub struct Letters {
     desk: Arc<Desk>,
@@ -68,28 +68,28 @@ pub struct Letters {
 }
 
 impl Letters {
-    /// Letters of whoever was proven to call.
+    /// Creates the letters of an authenticated caller.
     pub fn of(desk: &Arc<Desk>, caller: &Caller) -> Self {
         Self::by(desk, Party { scope: caller.scope, agent: caller.agent })
     }
 
-    /// Letters of this agent, for whoever speaks for it.
+    /// Creates the letters of this agent, for a caller that acts for it.
     pub fn by(desk: &Arc<Desk>, from: Party) -> Self {
         Self { desk: Arc::clone(desk), from }
     }
 
-    /// Who sends.
+    /// Returns the sender.
     pub const fn from(&self) -> Party {
         self.from
     }
 
-    /// Who can be written to, and how it stands with each: the tenant's own agents, and those of others if both sides granted
-    /// it.
+    /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
+    /// tenants if both sides granted it.
     pub async fn reachable(&self) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
         self.road().await?.reachable().await
     }
 
-    /// Sends a letter as its address says: with an `@` the agent is woken with it, otherwise it is handed over.
+    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered.
     pub async fn notify(&self, notify: &Notify) -> Result<Dispatched, ConnectorError> {
         let road = self.road().await?;
         let address = road.canonical(&notify.address).await?;
@@ -108,7 +108,7 @@ impl Letters {
         Ok(came)
     }
 
-    /// Hands a payload over, whatever its address looks like.
+    /// Delivers a payload, regardless of the form of its address.
     pub async fn deliver(
         &self,
         address: &str,
@@ -121,7 +121,7 @@ impl Letters {
         came.map(|receipt| (way, receipt))
     }
 
-    /// Wakes an agent with what is to be told, now or later.
+    /// Wakes an agent with a payload, now or later.
     pub async fn wake(
         &self,
         address: &str,
@@ -136,7 +136,7 @@ impl Letters {
         came.map(|receipt| (way, receipt))
     }
 
-    /// Has an agent called, with nothing to tell it: it looks at what waits for it.
+    /// Calls an agent without a payload, so that it reads its inbox.
     pub async fn rouse(
         &self,
         address: &str,
@@ -145,7 +145,7 @@ impl Letters {
         self.road().await?.rouse(address, session).await
     }
 
-    /// Hands a payload over and waits for the reply: there is one, or the time is over.
+    /// Delivers a payload and waits for the reply until the timeout.
     pub async fn exchange(
         &self,
         address: &str,
@@ -160,27 +160,27 @@ impl Letters {
         came
     }
 
-    /// A letter that was sent, and how it stands.
+    /// Returns a letter of the sender with its state.
     pub async fn show(&self, letter: LetterId) -> Result<Option<Letter>, StoreError> {
         self.desk.courier.store.letter(self.from, letter).await
     }
 
-    /// Letters that were sent, newest first, at most a page.
+    /// Returns the sender's letters, newest first, at most one page.
     pub async fn list(&self, before: Option<LetterId>) -> Result<Vec<Letter>, StoreError> {
         self.desk.courier.store.letters(self.from, before).await
     }
 
-    /// What came of an emit, by each way that it went.
+    /// Returns the receipts of an emit, one for each way that it took.
     pub async fn receipts(&self, dispatch_id: &str) -> Result<Vec<Record>, StoreError> {
         self.desk.courier.store.receipts(self.from.scope, dispatch_id).await
     }
 
-    /// What the sender's tenant granted to agents of others, for this agent.
+    /// Returns the grants that the sender's tenant gave to agents of other tenants, for this agent.
     pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
         self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await
     }
 
-    /// The time as letters tell it.
+    /// Returns the current time in the format of letters.
     pub fn now(&self) -> nightdesk_protocol::delivery::Millis {
         millis(&SystemClock::started())
     }
@@ -189,7 +189,7 @@ impl Letters {
         Road::from(&self.desk, self.from).await
     }
 
-    /// Takes a letter on: which way it goes. Whether it may be sent at all is asked on the way.
+    /// Returns the way that a letter takes and counts it. The permission to send is checked later, on the road.
     async fn taken(&self, address: &str) -> Result<(Road, Way), ConnectorError> {
         let (road, courier) = (self.road().await?, &self.desk.courier);
         let way = if courier.ways.is_empty() {
@@ -201,7 +201,7 @@ impl Letters {
         Ok((road, way))
     }
 
-    /// Counts a letter that went no way at all.
+    /// Counts a letter that was refused before it took a way.
     fn refused(&self, error: &ConnectorError) {
         let metrics = &self.desk.courier.metrics;
         metrics.taken(Way::Road);
@@ -230,7 +230,7 @@ impl Letters {
     }
 }
 
-/// Receipts where all letters are kept.
+/// Writes receipts into the store of the letters.
 struct Noting(Arc<Desk>);
 
 #[async_trait::async_trait]

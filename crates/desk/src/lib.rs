@@ -1,10 +1,9 @@
-//! Desk: the only crate that knows two stops at once.
+//! Connects the stops; the only crate that calls more than one of them.
 //!
-//! Who wants to know what happens to a message opens [`inbound`]; to an answer, [`outbound`]. [`listening`] is for
-//! platforms that must be asked.
-//! [`mod@line`] is what the lines ask for, [`sweep`] finds what the bell missed, [`waking`] calls
-//! agents that sleep and tells their people, [`timekeeping`] tells agents that their jobs are due, [`letters`] are
-//! what they send to each other, [`shelf`] is what they share.
+//! [`inbound`] is the path of a message, [`outbound`] the path of a reply. [`listening`] reads platforms that do not
+//! post events. [`mod@line`] implements the requests of lines, [`sweep`] finds entries that the bell missed, [`waking`]
+//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] sends letters
+//! between agents, [`shelf`] holds the skills and data that they share.
 
 pub mod explaining;
 pub mod inbound;
@@ -61,22 +60,22 @@ pub use sessions::Sessions;
 pub use shelf::Shelf;
 pub use waking::Waking;
 
-/// Every stop and room, as the pages of this crate use them.
+/// All stops and services that the modules of this crate use.
 #[derive(Debug)]
 pub struct Desk {
-    /// Who is who.
+    /// The identities.
     pub register: Arc<Register>,
-    /// Who vouches for machines.
+    /// The issuers of machine tokens.
     pub issuers: Arc<Issuers>,
-    /// Our bots and who speaks for them.
+    /// The bots and their adapters.
     pub accounts: Arc<Accounts>,
-    /// Who may reach whom.
+    /// The permissions.
     pub gate: Gate,
-    /// What the gate refused lately.
+    /// Recent refusals of the gate.
     pub refusals: Refusals,
-    /// How often what may be done.
+    /// The rate limits.
     pub limits: Limits,
-    /// What waits for agents.
+    /// The entries that wait for agents.
     pub inbox: Arc<Inbox>,
     /// The way out.
     pub egress: Arc<Egress>,
@@ -84,31 +83,31 @@ pub struct Desk {
     pub media: Arc<Media>,
     /// The bell.
     pub bell: Ringer,
-    /// What is written down about events.
+    /// The records about events.
     pub records: Record,
-    /// Calls agents that sleep.
+    /// Calls agents without a line.
     pub wake: Arc<Wake>,
-    /// Who was told lately that their agent is being woken.
+    /// The recent wake notices to chats.
     pub waking: Waking,
-    /// Tells agents that their jobs are due.
+    /// Fires due jobs.
     pub schedule: Arc<Schedule>,
     /// Skills and data that agents share.
     pub shelf: Shelf,
-    /// What agents send to each other.
+    /// The letters between agents.
     pub courier: Courier,
-    /// Which bots were talked to lately.
+    /// The bots that received a message recently.
     pub hearing: Hearing,
-    /// What was said where agents are, and to none of them.
+    /// Recent messages that were addressed to no agent.
     pub overheard: Overheard,
-    /// Buttons that are being let go.
+    /// Button presses that are being answered.
     pub presses: Presses,
-    /// Work that goes on when nobody waits for it.
+    /// Background tasks.
     pub tasks: TaskTracker,
-    /// Whether this node should be given work.
+    /// The readiness of this node.
     pub readiness: Readiness,
 }
 
-/// What is written down about events, as anything that can be read.
+/// The records about events, behind any implementation.
 #[derive(Clone)]
 pub struct Record(pub Arc<dyn Records>);
 
@@ -118,7 +117,7 @@ impl std::fmt::Debug for Record {
     }
 }
 
-/// The bell, as anything that can be rung.
+/// The bell, behind any implementation.
 #[derive(Clone)]
 pub struct Ringer(pub Arc<dyn Bell>);
 

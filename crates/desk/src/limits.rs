@@ -1,8 +1,8 @@
-//! Limits: how often what may be done, by whom.
+//! Rate limits of the desk.
 //!
-//! What comes often is counted by each node for itself, its part of what all nodes together may let
-//! through: that needs nobody to ask, and never lets more through than was said. What is rare is
-//! counted by all nodes together where they can; where they cannot, it is the same again.
+//! Each node counts frequent actions by itself, against its share of the rate of all nodes. This needs no call between
+//! nodes and never exceeds the configured rate. All nodes count rare actions together where they can; where they
+//! cannot, each node uses its share.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,42 +21,42 @@ use nightdesk_types::pace::{Paces, Rate};
 use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
 use serde::Deserialize;
 
-/// What is counted.
+/// An action with a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// Webhooks of a bot.
     Webhook,
-    /// What an author writes to an agent.
+    /// Messages of an author to an agent.
     Author,
-    /// Calls that manage an agent.
+    /// Management calls of an agent.
     Management,
-    /// Scopes of an agent.
+    /// Claims and releases of chats and scopes by an agent.
     Scope,
     /// Sends of an agent.
     Send,
-    /// What an agent asks about its jobs.
+    /// Requests of an agent about its jobs.
     Job,
-    /// What an agent asks about skills and data.
+    /// Requests of an agent about skills and data.
     Shelf,
-    /// Letters of one agent to one other.
+    /// Letters of one agent to another.
     Letter,
-    /// Catalogues of skills for an agent.
+    /// Skill catalogues for an agent.
     Catalogue,
 }
 
-/// What an operator may raise.
+/// The limits that an operator may raise.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Raised {
-    /// Webhooks of one bot in a second. More are told to come again.
+    /// Webhooks of one bot per second. The desk asks the platform to retry the excess.
     pub webhooks_per_second: NonZeroU32,
-    /// What one author may write to one agent in a minute. More is refused, and wakes nobody.
+    /// Messages of one author to one agent per minute. The excess is refused and wakes no agent.
     pub author_per_minute: NonZeroU32,
-    /// Sends of one agent in a second. More wait a while.
+    /// Sends of one agent per second. The excess is delayed for a short time.
     pub sends_per_second: NonZeroU32,
-    /// Frames of one gateway in a second, besides acks. More are read later.
+    /// Frames of one gateway per second, without acks. The excess is read later.
     pub frames_per_second: NonZeroU32,
-    /// Letters of one agent to one other in a second. More are refused for a moment.
+    /// Letters of one agent to another per second. The excess is refused until the rate allows more.
     pub letters_per_second: NonZeroU32,
 }
 
@@ -74,7 +74,7 @@ impl Default for Raised {
 }
 
 impl Raised {
-    /// As good as no limits, for who measures something else.
+    /// Practically no limits, for measurements of other things.
     pub const UNBOUNDED: Self = Self {
         webhooks_per_second: NonZeroU32::MAX,
         author_per_minute: NonZeroU32::MAX,
@@ -83,13 +83,13 @@ impl Raised {
         letters_per_second: NonZeroU32::MAX,
     };
 
-    /// How often a gateway may say something.
+    /// Returns the frame rate of a gateway.
     pub const fn frames(self) -> Rate {
         let per_second = self.frames_per_second.get();
         Rate::per_second(per_second, per_second.saturating_mul(FRAMES_AT_ONCE_SECS))
     }
 
-    /// How often that may be done. All of them must allow it.
+    /// Returns the rates of an action. All of them must allow it.
     fn rates(self, what: What) -> Vec<Rate> {
         const MINUTE: Duration = Duration::from_mins(1);
         const HOUR: Duration = Duration::from_hours(1);
@@ -122,7 +122,7 @@ impl Raised {
     }
 }
 
-/// Counts what is done.
+/// Counts actions against their rates.
 #[derive(Debug)]
 pub struct Limits {
     raised: Raised,
@@ -133,24 +133,24 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Counts by these rates, for one node.
+    /// Creates limits with these rates, for one node.
     pub fn new(raised: Raised) -> Self {
         let (paces, clock) = (Paces::of(COUNTED_MAX), SystemClock::started());
         Self { raised, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
     }
 
-    /// The same, and what is rare is counted there too.
+    /// Adds a counter that all nodes share, for rare actions.
     #[must_use]
     pub fn under(self, ceiling: Arc<dyn Ceiling>) -> Self {
         Self { ceiling, ..self }
     }
 
-    /// Says how many nodes share the rates.
+    /// Sets the number of nodes that share the rates.
     pub fn shared_by(&self, nodes: u32) {
         self.nodes.store(nodes.max(1), Ordering::Relaxed);
     }
 
-    /// Counts one, or says how long to wait.
+    /// Counts one action, or returns the retry delay.
     pub fn allow(&self, what: What, key: &str) -> Result<(), Duration> {
         let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
         for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
@@ -159,8 +159,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Counts one among those of all nodes, or says how long to wait. Whatever the others say, this
-    /// node lets no more through than all of them may.
+    /// Counts one action among those of all nodes, or returns the retry delay. Whatever the shared counter answers,
+    /// this node never exceeds the rate of all nodes.
     pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
         for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
             let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
@@ -173,8 +173,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Gives a send of an agent its turn, and says how long until it comes. `None`: too long. An agent
-    /// has one line, so no other node lets sends of it through.
+    /// Reserves the turn of an agent's send and returns its delay, or `None` if the delay would be too long. An agent
+    /// has one line, so no other node passes its sends.
     pub(crate) fn turn(&self, agent: AgentId) -> Option<Duration> {
         let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
         for (nth, rate) in self.raised.rates(What::Send).into_iter().enumerate() {
@@ -185,13 +185,13 @@ impl Limits {
         Some(longest)
     }
 
-    /// Counts a webhook of a bot, or says how long to wait.
+    /// Counts a webhook of a bot, or returns the retry delay.
     pub(crate) fn webhook(&self, bot: BotId) -> Result<(), Duration> {
         self.allow(What::Webhook, &bot.to_string())
     }
 
-    /// The layer after the gate's: of the agents that may see an event, those whom its author does
-    /// not write to too fast. What it refuses is not stored and wakes nobody.
+    /// The layer after the gate: keeps the recipients to which the author does not write too fast. An event that it
+    /// refuses is not stored and wakes no agent.
     #[expect(clippy::result_large_err, reason = "it is what the gate answers")]
     pub(crate) fn paced(&self, admitted: Decided) -> Decided {
         let event = admitted?;
@@ -205,7 +205,7 @@ impl Limits {
     }
 }
 
-/// What the gate says of an event.
+/// The gate's decision about an event.
 type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
 
 #[cfg(test)]
@@ -243,7 +243,7 @@ mod tests {
         assert!((27..=30).contains(&together), "{together}");
     }
 
-    /// A ceiling that says the same to everybody.
+    /// A ceiling that always gives the same answer.
     #[derive(Debug)]
     struct Says(Option<Result<(), Duration>>);
 

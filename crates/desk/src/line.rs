@@ -1,4 +1,4 @@
-//! What the lines ask of the desk.
+//! Implements the requests that lines make to the desk.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -72,9 +72,9 @@ impl Desk for Counter {
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome> {
         let desk = Arc::clone(&self.0);
-        // The place in the lane is taken now, so that sends stay in the order they came.
+        // The turn in the lane is taken now, so that sends stay in the order of their arrival.
         let turn = turn(&desk, caller.agent, &outbound.action);
-        // Shown for a moment, a send has a pace of its own.
+        // A fleeting send has its own rate limit.
         let wait =
             if turn.is_some() { desk.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
         let (tell, told) = oneshot::channel();
@@ -86,17 +86,17 @@ impl Desk for Counter {
                     sleep(wait).await;
                     outbound::send(&desk, caller, &greeted, outbound, turn).await
                 }
-                // Nothing was done: this text lets the client try again by itself.
+                // Nothing was executed; this text makes the client retry by itself.
                 None => Outcome::failed("network error: more sends than the desk passes on"),
             };
-            // The line may have ended; what was done is written down all the same.
+            // The line may have ended; the result is stored all the same.
             drop(tell.send(outcome));
         });
         told.map(|told| told.unwrap_or_else(|_| Outcome::ambiguous())).boxed()
     }
 
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
-        // Whoever asks on a line has no way to hear the answer.
+        // A line has no frame for the result.
         stop(&self.0, caller.agent, &interrupt.session_key, "").await;
     }
 
@@ -112,7 +112,7 @@ impl Desk for Counter {
     }
 }
 
-/// A place in the chat's lane, for what needs one and if there is one.
+/// Returns a turn in the chat's lane, if the action needs one and the lane has room.
 fn turn(desk: &crate::Desk, agent: AgentId, action: &Action) -> Option<SendTurn> {
     match action {
         Action::Send(send) if !send.op.is_fleeting() => {
@@ -125,12 +125,12 @@ fn turn(desk: &crate::Desk, agent: AgentId, action: &Action) -> Option<SendTurn>
     }
 }
 
-/// What came of the wish to stop a turn.
+/// The result of a request to stop a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The agent's line was told; it cancels the turn of that session and no other.
+    /// The agent's line got the stop; it cancels the turn of that session and no other.
     Told,
-    /// The agent has no line, so nothing of it runs.
+    /// The agent has no line, so no turn of it runs.
     NotRunning,
 }
 
@@ -154,8 +154,8 @@ const fn caller(gateway: Gateway) -> Caller {
     Caller { scope, agent, gateway: id, acks }
 }
 
-/// The first bot that a hello speaks for: of the agent's, or of those where it may come to be linked.
-/// A client keeps what it is told about a platform for as long as it runs.
+/// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on. A
+/// client uses the descriptor of a platform until it exits.
 async fn meant(
     desk: &crate::Desk,
     caller: &Caller,
@@ -171,8 +171,8 @@ async fn meant(
     Ok(open.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id))
 }
 
-/// Which bots a hello speaks for. A client that was not told its platform names `relay`, and means all
-/// of the agent's.
+/// Returns the bots that a hello names. A client without a configured platform sends `relay` and means all bots of the
+/// agent.
 fn tag(hello: &Hello) -> Tag {
     let Hello { platform, bot_handle, .. } = hello;
     Tag {

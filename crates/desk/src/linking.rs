@@ -1,4 +1,4 @@
-//! Linking: a person shows the desk which agent is theirs, and is answered.
+//! Links a person to an agent by a code, and replies to the person.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use nightdesk_types::StoreError;
 use crate::Desk;
 use crate::accounts::store_error;
 
-/// Links who asks, or says why not.
+/// Links the author of the request, or replies with the reason for the refusal.
 pub(crate) async fn link(desk: &Arc<Desk>, ask: &Ask<'_>) -> Result<(), StoreError> {
     let redeemed = desk.register.redeem(ask.bot(), ask.author(), ask.code).await;
     let redeemed = redeemed.map_err(store_error)?;
     if let Redeemed::Linked { agent, .. } = &redeemed {
         let bot = ask.bot();
         tracing::info!(agent.id = %agent, bot.id = %bot, "linked a person on bot {bot} to agent {agent}");
-        // Other nodes look within a moment; whoever linked is likely to write here first.
+        // Other nodes refresh within a moment; the person is likely to write to this node first.
         desk.gate.look(bot).await?;
     }
     let answer = Fleeting::answer(ask, &words(&redeemed));
     let egress = Arc::clone(&desk.egress);
-    // Best effort: who is not answered says it again, and is told the same.
+    // Best effort: a person without a reply sends the code again and gets the same reply.
     desk.tasks.spawn(async move { drop(egress.show(&answer).await) });
     Ok(())
 }

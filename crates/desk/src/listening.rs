@@ -1,11 +1,11 @@
-//! Listening: platforms that tell nothing by themselves are asked, each bot by the node that owns it.
+//! Reads events from platforms that do not post them; the node that owns a bot reads for it.
 //!
 //! # Promise
 //!
-//! What was heard is put into inboxes with the cursor after it, in order and some of it at a time, and the
-//! platform is asked for more only when all of it was dealt with: so a platform that forgets what it was
-//! asked beyond loses nothing of ours. Of two nodes that listen, the store believes the one that began later. A bot
-//! that hears nothing for three minutes is deaf, and its operator is told (`hearing.rs`).
+//! The desk stores events in inboxes together with the cursor after them, in order and in batches, and requests more
+//! from the platform only when all of them are handled. So a platform that discards events before the requested cursor
+//! loses none of them. If two nodes listen, the store accepts the one that began later. A bot that receives nothing for
+//! three minutes is deaf, and its operator is notified (`hearing.rs`).
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -36,10 +36,10 @@ mod source;
 use patience::Patience;
 use source::Source;
 
-/// What is lost when nobody asked for longer than a platform keeps it.
+/// The possible loss after a pause longer than the platform retains events.
 const LOST: &str = "nobody asked for a day, and its platform keeps nothing longer";
 
-/// Why a bot was not listened for.
+/// An error that ends a listening attempt.
 #[derive(Debug, thiserror::Error)]
 enum Unheard {
     #[error("could not hear")]
@@ -49,7 +49,7 @@ enum Unheard {
 }
 
 impl Unheard {
-    /// Why, in words. What is the store's fault cannot be written down there either.
+    /// Returns the reason as text, or `None` for an error of the store, which could not be stored either.
     fn words(&self) -> Option<String> {
         match self {
             Self::Platform(error) => Some(error.to_string()),
@@ -58,7 +58,7 @@ impl Unheard {
     }
 }
 
-/// Listens for every bot that this node owns and whose platform must be asked, until the node stops.
+/// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
 pub async fn run(desk: Arc<Desk>, tasks: TaskTracker, drain: CancellationToken) {
     let listening = Listening { desk, drain, bots: Arc::default() };
     let look = || look(&listening, &tasks);
@@ -69,11 +69,11 @@ pub async fn run(desk: Arc<Desk>, tasks: TaskTracker, drain: CancellationToken) 
 struct Listening {
     desk: Arc<Desk>,
     drain: CancellationToken,
-    /// Bots that are being listened for here.
+    /// The bots that this node listens for.
     bots: Arc<Mutex<HashSet<BotId>>>,
 }
 
-/// Looks for bots that nobody here listens for yet, and takes those that nobody owns.
+/// Finds bots without a listener on this node, and takes those without an owner.
 async fn look(listening: &Listening, tasks: &TaskTracker) -> Result<(), StoreError> {
     let desk = &listening.desk;
     let adapters = desk.accounts.listening();
@@ -102,7 +102,7 @@ impl Listening {
         self.bots.lock().unwrap_or_else(PoisonError::into_inner).remove(&bot);
     }
 
-    /// Listens for a bot until it is somebody else's, or the node stops.
+    /// Listens for a bot until another node owns it or the node stops.
     async fn hear(&self, bot: BotId) {
         crash_point("K16");
         let (mut patience, mut noted) = (Patience::default(), Noted::default());
@@ -118,16 +118,16 @@ impl Listening {
         self.leave(bot).await;
     }
 
-    /// Hangs up, so that whoever listens next can go on at once.
+    /// Closes the connection, so that the next listener can continue at once.
     async fn leave(&self, bot: BotId) {
         let Ok(Some(account)) = self.desk.accounts.of(bot).await else { return };
         if let Some(ear) = account.platform.ear(&account.bot) {
-            // Who does not hang up in time is taken over from as if it had died.
+            // If the close times out, the next listener takes over as after a crash.
             drop(timeout(HANG_UP_WAIT, ear.leave(&account.bot)).await);
         }
     }
 
-    /// Waits, and notes meanwhile why nothing is heard.
+    /// Waits, and records meanwhile the reason that nothing arrives.
     async fn rest(&self, bot: BotId, span: Duration, why: Option<&str>, noted: &mut Noted) {
         let until = Instant::now() + span;
         while Instant::now() < until && !self.drain.is_cancelled() {
@@ -135,12 +135,12 @@ impl Listening {
                 noted.unheard(&self.desk, &account.bot, why).await;
             }
             let left = until.saturating_duration_since(Instant::now()).min(HEARING_LOOK_EVERY);
-            // Either way it is time to look again.
+            // Both results mean that it is time to look again.
             drop(timeout(left, self.drain.cancelled()).await);
         }
     }
 
-    /// The same, until something goes wrong.
+    /// Listens for a bot until an error occurs.
     async fn hear_on(
         &self,
         bot: BotId,
@@ -149,7 +149,7 @@ impl Listening {
     ) -> Result<(), Unheard> {
         let mut source: Option<Source> = None;
         while !self.drain.is_cancelled() && self.desk.egress.owns(bot).await? {
-            // Its key may have been replaced.
+            // The key may have been replaced.
             let account = self.desk.accounts.of(bot).await.map_err(store_error)?;
             let Some(account) = account else { return Ok(()) };
             let (ear, probe) =
@@ -179,7 +179,7 @@ impl Listening {
     }
 }
 
-/// Asks, and does not ask again too soon.
+/// Requests events, and waits for the rest of the interval if there are none.
 async fn heard(
     ear: &dyn Listen,
     bot: &Bot,

@@ -1,6 +1,6 @@
-//! Managing: what an agent, or who looks after it, may change about its reach.
+//! Changes an agent's reach, on request of the agent or its administrator.
 //!
-//! Each wish names its caller by the stored record; what a body says about tenant or agent is not asked.
+//! The stored record names the caller of each request; the tenant and the agent in a body are ignored.
 
 use nightdesk_bus::Ring;
 use nightdesk_port::Bot;
@@ -13,37 +13,37 @@ use crate::Desk;
 use crate::accounts::store_error;
 use crate::limits::What;
 
-/// Why a wish was not granted.
+/// An error that prevents a change.
 #[derive(Debug, thiserror::Error)]
 pub enum ManageError {
-    /// A gateway's secret is not enough for it.
+    /// A gateway's secret does not permit this.
     #[error("a gateway's secret may narrow an agent's reach, and this would widen it")]
     Widens,
     /// No bot of that name is open to the tenant.
     #[error("no bot of that platform and name is open to the agent")]
     NoBot,
-    /// Several are, and none was named.
+    /// Several bots match, and the request names none.
     #[error("several bots of that platform are open to the agent")]
     SeveralBots,
-    /// Another agent has it.
+    /// Another agent has the chat or scope.
     #[error("another agent has that chat or scope")]
     Taken,
-    /// The agent does not have it.
+    /// The agent does not have the chat or scope.
     #[error("the agent has no such chat or scope")]
     NotGranted,
     /// The person is not linked to the agent.
     #[error("that person is not linked to the agent")]
     NotLinked,
-    /// None of the agent's people is known to see the place.
+    /// No person linked to the agent is known to see the chat.
     #[error("nobody linked to the agent is known to see that chat")]
     NotSeen,
-    /// The agent got too many codes.
+    /// The agent exceeded the rate of link codes.
     #[error("the agent got too many codes within the hour")]
     TooManyCodes,
     /// The agent claims or releases places too often.
     #[error("the agent claimed and released too many chats and scopes within the hour")]
     TooFast,
-    /// The tenant has as much as it may.
+    /// The tenant has reached a quota.
     #[error("the tenant may have no more {}", .0.quota.slug())]
     OverQuota(OverQuota),
     /// The store failed.
@@ -51,16 +51,16 @@ pub enum ManageError {
     Store(#[source] StoreError),
 }
 
-/// Which bot is meant: a platform's, and which one if there are several.
+/// A bot by its platform, and by its handle if the platform has several.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
     /// The platform's name.
     pub platform: &'a str,
-    /// What the platform calls the bot.
+    /// The bot's handle on the platform.
     pub handle: Option<&'a str>,
 }
 
-/// A code by which a person is linked to the agent, and the bots it can be sent to.
+/// Creates a code that links a person to the agent, and returns it with the bots that accept it.
 pub async fn link(desk: &Desk, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
     check(desk, caller, Wish::Link).await?;
     let code = desk.register.link_code(caller.scope, caller.agent).await?;
@@ -68,7 +68,7 @@ pub async fn link(desk: &Desk, caller: &Caller) -> Result<(Key, Vec<OpenBot>), M
     Ok((code, desk.register.store().open_bots(caller.scope).await?))
 }
 
-/// Takes a person's link to the agent back.
+/// Removes a person's link to the agent.
 pub async fn unlink(
     desk: &Desk,
     caller: &Caller,
@@ -80,7 +80,7 @@ pub async fn unlink(
     Ok(desk.register.store().unbind(on, author).await?)
 }
 
-/// Makes the agent a person's own where nothing else says which of theirs.
+/// Makes the agent a person's default among the agents linked to them.
 pub async fn prefer(
     desk: &Desk,
     caller: &Caller,
@@ -93,7 +93,7 @@ pub async fn prefer(
     is_linked.then_some(()).ok_or(ManageError::NotLinked)
 }
 
-/// Gives the agent a chat or a scope. On another tenant's bot, only a chat that its own people see.
+/// Grants the agent a chat or a scope. On another tenant's bot, only a chat that the agent's own people see.
 pub async fn claim(
     desk: &Desk,
     caller: &Caller,
@@ -124,7 +124,7 @@ pub async fn release(
     had.then_some(()).ok_or(ManageError::NotGranted)
 }
 
-/// Says who may reach the agent wherever it was granted something.
+/// Sets which people may reach the agent in its granted places.
 pub async fn open_to(
     desk: &Desk,
     caller: &Caller,
@@ -134,7 +134,7 @@ pub async fn open_to(
     Ok(desk.register.store().open_to(caller.scope, caller.agent, principal).await?)
 }
 
-/// Replaces who else is on the agent's list on a bot.
+/// Replaces the agent's list of further people on a bot.
 pub async fn list(
     desk: &Desk,
     caller: &Caller,
@@ -146,7 +146,7 @@ pub async fn list(
     Ok(desk.register.store().list(on, authors).await?)
 }
 
-/// Replaces what concerns the agent on a platform.
+/// Replaces the agent's relevance rules on a platform.
 pub async fn declare(
     desk: &Desk,
     caller: &Caller,
@@ -158,7 +158,7 @@ pub async fn declare(
     Ok(store.declare(caller.scope, caller.agent, platform, relevance).await?)
 }
 
-/// Takes everything from the agent by which it can be reached or dial in, and closes its line.
+/// Removes all means by which the agent can be reached or dial in, and closes its line.
 pub async fn deprovision(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
     check(desk, caller, Wish::Deprovision).await?;
     let revoked = desk.register.store().deprovision(caller.scope, caller.agent).await?;
@@ -168,7 +168,7 @@ pub async fn deprovision(desk: &Desk, caller: &Caller) -> Result<(), ManageError
     Ok(())
 }
 
-/// Whom the agent can be reached by.
+/// Returns the agent's reach.
 pub async fn show(desk: &Desk, caller: &Caller) -> Result<ReachOf, ManageError> {
     Ok(desk.register.store().reach_of(caller.scope, caller.agent).await?)
 }
@@ -184,7 +184,7 @@ async fn places(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
     counted.map_err(|_| ManageError::TooFast)
 }
 
-/// The one bot that is meant.
+/// Returns the only bot that matches the name.
 async fn on_bot(
     desk: &Desk,
     caller: &Caller,
@@ -203,14 +203,14 @@ async fn on_bot(
     Ok((on, bot))
 }
 
-/// Whether somebody linked to the agent on a bot is known to see a chat.
+/// Returns true if a person linked to the agent on a bot is known to see a chat.
 async fn is_seen(
     desk: &Desk,
     caller: &Caller,
     bot: BotId,
     granted: &Granted,
 ) -> Result<bool, ManageError> {
-    // Who may see all of a scope, only its bot's operator can say.
+    // Only the bot's operator can decide who may see a whole scope.
     let Granted::Chat { chat, scope } = granted else { return Ok(false) };
     let Some(account) = desk.accounts.of(bot).await? else { return Ok(false) };
     let place = place(&account.bot, chat, scope.as_deref());

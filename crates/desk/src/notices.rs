@@ -1,7 +1,7 @@
-//! Notices: the desk speaks for itself, where an agent may speak.
+//! Sends the desk's own messages to chats where an agent may write.
 //!
-//! People whose agent cannot be woken are told in the chats they wrote from. The gate decides as if the
-//! agent asked: the desk writes nowhere that the agent may not.
+//! If an agent cannot be woken, its people are notified in the chats they wrote from. The gate decides as for a send of
+//! the agent, so the desk writes nowhere that the agent may not.
 
 use nightdesk_egress::{Fleeting, Settled};
 use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
@@ -13,16 +13,16 @@ use serde_json::Map;
 use crate::Desk;
 use crate::waking::lasts;
 
-/// Shows the chats of a wake something for a moment, if they were told nothing lately.
+/// Shows a status in the chats of a wake, if they got none recently.
 pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
     for place in &claimed.places {
         let Some(_room) = desk.waking.room(place.bot, &place.chat_id) else { continue };
-        // Who is not called is not at work: without words, nothing is shown.
+        // An agent that is not called is not working, so a platform that shows no text shows nothing.
         if status == HELD && lasts(desk, place.bot).await.is_some() {
             continue;
         }
         let op = Op::Typing { content: Some(status.to_owned()) };
-        // Best effort: whoever is not told only waits a little less informed.
+        // Best effort: without the status, people only wait with less information.
         if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await
             && let Some(fleeting) = Fleeting::of(&admitted)
         {
@@ -31,8 +31,8 @@ pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
     }
 }
 
-/// Tells people that their agent was given up: a message each, once, whoever tells them. What the
-/// platform refuses is not tried again.
+/// Notifies people that the desk gave their agent up: one message in each chat, whichever node sends it. A message that
+/// the platform refuses is not retried.
 pub(crate) async fn gave_up(desk: &Desk, claimed: &Claimed) -> Result<(), StoreError> {
     for place in &claimed.places {
         if let Some(Settled::Failed(why)) = say(desk, claimed, place).await? {
@@ -48,13 +48,13 @@ fn not_told(agent: AgentId, why: &str) {
     tracing::warn!(agent.id = %agent, "people of agent {agent} could not be told: {why}");
 }
 
-/// Says it in one chat. `None`: the agent may not speak there any more.
+/// Sends the message to one chat. `None` means that the agent may no longer write there.
 async fn say(desk: &Desk, claimed: &Claimed, place: &Place) -> Result<Option<Settled>, StoreError> {
     let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
     let Some(admitted) = admitted(desk, claimed, place, ("unreachable", op)).await? else {
         return Ok(None);
     };
-    // Without a turn the wake stays due, and people are told in the next round.
+    // Without a turn the wake stays due, and the next round sends the message.
     let busy = || StoreError::unavailable("tell people", "too many wait for their turn");
     let turn = desk.egress.lanes().enter((claimed.agent, place.chat_id.clone()));
     let mut turn = turn.ok_or_else(busy)?;
@@ -64,7 +64,7 @@ async fn say(desk: &Desk, claimed: &Claimed, place: &Place) -> Result<Option<Set
     desk.egress.deliver(&admitted, &turn).await.map(Some)
 }
 
-/// What the desk says in an agent's place, if the agent might. Its name tells a repeat from news.
+/// Returns the desk's send in an agent's place, if the gate admits it. The request id identifies a repeat.
 async fn admitted(
     desk: &Desk,
     claimed: &Claimed,

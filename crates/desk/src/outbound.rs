@@ -1,4 +1,4 @@
-//! The way out, from what an agent asks to what its platform answered.
+//! The way out, from an agent's request to its platform's response.
 
 use nightdesk_egress::{Fleeting, SendTurn, Settled};
 use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
@@ -10,7 +10,7 @@ use nightdesk_protocol::outcome::Outcome;
 
 use crate::{Desk, capabilities, letters, timekeeping};
 
-/// Does what an agent asks on a platform when its turn has come, and says what came of it.
+/// Executes an agent's request on a platform when its turn has come, and returns the outcome.
 pub async fn send(
     desk: &Desk,
     caller: Caller,
@@ -47,7 +47,7 @@ pub async fn send(
     let admitted = match desk.gate.admit_send(sender, request_id, send).await {
         Ok(admitted) => admitted,
         Err(AdmitError::Refused(refusal)) => return Outcome::refused(&named, &refusal.to_string()),
-        // Nothing was done: this text lets the client try again by itself.
+        // Nothing was executed; this text makes the client retry by itself.
         Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
     };
     if let Some(fleeting) = Fleeting::of(&admitted) {
@@ -60,7 +60,7 @@ async fn deliver(desk: &Desk, admitted: &AdmittedSend, turn: Option<SendTurn>) -
     let Some(turn) = turn else { return told(Settled::no_turn()) };
     match desk.egress.deliver(admitted, &turn).await {
         Ok(settled) => told(settled),
-        // It may be written down, and then it will be done.
+        // The send may be stored, and then it will be executed.
         Err(_) => Outcome::ambiguous(),
     }
 }
@@ -81,7 +81,7 @@ fn told(settled: Settled) -> Outcome {
                 None => outcome,
             }
         }
-        // A reply or an edit goes to the first part.
+        // A reply or an edit refers to the first part.
         Settled::InParts(parts) if parts.is_whole() => {
             told(Settled::Delivered(parts.said.into_iter().next().unwrap_or_default()))
         }

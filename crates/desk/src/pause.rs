@@ -1,4 +1,4 @@
-//! Pause: a wait that a node which stops does not wait for.
+//! A delay that ends early when the node stops.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use nightdesk_types::limits::STOP_NOTICED_WITHIN;
 use tokio::time::{Instant, sleep};
 use tokio_util::task::TaskTracker;
 
-/// Waits so long, unless the node stops. Answers whether it goes on.
+/// Waits for this time unless the node stops. Returns true if the node continues.
 pub(crate) async fn pause(tasks: &TaskTracker, span: Duration) -> bool {
     let until = Instant::now() + span;
     while !tasks.is_closed() {

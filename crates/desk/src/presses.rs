@@ -1,6 +1,6 @@
-//! Presses: a button that was pressed comes to rest once the press was dealt with.
+//! Answers a button press once its event was handled, so that the platform stops showing it as pending.
 //!
-//! Best effort: nobody waits for it, it is one call, and a button that nobody answers rests by itself in the end.
+//! Best effort: no caller waits for it, it is one call, and the platform times an unanswered button out by itself.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::{Account, Desk};
 
-/// How many are being answered.
+/// Limits the presses that are being answered at the same time.
 #[derive(Debug)]
 pub struct Presses(Arc<Semaphore>);
 
@@ -22,12 +22,12 @@ impl Default for Presses {
     }
 }
 
-/// The key of an event that is a press.
+/// Returns the key of an event that is a press.
 pub(crate) fn key_of(event: &Event) -> Option<String> {
     event.press().map(|_| event.key().to_owned())
 }
 
-/// Has a press answered while the caller goes on, if there is room.
+/// Answers a press in the background, if the limit allows it.
 pub(crate) fn answer(desk: &Desk, account: &Account, key: String) {
     let Ok(room) = Arc::clone(&desk.presses.0).try_acquire_owned() else { return };
     let Account { bot, platform } = account.clone();

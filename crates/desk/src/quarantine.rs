@@ -1,4 +1,4 @@
-//! Quarantine: what is authentic and nobody can read is kept for a person to look at.
+//! Stores authentic requests that the desk cannot parse, for a person to inspect.
 
 use nightdesk_inbox::Quarantine;
 use nightdesk_intake::Quarantined;

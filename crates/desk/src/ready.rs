@@ -1,7 +1,7 @@
-//! Ready: whether this node should be given work.
+//! Reports whether this node is ready for work.
 //!
-//! Tokens, leases and retention are judged by time, so a node whose clock is not the
-//! database's is not ready: it would refuse good tokens and take old ones.
+//! Tokens, leases and retention depend on time, so a node whose clock differs from the database's is not ready: it
+//! would refuse valid tokens and accept old ones.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,24 +9,24 @@ use std::time::Duration;
 use nightdesk_types::limits::CLOCK_DIFFERENCE_MAX;
 use nightdesk_types::{Clock, StoreError, Timestamp};
 
-/// Why a node should be given no work.
+/// The reason that a node is not ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unready {
-    /// It has not looked yet.
+    /// The node has not compared the clocks yet.
     #[error("starting")]
     Starting,
-    /// The database does not answer.
+    /// The database does not respond.
     #[error("the database does not answer")]
     StoreLost,
-    /// Its clock is not the database's.
+    /// The node's clock differs from the database's.
     #[error("this node's clock differs from the database's by {} ms; let NTP set both", .0.as_millis())]
     ClockDiffers(Duration),
-    /// It stops.
+    /// The node stops.
     #[error("stopping")]
     Stopping,
 }
 
-/// What this node last found out about itself.
+/// The last known readiness of this node.
 #[derive(Clone)]
 pub struct Readiness {
     clock: Arc<dyn Clock>,
@@ -40,12 +40,12 @@ impl std::fmt::Debug for Readiness {
 }
 
 impl Readiness {
-    /// A node that has this clock and has not looked yet.
+    /// Creates the readiness of a node with this clock, before its first comparison.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, found: Arc::new(Mutex::new(Err(Unready::Starting))) }
     }
 
-    /// Whether the node is ready, or why not.
+    /// Returns `Ok` if the node is ready, or the reason that it is not.
     pub fn get(&self) -> Result<(), Unready> {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,7 +65,7 @@ impl Readiness {
         answered.map(drop)
     }
 
-    /// Says that the node stops. It is never ready again.
+    /// Marks the node as stopping. It is never ready again.
     pub fn stop(&self) {
         self.set(Err(Unready::Stopping));
     }
@@ -83,7 +83,7 @@ impl Readiness {
     }
 }
 
-/// How far the database's time lies outside the span in which it was asked for.
+/// Checks how far the database's time is outside the interval of the request.
 fn judge(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Result<(), Unready> {
     let ahead = theirs.duration_since(after).unsigned_abs();
     let behind = before.duration_since(theirs).unsigned_abs();

@@ -1,4 +1,4 @@
-//! Refusals: what the gate refused lately, on its way into the tenants' rings.
+//! Queues the gate's refusals until they are written to the tenants' rings.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,8 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// Refusals that are not written down yet. When there are too many, the newest are only
-/// counted.
+/// Refusals that are not stored yet. When the queue is full, further ones are only counted.
 #[derive(Debug, Default)]
 pub struct Refusals {
     waiting: Mutex<(Vec<RefusalNote>, u64)>,
@@ -19,17 +18,17 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Lets its numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("refused", "Events the gate refused, by reason", self.refused.clone());
     }
 
-    /// Notes an event that nobody receives.
+    /// Records an event that has no recipient.
     pub fn refused(&self, event: &Verified<Event>, refused: Refused) {
         self.note(note(event, refused));
     }
 
-    /// Notes who was thought of and does not receive an event that others do.
+    /// Records the agents that the gate considered and refused for an event that has other recipients.
     pub fn passed_over(&self, event: &Admitted<Event>) {
         for refused in event.passed_over() {
             self.note(note(event.verified(), *refused));
@@ -46,13 +45,13 @@ impl Refusals {
         }
     }
 
-    /// Takes all that wait, and how many were only counted.
+    /// Takes all queued refusals and the number of those that were only counted.
     pub fn take(&self) -> (Vec<RefusalNote>, u64) {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A refusal goes into the ring of the tenant whose agent came closest; else the operator's.
+/// A refusal goes into the ring of the tenant whose agent came closest, otherwise into the operator's.
 fn note(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
     RefusalNote {
         scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),

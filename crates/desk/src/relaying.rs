@@ -1,7 +1,6 @@
-//! Relaying: another scheduler says that a job is due.
+//! Handles the request of an external scheduler for a due job.
 //!
-//! It is told by the desk's own scheduler, on its one road: whoever asks has it look at once, and waits for
-//! what comes of it.
+//! The desk's own scheduler fires the job: the request triggers its next look at once and waits for the result.
 
 use std::time::Duration;
 
@@ -12,19 +11,19 @@ use tokio::time::{Instant, sleep};
 
 use crate::Desk;
 
-/// How it stands with a job that is said to be due.
+/// The state of a job that an external scheduler reports as due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relayed {
-    /// There is nothing to tell the agent, or not any more.
+    /// The job has nothing to deliver, or no longer has.
     Done,
-    /// It is due after so long.
+    /// The job is due after this time.
     NotDue(Duration),
-    /// The agent did not take it yet.
+    /// The agent has not taken the fire yet.
     Trying,
 }
 
-/// Has the scheduler look, and waits a while until the agent took what is due. What this node takes for
-/// `now` only says when to ask again: whether a job is due, the store says.
+/// Triggers the scheduler and waits a while until the agent has taken the due fire. This node's `now` only determines
+/// the retry delay; the store decides whether a job is due.
 pub async fn relay(
     desk: &Desk,
     (scope, agent): (TenantScope, AgentId),

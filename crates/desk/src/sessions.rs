@@ -1,4 +1,4 @@
-//! Sessions: how often bots begin anew on their platforms is counted where it outlives us.
+//! Counts the new platform sessions of bots in the store, so that the count survives a restart.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use nightdesk_port::{Bot, Budget};
 use nightdesk_register::Hearings;
 use nightdesk_types::StoreError;
 
-/// What bots have left of their sessions.
+/// The session budgets of bots.
 pub struct Sessions(pub Arc<dyn Hearings>);
 
 impl fmt::Debug for Sessions {

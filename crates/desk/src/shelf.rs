@@ -1,9 +1,9 @@
-//! Shelf: what agents of a tenant share, for whoever asks on their behalf.
+//! The shelf: skills and data that the agents of a tenant share.
 //!
 //! # Promise
 //!
-//! Whoever asks sees the shelf of their own tenant and no other. What is asked a second time changes nothing
-//! and gets the same answer, so that a client may repeat what it thinks failed.
+//! A caller sees the shelf of its own tenant and no other. A repeated request changes nothing and gets the same
+//! response, so a client may retry a request that seems to have failed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use nightdesk_shelf::{
 use nightdesk_types::{AgentId, TenantScope};
 use serde::{Deserialize, Serialize};
 
-/// Who asks: an agent, and whose it is.
+/// The calling agent and its tenant.
 pub type Asker = (TenantScope, AgentId);
 
 /// The shelves of all tenants.
@@ -35,50 +35,50 @@ impl fmt::Debug for Shelf {
 /// A skill, as an agent reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkillRead {
-    /// Its name.
+    /// The skill's name.
     pub name: String,
-    /// Which bytes these are.
+    /// The version of the source.
     pub version: String,
-    /// Whether it may be run.
+    /// The approval status.
     pub status: SkillStatus,
-    /// The bytes.
+    /// The source text.
     pub source: String,
 }
 
-/// What an agent wants to be kept.
+/// A skill that an agent writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillWrite {
-    /// Its name.
+    /// The skill's name.
     pub name: String,
-    /// Its bytes.
+    /// The source text.
     pub source: String,
-    /// Whether it may take the place of one that is there.
+    /// True if the skill may replace an existing one.
     #[serde(default)]
     pub overwrite: bool,
 }
 
-/// What was kept. Its status may be another than the bytes said.
+/// The result of a write. The status may differ from the one in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkillWritten {
-    /// Its name.
+    /// The skill's name.
     pub name: String,
-    /// Which bytes it has now.
+    /// The new version.
     pub version: String,
-    /// Their digest.
+    /// The digest of the source.
     pub content_hash: String,
-    /// Whether it may be run.
+    /// The approval status.
     pub status: SkillStatus,
-    /// When it was written.
+    /// The time of the write.
     pub changed_at: i64,
 }
 
 impl Shelf {
-    /// Shelves that are kept there.
+    /// Creates the shelves over these stores.
     pub fn over(skills: Arc<dyn Skills>, records: Arc<dyn Records>) -> Self {
         Self { skills, records }
     }
 
-    /// What an agent may do, or that nothing has changed since it last asked so.
+    /// Returns the skills that an agent may use, or that the list has not changed since `if_none_match`.
     pub async fn skill_list(
         &self,
         (scope, _): Asker,
@@ -89,7 +89,7 @@ impl Shelf {
         catalogue(&self.skills(scope), &approval, filter, if_none_match).await
     }
 
-    /// A skill, as it is or as it was.
+    /// Returns a skill in its current version or an earlier one.
     pub async fn skill_read(
         &self,
         (scope, _): Asker,
@@ -101,7 +101,7 @@ impl Shelf {
         Ok(SkillRead { name, version, status: metadata.status, source })
     }
 
-    /// What became of a skill, the newest first.
+    /// Returns the versions of a skill, newest first.
     pub async fn skill_versions(
         &self,
         (scope, _): Asker,
@@ -110,7 +110,7 @@ impl Shelf {
         self.skills(scope).versions(name).await
     }
 
-    /// Keeps a skill as the agent's. One that is there is replaced only if that was said, or if it is the
+    /// Stores a skill as the agent's. An existing skill is replaced only if `overwrite` is set or the source is the
     /// same.
     pub async fn skill_write(
         &self,
@@ -124,7 +124,7 @@ impl Shelf {
         Ok(SkillWritten { name, version, content_hash, status, changed_at })
     }
 
-    /// Changes a skill's status. In secured mode only who signed it can have it approved.
+    /// Changes a skill's status. In secured mode, only a signed skill can be approved.
     pub async fn skill_status(
         &self,
         (scope, _): Asker,
@@ -134,7 +134,7 @@ impl Shelf {
         self.skills(scope).update_status(name, new_state).await
     }
 
-    /// Data that passes, the best first.
+    /// Returns the data that matches the filters, best first.
     pub async fn data_query(
         &self,
         asker: Asker,
@@ -143,7 +143,7 @@ impl Shelf {
         self.data(asker).query(filters).await
     }
 
-    /// An entry of data.
+    /// Returns an entry of data.
     pub async fn data_read(
         &self,
         asker: Asker,
@@ -152,7 +152,7 @@ impl Shelf {
         self.data(asker).get(id).await
     }
 
-    /// Keeps an entry of data as the agent's.
+    /// Stores an entry of data as the agent's.
     pub async fn data_write(
         &self,
         asker: Asker,

@@ -1,5 +1,5 @@
-//! Sight: who can see where something was written, as far as the platform has told. What it has not told, it
-//! is asked once.
+//! Determines which people can see a place, from the platform's cached data. The desk queries the platform once for
+//! missing data.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -13,24 +13,24 @@ use tokio::time::timeout;
 
 use crate::Account;
 
-/// What the gate says of an event.
+/// The gate's decision about an event.
 pub(crate) type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
 
-/// One look at who can see a place.
+/// One check of the people who can see a place.
 pub(crate) struct Looking<'a> {
     pub(crate) account: &'a Account,
     place: Source,
-    /// Of whom nothing is known there.
+    /// The people whose sight of the place is unknown.
     unknown: Mutex<BTreeSet<String>>,
 }
 
 impl<'a> Looking<'a> {
-    /// A look at where an event was written.
+    /// Creates a check for the place of an event.
     pub(crate) fn at(account: &'a Account, event: &Verified<Event>) -> Self {
         Self { account, place: event.get().source().clone(), unknown: Mutex::default() }
     }
 
-    /// Has the gate decide. Of whom the platform has told nothing it is asked, and then decided once more.
+    /// Submits an event to the gate. If some people's sight is unknown, queries the platform and submits it again.
     pub(crate) async fn admit(&self, gate: &Gate, event: Verified<Event>) -> Decided {
         let look = |who: &str| self.look(who);
         let decided = gate.admit(event, self.floor(&look)).await;
@@ -44,13 +44,13 @@ impl<'a> Looking<'a> {
         gate.admit(event, self.floor(&look)).await
     }
 
-    /// Has it decide again, because the inbox found the admit old.
+    /// Submits an event again, because the inbox found the admission stale.
     pub(crate) async fn admit_again(&self, gate: &Gate, stale: Admitted<Event>) -> Decided {
         let look = |who: &str| self.look(who);
         gate.admit_again(stale, self.floor(&look)).await
     }
 
-    /// Has it say what it would decide of something else that was written there.
+    /// Returns the gate's decision about another message in the same place, without effect.
     pub(crate) async fn explain(
         &self,
         gate: &Gate,
@@ -73,7 +73,7 @@ impl<'a> Looking<'a> {
         sight
     }
 
-    /// Asks the platform, within bounds. Answers whether there was anything to ask.
+    /// Queries the platform within limits. Returns true if there was a query and it was completed in time.
     async fn ask(&self) -> bool {
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(eyes) = self.account.platform.eyes().filter(|_| !unknown.is_empty()) else {
@@ -84,7 +84,7 @@ impl<'a> Looking<'a> {
                 eyes.learn(&self.account.bot, &self.place, who).await;
             }
         };
-        // Of whom it did not tell in time nothing is known, and that is a no.
+        // After a timeout the first decision stands, and it counts unknown sight as a no.
         timeout(SIGHT_ASKED_WAIT, asked).await.is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Sweeps: periodic looks that take no input and find what was missed.
+//! Periodic sweeps that take no input and find missed work.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ pub async fn run(
     );
 }
 
-/// Makes the sends that wait for the bots of this node, and closes lines whose gateways were
-/// revoked. It goes on while lines leave, until this node is about to give its bots back.
+/// Makes the sends that wait for the bots of this node, and closes lines whose gateways were revoked. It continues
+/// while lines leave, until this node is about to release its bots.
 pub async fn serve(desk: Arc<Desk>, ears: Arc<Ears>, until: CancellationToken) {
     let until = &until;
     tokio::join!(
@@ -57,8 +57,7 @@ async fn asked(desk: &Desk, ears: &Ears, until: &CancellationToken) {
     }
 }
 
-/// Does something again and again until this node stops. A failure is told, and the next round
-/// tries again.
+/// Repeats a round until this node stops. A failure is logged, and the next round retries.
 pub async fn every<F: Future<Output = Result<(), StoreError>>>(
     span: Duration,
     what: &'static str,
@@ -71,9 +70,9 @@ pub async fn every<F: Future<Output = Result<(), StoreError>>>(
     }
 }
 
-/// Waits, but not beyond the time this node stops.
+/// Waits, but at most until this node stops.
 async fn pause(span: Duration, drain: &CancellationToken) {
-    // Either way it is time to look again.
+    // Both results mean that it is time to look again.
     drop(timeout(span, drain.cancelled()).await);
 }
 
@@ -95,7 +94,7 @@ async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Closes the lines of gateways that were revoked, by whomever and wherever.
+/// Closes the lines of gateways that were revoked on any node.
 async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
     if is_planted(Bug::RevokedByBellOnly) {
         return Ok(());
@@ -134,8 +133,8 @@ async fn refusals(desk: &Desk) -> Result<(), StoreError> {
     desk.gate.note_refusals(&notes).await
 }
 
-/// Looks at every inbox whose line is here, a share at a time and in the same order, so that a
-/// lost ring costs at most a round.
+/// Checks every inbox whose line is on this node, one share at a time and in a fixed order, so that a lost ring costs
+/// at most one round.
 async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     let mut last = None;
     while !drain.is_cancelled() && !is_planted(Bug::BodiesOnTheBell) {
@@ -152,8 +151,8 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     }
 }
 
-/// Looks at inboxes whose lines may have missed the bell: at once, but not all of them more
-/// often than [`nightdesk_bus::Doubt::rest`] lets it, however often the bell breaks.
+/// Checks inboxes whose lines may have missed the bell: at once, but all of them at most as often as
+/// [`nightdesk_bus::Doubt::rest`] allows, however often the bell breaks.
 async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     while let Some(doubted) = drain.run_until_cancelled(ears.doubt().taken()).await {
         if is_planted(Bug::BodiesOnTheBell) {

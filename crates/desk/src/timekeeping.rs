@@ -1,7 +1,7 @@
-//! Timekeeping: agents are told when their jobs are due.
+//! Fires due jobs.
 //!
-//! The schedule decides by the store's clock and makes the calls; here it gets what it needs of the other
-//! rooms: the time, tokens that prove a fire to its agent, and entries for agents that have no callback.
+//! The schedule decides by the store's clock and makes the calls. This module gives it the services of other crates:
+//! the time, tokens that prove a fire to its agent, and entries for agents without a callback.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ mod inbox;
 
 pub(crate) use inbox::is_ours;
 
-/// Tells agents of what is due until this node stops.
+/// Fires due jobs until this node stops.
 pub async fn run(desk: &Arc<Desk>, stop: &CancellationToken) {
     let deliver = Arc::new(inbox::Inboxes(Arc::clone(desk)));
     Arc::clone(&desk.schedule).run(deliver, desk.tasks.clone(), stop.clone()).await;
 }
 
-/// The time where everything is stored.
+/// The store's clock.
 #[derive(Clone, Debug)]
 pub struct StoreClock(pub Arc<Register>);
 
@@ -36,7 +36,7 @@ impl StoreTime for StoreClock {
     }
 }
 
-/// Makes the tokens of fires.
+/// Creates the tokens of fires.
 #[derive(Clone, Debug)]
 pub struct Mint(pub Arc<Issuers>);
 

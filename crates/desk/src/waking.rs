@@ -1,8 +1,8 @@
-//! Waking: sleeping agents are called, and people are told.
+//! Calls agents without a line, and notifies people.
 //!
-//! The store says whether an agent was up when an event was held for it. If it was not, this node
-//! calls it at once, and its people are shown "waking…". What is missed here, by a crash or for want of
-//! room, the sweep finds: the wake is a row.
+//! The store reports whether an agent had a line when an entry was stored for it. If it had none, this node calls it at
+//! once and shows "waking…" to its people. If a crash or a full limit prevents this, the sweep does it later: the wake
+//! is a row.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ mod showing;
 
 pub(crate) use showing::lasts;
 
-/// Who was told lately, and how many are being told.
+/// The recent notices, and the limits on notices at the same time.
 #[derive(Debug)]
 pub struct Waking {
     told: Paces<(BotId, String)>,
@@ -42,15 +42,15 @@ impl Default for Waking {
 }
 
 impl Waking {
-    /// Room to tell a chat something, if it was told nothing lately.
+    /// Returns a permit to show a status in a chat, if the chat got none recently.
     pub(crate) fn room(&self, bot: BotId, chat_id: &str) -> Option<OwnedSemaphorePermit> {
-        // When too many are being told, this one is not; the next event tries again.
+        // If too many notices are in progress, this one is skipped; the next event tries again.
         let room = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
         self.told.once_in(&(bot, chat_id.to_owned()), WAKING_EVERY).then_some(room)
     }
 }
 
-/// Has those of the recipients called who are asleep, and the sender told, while the caller goes on.
+/// Calls the recipients without a line and shows the sender a status, in the background.
 pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
     if stored.is_empty() {
         return;
@@ -59,13 +59,13 @@ pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
     for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
         call(desk, scope, agent);
     }
-    // If one is up, the sender gets an answer as ever.
+    // If at least one recipient has a line, the sender gets a reply as usual.
     if of(Presence::Awake).next().is_none() {
         tell(desk, event, of(Presence::Asleep).next().copied());
     }
 }
 
-/// Has an agent called if its wake is due, while the caller goes on.
+/// Calls an agent in the background if its wake is due.
 pub(crate) fn call(desk: &Arc<Desk>, scope: TenantScope, agent: AgentId) {
     if !desk.waking.tried.once_in(&agent, WAKE_TRIED_EVERY) {
         return;
@@ -81,7 +81,7 @@ pub(crate) fn call(desk: &Arc<Desk>, scope: TenantScope, agent: AgentId) {
     });
 }
 
-/// Shows the sender that an agent is called, or that none is, if it can be done at once. Nothing depends on it.
+/// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
 fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
     let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
     let Some(room) = desk.waking.room(bot, &chat) else { return };
@@ -89,11 +89,11 @@ fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
     let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
     tasks.spawn(async move {
         let lasts = lasts(&desk, bot).await;
-        // Who is not called is not at work: without words, nothing is shown.
+        // An agent that is not called is not working, so a platform that shows no text shows nothing.
         if lasts.is_some() && called.is_none() {
             return;
         }
-        // Best effort: whoever is not told only waits a little less informed.
+        // Best effort: without the status, people only wait with less information.
         drop(desk.egress.show(&fleeting).await);
         drop(room);
         if let Some((lasts, Stored { scope, agent, .. })) = lasts.zip(called) {
@@ -102,7 +102,7 @@ fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
     });
 }
 
-/// Takes wakes that are due, wherever they came from, and sees to them.
+/// Claims due wakes of all origins and handles them.
 pub async fn sweep(desk: &Arc<Desk>) -> Result<(), StoreError> {
     for _ in 0..WAKE_BATCHES_MAX {
         let claimed = desk.wake.claim_due().await?;
@@ -118,7 +118,7 @@ pub async fn sweep(desk: &Arc<Desk>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Closes lines whose nodes died.
+/// Closes the lines of dead nodes.
 pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
     for _ in 0..WAKE_BATCHES_MAX {
         let buried = desk.wake.bury().await?;
@@ -130,7 +130,7 @@ pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Has an agent called although it has a line: nobody answers on it.
+/// Calls an agent although it has a line, because the line does not answer.
 pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
     let LineClaim { scope, agent, generation } = *line;
     desk.wake.suspect((scope, agent), generation).await?;
@@ -138,11 +138,11 @@ pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Does what a claimed wake asks for.
+/// Executes the step of a claimed wake.
 async fn see_to(desk: &Desk, claimed: &Claimed, room: Room) {
     let done = match claimed.step {
         Step::Call => {
-            // People are told while the call is made.
+            // The status is shown while the call is made.
             let (called, ()) =
                 tokio::join!(desk.wake.call(claimed, &room), notices::show(desk, claimed, WAKING));
             called.map(drop)
@@ -159,7 +159,7 @@ async fn see_to(desk: &Desk, claimed: &Claimed, room: Room) {
     drop(room);
 }
 
-/// Whatever was not done is due again.
+/// Logs a failure. The wake stays due.
 fn lost(agent: AgentId, error: &StoreError) {
     tracing::warn!(
         agent.id = %agent,

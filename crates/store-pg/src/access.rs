@@ -1,9 +1,8 @@
-//! Access: how statements are run.
+//! Runs statements.
 //!
-//! A future that is dropped in the middle of `begin` leaves its connection inside a
-//! transaction that the next user does not know of, and whose writes are lost. So work is
-//! never run in a future that a caller can drop: each method runs in a task of its own. And
-//! the pool rolls back whatever a connection comes back with.
+//! A future that is dropped in the middle of `begin` leaves its connection inside a transaction that the next user does
+//! not know of, and the next user's writes are lost. So no work runs in a future that a caller can drop: each method
+//! runs in its own task. In addition, the pool rolls back every returned connection.
 
 use std::time::Duration;
 
@@ -19,8 +18,7 @@ use crate::row::broken;
 /// Connections for transactions.
 const CONNECTIONS_MAX: u32 = 8;
 
-/// Connections for single statements: one per writer, one for reads, one for acks, and some
-/// for doors.
+/// Connections for single statements: one per writer, one for reads, one for acks, and some for door functions.
 const SINGLES_CONNECTIONS_MAX: u32 = 12;
 
 const _: () = assert!(
@@ -28,15 +26,15 @@ const _: () = assert!(
     "every worker has its connection, and doors have some too"
 );
 
-/// A connection is replaced after this, so that a moved server is found again.
+/// The lifetime of a connection. The limit lets the pool find a server that moved.
 const CONNECTION_LIFETIME: Duration = Duration::from_mins(30);
 
-/// The URL of a database cannot be read.
+/// The URL of a database cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("the database URL cannot be read; it should look like postgres://user@host:5432/name")]
 pub struct UrlError(#[source] sqlx::Error);
 
-/// Where a database is and as whom we log in.
+/// Returns the address and the login of a database.
 pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOptions, UrlError> {
     let options: PgConnectOptions = url.parse().map_err(UrlError)?;
     Ok(match password {
@@ -50,13 +48,13 @@ pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOpt
 pub struct Pg {
     /// For work in transactions.
     pool: PgPool,
-    /// For single statements. Nobody begins a transaction on these connections, so there is
-    /// nothing to roll back and a round trip is saved.
+    /// For single statements. No code begins a transaction on these connections, so they need no rollback, which saves
+    /// a round trip.
     singles: PgPool,
 }
 
 impl Pg {
-    /// Gets ready to reach the database; it is reached when it is first needed.
+    /// Creates the store. It connects to the database on first use.
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
         let options = bounded(connect_options(url, password)?);
         if is_planted(Bug::NoRollback) {
@@ -91,8 +89,8 @@ impl Pg {
         .await
     }
 
-    /// Runs one statement, which is a transaction by itself and says for whom it works: a
-    /// gathered one, a door, or a function of a tenant that `works_for` it.
+    /// Runs one statement, which is a transaction by itself and names its tenants itself: a gathered statement, a door
+    /// function, or a tenant's function that calls `works_for`.
     pub(crate) async fn single<T, W>(
         &self,
         operation: &'static str,
@@ -106,14 +104,14 @@ impl Pg {
         uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
     }
 
-    /// Lets every connection go.
+    /// Closes every connection.
     pub async fn close(&self) {
         self.singles.close().await;
         self.pool.close().await;
     }
 }
 
-/// Runs database work to its end, whoever waits for it.
+/// Runs database work to its end, even if the caller is dropped.
 async fn uncancelled<T: Send + 'static>(
     operation: &'static str,
     work: impl Future<Output = sqlx::Result<T>> + Send + 'static,
@@ -127,8 +125,8 @@ async fn uncancelled<T: Send + 'static>(
     }
 }
 
-/// Begins a transaction for a tenant. A connection that died while it lay idle, as all do when the
-/// server restarts, shows itself here, where nothing is done yet: then it is the next one's turn.
+/// Begins a transaction for a tenant. A connection that died while idle, as all do when the server restarts, fails
+/// here, where nothing is executed yet; then the next connection is tried.
 async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
     for _ in 0..pool.options().get_max_connections() {
         match begin(pool, scope).await {
@@ -140,8 +138,8 @@ async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'s
 }
 
 async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
-    // In one round trip. An id of ours is nothing but digits and dashes, and so is an actor's, but for its
-    // kind. Who acts is what the audit log says of every change in here.
+    // One round trip. Ids consist of digits and dashes only, and so do actors apart from their kind. The audit log
+    // records the actor of every change in this transaction.
     let (tenant, actor) = (scope.tenant().uuid(), scope.actor());
     let begin =
         format!("begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'");
@@ -149,18 +147,18 @@ async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'s
 }
 
 fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
-    // What a server says last when it is stopped, or crashes.
+    // The last codes that a server sends when it stops or crashes.
     let said_last = |said: &str| ["57P01", "57P02"].contains(&said);
     let said = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     matches!(error, sqlx::Error::Io(_)) || said.is_some_and(|code| said_last(&code))
 }
 
-/// No statement, lock or idle transaction outlives what its caller waits for.
+/// Sets timeouts, so that no statement, lock or idle transaction outlives its caller's wait.
 fn bounded(options: PgConnectOptions) -> PgConnectOptions {
     options.application_name("nightdesk").options([
         ("statement_timeout", format!("{}ms", STATEMENT_WAIT.as_millis())),
         ("lock_timeout", "1s".to_owned()),
-        // The rollback of a connection that comes back clean is worth no notice.
+        // A rollback on a clean connection would produce a notice.
         ("client_min_messages", "error".to_owned()),
         ("idle_in_transaction_session_timeout", "5s".to_owned()),
     ])
@@ -171,12 +169,12 @@ fn pool_options(connections_max: u32) -> PgPoolOptions {
         .max_connections(connections_max)
         .acquire_timeout(STATEMENT_WAIT)
         .max_lifetime(CONNECTION_LIFETIME)
-        // A dead connection shows itself by failing the statement: where one begins a transaction,
-        // the next is tried; elsewhere the caller comes again.
+        // A dead connection fails its statement. If the statement begins a transaction, the next connection is tried;
+        // otherwise the caller retries.
         .test_before_acquire(false)
 }
 
-/// Whatever a connection comes back with is rolled back before somebody else gets it.
+/// Rolls back every returned connection before its next use.
 pub(crate) fn rolling_back(options: PgPoolOptions) -> PgPoolOptions {
     options.after_release(|connection, _| {
         Box::pin(async move {

@@ -49,8 +49,8 @@ impl Store for Pg {
                     }
                     return Ok(Asked::New);
                 }
-                // A statement of its own: the row may have been committed after the insert's
-                // snapshot was taken, and be invisible to it.
+                // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
+                // the insert.
                 look(&key, connection).await
             })
         })
@@ -173,7 +173,7 @@ impl Store for Pg {
 }
 
 impl Pg {
-    /// Writes down what came of a send, if it stands where it must.
+    /// Writes the result of a send, if the send is in state `from`.
     async fn set_down(
         &self,
         send: &SendKey,

@@ -198,7 +198,7 @@ impl Pg {
             notes.iter().map(|note| note.refusal.slug().to_owned()).collect();
         self.scoped("note refusals", scope, move |connection| {
             Box::pin(async move {
-                // A batch longer than the ring would meet itself; the last round counts.
+                // If a batch is longer than the ring, its slots collide; only the last round is written.
                 sqlx::query!(
                     "with notes as (
                          select * from unnest($2::uuid[], $3::text[], $4::text[], $6::uuid[])

@@ -1,4 +1,4 @@
-//! The inbox's store. What is gathered has a file of its own.
+//! The inbox's store. Each gathered statement has its own file.
 
 mod accept;
 mod ack;
@@ -163,7 +163,7 @@ impl Store for Pg {
     }
 }
 
-/// The tenants a gathered statement works for, each once.
+/// Returns the tenants of a gathered statement, each once.
 fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
     let mut tenants: Vec<Uuid> = scopes.map(|scope| scope.tenant().uuid()).collect();
     tenants.sort_unstable();
@@ -171,7 +171,7 @@ fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
     tenants
 }
 
-/// How many asks a batch has, as the ordinal numbers of its statement.
+/// Returns the ordinal number of an item in its batch, counted from one.
 fn ordinal(index: usize) -> i32 {
     i32::try_from(index + 1).unwrap_or(i32::MAX)
 }

@@ -1,13 +1,13 @@
-//! Store-pg: every port's store in PostgreSQL, and all SQL of the project.
+//! Implements every port's store in PostgreSQL, and contains all SQL of the project.
 //!
 //! # Promise
 //!
-//! What a method reports as done is committed and on disk. A method that fails has done
-//! nothing, or its outcome is found by the key it carried. Nothing here can touch a tenant it
-//! was not given: row-level security stands behind every statement.
+//! A result that a method reports as done is committed and on disk. A method that fails has done nothing, or its
+//! outcome can be found by the key it carried. No method can access a tenant that it was not given: row-level security
+//! checks every statement.
 //!
-//! Begin with [`access`](crate::Pg) for how statements are run, then read one file per port.
-//! What must be fast or must lock in one order is a function in `migrations/`.
+//! [`access`](crate::Pg) runs the statements; each port has its own file. Code that must be fast or must lock in one
+//! order is a function in `migrations/`.
 
 mod access;
 mod migrate;

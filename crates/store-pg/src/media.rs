@@ -1,4 +1,4 @@
-//! The store of files by reference: who may have which.
+//! The store of files by reference and of the permissions to fetch them.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Store for Pg {
     }
 }
 
-/// Files, column by column.
+/// Files as columns.
 #[derive(Default)]
 struct Rows {
     ids: Vec<Uuid>,

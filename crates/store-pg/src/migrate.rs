@@ -1,9 +1,9 @@
-//! Migrations: forward only, run by who owns the tables.
+//! Runs migrations: forward only, as the owner of the tables.
 //!
 //! # Promise
 //!
-//! A database may be newer than a binary and never older: what a release adds, the one before
-//! does not mind (decision 0019).
+//! A database may be newer than a binary and never older: a release works with the additions of the next one
+//! (decision 0019).
 
 use nightdesk_types::StoreError;
 use nightdesk_types::planted::next_release;
@@ -13,13 +13,13 @@ use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
 
 use crate::Pg;
 
-/// The database could not be brought up to date.
+/// An error that prevents the migration of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// The three roles could not be made.
+    /// The three roles could not be created.
     #[error("could not make the roles; the first migration needs somebody who may create roles")]
     Roles(#[source] sqlx::Error),
-    /// A migration failed; nothing of it was kept.
+    /// A migration failed and was rolled back.
     #[error("a migration failed")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// The database could not be reached.
@@ -27,22 +27,22 @@ pub enum MigrateError {
     Unreachable(#[source] sqlx::Error),
 }
 
-/// Brings the database up to date. It may be run at any time, also while the desk serves.
+/// Migrates the database. It may run at any time, also while the desk serves.
 pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
     let mut connection = options.connect().await.map_err(MigrateError::Unreachable)?;
     make_roles(&mut connection).await.map_err(MigrateError::Roles)?;
-    // Everything belongs to the owner, whoever runs this.
+    // All objects belong to the owner role, whichever user runs this.
     let owner = sqlx::raw_sql("set role nightdesk_owner");
     connection.execute(owner).await.map_err(MigrateError::Roles)?;
     known().await?.run(&mut connection).await?;
-    // So that a node can see when it starts whether it has the tables it needs.
+    // A node reads this table at its start to check for missing migrations.
     let seen = sqlx::raw_sql("grant select on _sqlx_migrations to nightdesk_app");
     connection.execute(seen).await.map_err(sqlx::migrate::MigrateError::from)?;
     connection.close().await.map_err(MigrateError::Unreachable)
 }
 
-/// The migrations of this release. Those of a newer one are no mistake: its nodes may be here
-/// already.
+/// Returns the migrations of this release. Migrations of a newer release in the database are not an error, because its
+/// nodes may run already.
 async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
     let mut migrator = sqlx::migrate!();
     if let Some(folder) = next_release() {
@@ -54,7 +54,7 @@ async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
 }
 
 impl Pg {
-    /// The first migration of this release that the database lacks, by its file's name.
+    /// Returns the first migration of this release that the database lacks, by its file's name.
     pub async fn lacks(&self) -> Result<Option<String>, StoreError> {
         let operation = "look which migrations ran";
         let known = known().await.map_err(|error| StoreError::broken(operation, error))?;
@@ -70,17 +70,17 @@ impl Pg {
 async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
     let applied = sqlx::query_scalar("select version from _sqlx_migrations where success");
     match applied.fetch_all(connection).await {
-        // There is no such table, or none that we may read: nobody migrated yet.
+        // The table does not exist or is not readable, so no migration ran yet.
         Err(error) if has_code(&error, &["42P01", "42501"]) => Ok(Vec::new()),
         applied => applied,
     }
 }
 
-/// How often the roles are made anew because somebody else was making them.
+/// The number of tries to create the roles while another process creates them.
 const ROLES_TRIES: usize = 10;
 
-/// Roles belong to the server and not to a database: the desk of another database may be making
-/// them at this moment, and no lock of ours reaches there.
+/// Roles belong to the server and not to a database: the desk of another database may create them at the same time, and
+/// no lock covers both databases.
 async fn make_roles(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     for _ in 1..ROLES_TRIES {
         match try_roles(connection).await {
@@ -95,7 +95,7 @@ async fn try_roles(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql(include_str!("../roles.sql"))).await.map(drop)
 }
 
-/// The role is there after all, or its row was changed by two at once.
+/// Returns true if the role exists by now, or if two processes changed its row at the same time.
 fn is_race(error: &sqlx::Error) -> bool {
     has_code(error, &["42710", "23505", "XX000"])
 }

@@ -1,4 +1,4 @@
-//! The register's store: tenants, agents, bindings and grants; the rest beside it.
+//! The register's store: tenants, agents, bindings and grants; its submodules contain the rest.
 
 pub(crate) mod audit;
 mod bots;
@@ -33,7 +33,7 @@ impl Entering for Pg {
         key: &WrappedKey,
     ) -> Result<(), StoreError> {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
-        // Nobody else may.
+        // Only the operator creates tenants.
         let scope = TenantScope::of(id).by(Actor::Operator);
         self.scoped("enter a tenant", scope, move |connection| {
             Box::pin(async move {

@@ -1,10 +1,10 @@
-//! Rows and errors of the driver become ours here and nowhere else.
+//! The only conversions of the driver's rows and errors into the project's types.
 
 use jiff_sqlx::ToSqlx;
 use nightdesk_types::{OverQuota, Quota, StoreError, Timestamp};
 use sqlx::postgres::PgDatabaseError;
 
-/// What the driver said, as a store's error.
+/// Converts a driver error into a store error.
 pub(crate) fn broken(operation: &'static str, error: sqlx::Error) -> StoreError {
     if let Some(over) = over_quota(&error) {
         return StoreError::over(operation, over);
@@ -16,7 +16,7 @@ pub(crate) fn broken(operation: &'static str, error: sqlx::Error) -> StoreError 
     }
 }
 
-/// What `keep_quota` raises.
+/// The code that `keep_quota` raises.
 const OVER_QUOTA: &str = "ND001";
 
 fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
@@ -25,7 +25,7 @@ fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
     Some(OverQuota { quota, allowed: error.detail()?.parse().ok()? })
 }
 
-/// Whether the same statement may succeed later.
+/// Returns true if the same statement may succeed later.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the driver may add kinds; none of the rest passes"
@@ -39,7 +39,7 @@ fn is_passing(error: &sqlx::Error) -> bool {
         | sqlx::Error::WorkerCrashed
         | sqlx::Error::Protocol(_) => true,
         sqlx::Error::Database(error) => {
-            // Connections, resources, the operator's hand, serialisation, locks.
+            // Connections, resources, operator intervention, serialisation, locks.
             const PASSING: [&str; 6] = ["08", "53", "55", "57", "40", "25"];
             error.code().is_some_and(|code| PASSING.iter().any(|class| code.starts_with(class)))
         }
@@ -47,12 +47,12 @@ fn is_passing(error: &sqlx::Error) -> bool {
     }
 }
 
-/// A row that does not fit what we think of it.
+/// The error for a row with an unknown value.
 pub(crate) fn misfit(table: &'static str, column: &'static str) -> sqlx::Error {
     sqlx::Error::Decode(format!("{table}.{column} holds something unknown").into())
 }
 
-/// A moment, as the driver writes it.
+/// Converts a timestamp into the driver's type.
 pub(crate) fn moment(at: Timestamp) -> jiff_sqlx::Timestamp {
     at.to_sqlx()
 }

@@ -1,4 +1,4 @@
-//! The store of skills. That of data, and how rows are read, have files of their own.
+//! The store of skills. The submodules contain the store of data and the row types.
 
 mod data;
 mod row;
@@ -117,7 +117,7 @@ impl Skills for Pg {
         self.scoped("read what became of a skill", scope, move |connection| {
             Box::pin(async move {
                 let versions = versions(connection, scope, &name).await?;
-                // Whoever is there has become something.
+                // Every existing skill has at least one version.
                 let known = (!versions.is_empty()).then_some(versions);
                 Ok(known.ok_or_else(|| SkillStoreError::not_found(&name)))
             })
@@ -212,7 +212,7 @@ impl Skills for Pg {
     }
 }
 
-/// Locks a shelf. Answers who approves its skills, and what time it is.
+/// Locks a shelf. Returns its approval mode and the current time.
 async fn locked(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -251,7 +251,7 @@ async fn earlier(
     scope: TenantScope,
     (name, version): (&str, &str),
 ) -> sqlx::Result<Option<Revision>> {
-    // Not every text can be given to the database, and none of those is a version.
+    // A text that the database cannot accept is never a version.
     if !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! The upkeep of days.
+//! Creates and drops daily partitions, and deletes old rows.
 
 use async_trait::async_trait;
 use nightdesk_inbox::{Swept, Upkeep};
@@ -11,7 +11,7 @@ use nightdesk_types::limits::{
 
 use crate::Pg;
 
-/// A day is dropped when neither its keys nor its entries are needed any more.
+/// The days until a partition is dropped, when neither its keys nor its entries are needed any more.
 const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DEDUPE_DAYS } + 1;
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl Upkeep for Pg {
     }
 }
 
-/// Does something in batches until one is not full, or this round has done enough.
+/// Runs batches until one is not full or the limit of the round is reached. Returns the number of rows.
 pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
     batch: impl Fn() -> F,
 ) -> Result<u64, StoreError> {

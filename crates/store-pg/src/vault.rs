@@ -1,4 +1,4 @@
-//! The vault's store: what the locksmith replaces. What is sealed stays sealed here.
+//! The vault's store: the rows that the locksmith replaces. Sealed values stay sealed here.
 
 mod data_keys;
 mod erase;

@@ -1,4 +1,4 @@
-//! The store of chats on our own pages.
+//! The store of chats on the desk's own pages.
 
 use async_trait::async_trait;
 use nightdesk_types::limits::{CHAT_KEPT_DAYS, CHAT_LINES_KEPT_MAX, UPKEEP_ROWS_MAX};
@@ -12,7 +12,7 @@ use crate::upkeep::in_batches;
 
 mod read;
 
-/// A line to be written.
+/// A new line.
 struct NewLine {
     at: Timestamp,
     author: &'static str,
@@ -105,7 +105,7 @@ impl Pg {
     }
 }
 
-/// Locks a chat, which is made if there is none. Answers the number of its last change.
+/// Locks a chat, and creates it if necessary. Returns the number of its last change.
 async fn lock(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
         "insert into webchat_chats as c (tenant_id, bot_id, visitor) values ($1, $2, $3)
@@ -119,7 +119,7 @@ async fn lock(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<i64> {
     .await
 }
 
-/// Writes a line under the next number. `None`: one of its nonce is there.
+/// Writes a line under the next number. Returns `None` if a line with its nonce exists.
 async fn write(
     connection: &mut PgConnection,
     chat: &Chat,
@@ -151,8 +151,8 @@ async fn write(
     Ok(Some(seq))
 }
 
-/// Notes the last number, and lets the lines go that are too many. Numbers are not taken twice,
-/// so each write has at most one of them to let go.
+/// Writes the last number and deletes lines beyond the limit. Each number is used once, so each write deletes at most
+/// one line.
 async fn move_on(connection: &mut PgConnection, chat: &Chat, seq: i64) -> sqlx::Result<()> {
     let (tenant, bot) = (chat.scope.tenant().uuid(), chat.bot.uuid());
     sqlx::query!(

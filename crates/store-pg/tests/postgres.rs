@@ -1,5 +1,5 @@
-//! The store on a real PostgreSQL: the conformance suites, the wall between tenants, and the
-//! planted bugs that the checks must catch.
+//! Tests the store on a real PostgreSQL: the conformance suites, the isolation of tenants, and the planted bugs that
+//! the checks must find.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "postgres/server.rs"]

@@ -4,7 +4,7 @@ fn command(name: &str, description: &str) -> Command {
     Command { name: name.to_owned(), description: description.to_owned(), options: Vec::new() }
 }
 
-/// What is held after a step was taken.
+/// Returns the stored command after a step was executed.
 fn after(step: &Step) -> Option<HeldCommand> {
     let told = (step.digest?, "77".to_owned());
     Some(HeldCommand { scope_id: step.scope_id.clone(), name: step.name.clone(), told: Some(told) })

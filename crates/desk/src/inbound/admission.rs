@@ -1,4 +1,4 @@
-//! Admission: one event on its way in, from what the gate says to what follows when it is stored.
+//! Takes one event from the gate's decision to the steps that follow its storage.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,11 +20,11 @@ pub(crate) struct Admission<'a> {
     looking: Looking<'a>,
     event: Admitted<Event>,
     around: Around,
-    /// How far its source was read with it.
+    /// The source's cursor after this event.
     mark: Option<SourceMark>,
 }
 
-/// Has a verified event admitted. `Err`: nothing of it is to be stored, and it was dealt with.
+/// Submits a verified event to the gate. `Err` means that nothing remains to be stored and the event is handled.
 pub(crate) async fn admit<'a>(
     desk: &Arc<Desk>,
     account: &'a Account,
@@ -45,7 +45,7 @@ pub(crate) async fn admit<'a>(
     decision(desk, account, decided, |event| Admission { looking, event, around, mark }).await
 }
 
-/// Has those admitted once more that the inbox found decided on something old, and what is behind them.
+/// Submits events to the gate again: the one that the inbox found stale, and those after it.
 pub(super) async fn admitted_again<'a>(
     desk: &Arc<Desk>,
     account: &Account,
@@ -89,7 +89,7 @@ async fn nobodys(
     dealt_with(desk, account, event.get()).await;
 }
 
-/// Once an event was dealt with, a pressed button is let go, and it is noted that the bot was talked to.
+/// Answers a pressed button after its event was handled, and records that the bot received a message.
 pub(super) async fn dealt_with(desk: &Arc<Desk>, account: &Account, event: &Event) {
     if let Some(key) = presses::key_of(event) {
         presses::answer(desk, account, key);
@@ -97,7 +97,7 @@ pub(super) async fn dealt_with(desk: &Arc<Desk>, account: &Account, event: &Even
     hearing::said(desk, &account.bot).await;
 }
 
-/// What was admitted, as it is written.
+/// Returns admitted events as the inbox stores them.
 pub(super) async fn accepts(
     desk: &Desk,
     account: &Account,
@@ -114,19 +114,19 @@ pub(super) async fn accepts(
 }
 
 impl Admission<'_> {
-    /// What was said.
+    /// Returns the event.
     pub(super) const fn event(&self) -> &Event {
         self.event.verified().get()
     }
 
-    /// It is stored: whoever it is for is told, and called if they sleep.
+    /// Notifies the recipients of a stored event, and wakes those without a line.
     pub(super) async fn stored(&self, desk: &Arc<Desk>, stored: &[Stored], began: Instant) {
         crash_point("K5");
         desk.refusals.passed_over(&self.event);
         trail::stored(trail::TAKE, stored, began.elapsed());
         waking::wake(desk, &self.event, stored);
         for Stored { agent, seq, .. } in stored.iter().copied() {
-            // Whether anybody heard is not asked: the store knows who was up.
+            // The result of the ring is not needed: the store knows which agents have a line.
             desk.bell.0.ring(Ring::Entry { agent, seq }).await;
         }
         crash_point("K6");

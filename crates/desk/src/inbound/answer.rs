@@ -1,4 +1,4 @@
-//! What a platform is told about what it posted.
+//! The response to a platform's request.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,23 +10,23 @@ use nightdesk_types::StoreError;
 
 use crate::Account;
 
-/// What the platform is told.
+/// The response to the platform.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Everything is stored, was stored before, or is nobody's.
+    /// Each event is stored, was stored before, or has no recipient.
     Taken {
-        /// Whether something of it is nobody's. No platform may be told: it would tell
-        /// strangers who is known here. A visitor of our own page may.
+        /// True if at least one event has no recipient. A platform must not learn this, because it would reveal to
+        /// strangers which people the desk knows. A visitor of the desk's own page may.
         refused: bool,
     },
-    /// The answer to a question of the platform, in JSON.
+    /// The response to a platform's challenge, in JSON.
     Challenge(Vec<u8>),
-    /// What its people are shown, in JSON, because the platform does not ask again.
+    /// A text that the platform shows to its users, in JSON, because the platform does not retry.
     Told(Vec<u8>),
 }
 
-/// What a platform is told about events that were put, or could not be. One whose people see the answer is
-/// told in its own words, also that it was in vain: it would not come again.
+/// Returns the response for events that were put or failed. If the platform shows its response to users, it gets one in
+/// its own format, also on failure, because it does not retry.
 pub(super) fn answered(
     account: &Account,
     request: &SignedRequest<'_>,
@@ -49,22 +49,22 @@ pub(super) fn answered(
     }
 }
 
-/// Why a request was not taken.
+/// An error that prevents a request from being taken.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// There is no bot at that path.
+    /// No bot has that path.
     #[error("no bot has this path")]
     NoBot,
-    /// It is not the platform's.
+    /// The request is not from the platform.
     #[error("not the platform's request")]
     Verify(#[from] VerifyError),
-    /// The bot has had its webhooks; the platform should come again after so long.
+    /// The bot exceeded its webhook rate; the platform should retry after this time.
     #[error("too many at once")]
     TooFast(Duration),
-    /// It could not be stored; the platform should come again.
+    /// The events could not be stored; the platform should retry.
     #[error("could not be stored")]
     Store(#[from] StoreError),
-    /// The register could not be asked.
+    /// The lookup in the register failed.
     #[error("could not find the bot")]
     Register(#[from] RegisterError),
 }

@@ -1,5 +1,5 @@
-//! Gap: a platform could not go on where we left. Its bot's operator is told, and what was said meanwhile is
-//! asked for, chat by chat. What could not be asked for is still owed, until it was tried often enough.
+//! Handles a gap: a platform could not resume at the stored cursor. The desk notifies the bot's operator and requests
+//! the missed messages chat by chat. It retries failed requests until the retry limit.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -20,40 +20,40 @@ use crate::Account;
 use crate::inbound::{admit, place};
 use crate::quarantine::quarantine;
 
-/// What its operator reads.
+/// The notice to the operator.
 const WORDS: &str =
     "its platform had ended the session; what was said meanwhile is asked for, as far as it tells";
 
-/// What its operator reads if that was not far enough.
+/// The notice to the operator if messages may still be missing.
 const UNFILLED: &str = "not all that was said meanwhile could be asked for; look through its busiest chats for what was not answered";
 
-/// What is known of a chat now.
+/// The state of a chat after its backfill.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chat {
-    /// All that the platform tells.
+    /// The desk has everything that the platform returns.
     Whole,
-    /// There is more than is asked for, or the platform did not answer.
+    /// The chat has more messages than the desk requests, or the platform did not respond.
     Partly,
-    /// The node stops, and whoever comes next asks again.
+    /// The node stops, and the next listener repeats the backfill.
     Stopped,
 }
 
 impl Listening {
-    /// Notes a gap. Answers since when something may be missing, and where.
+    /// Records a gap. Returns the time since which messages may be missing, and the chats.
     pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed something; asking for it", bot.id);
         self.desk.register.store().missed(bot.operator, bot.id, WORDS).await
     }
 
-    /// Fills a gap as far as the platform tells, and tells the operator if that is not all. Answers whether there is
-    /// nothing more to be done. If the platform does not answer, it is an error for so long as that may pass.
+    /// Fills a gap as far as the platform returns messages, and notifies the operator if some may be missing. Returns
+    /// true if nothing remains to be done. While retries remain, a platform that does not respond is an error.
     pub(super) async fn fill(
         &self,
         at: (&Account, &dyn Listen),
         Gap { since, chats }: Gap,
         is_last_try: bool,
     ) -> Result<bool, Unheard> {
-        // Who never heard anything has missed nothing.
+        // A bot that never received anything has missed nothing.
         let Some(since) = since else { return Ok(true) };
         let since = since.checked_sub(GAP_MARGIN).unwrap_or(since);
         let mut is_whole = i32::try_from(chats.len()).is_ok_and(|chats| chats < GAP_CHATS_MAX);
@@ -93,7 +93,7 @@ impl Listening {
         Ok(Chat::Partly)
     }
 
-    /// The next page of a chat, or what is known of it if there is none. Nothing, if it was asked for too soon.
+    /// Returns the next page of a chat, or the state of the chat if there is none. After a rate limit it is empty.
     async fn page(
         &self,
         (account, ear): (&Account, &dyn Listen),
@@ -110,12 +110,12 @@ impl Listening {
         };
         let (bot, told) = (account.bot.id, &error as &dyn Error);
         tracing::warn!(bot.id = %bot, error = told, "a chat could not be asked for");
-        // What it does not tell of one chat holds up nothing.
+        // A chat that the bot may not read does not delay the others.
         let is_withheld = matches!(error, ListenError::Barred { .. });
         if is_withheld { Ok(ControlFlow::Break(Chat::Whole)) } else { Err(error) }
     }
 
-    /// Keeps a page, some of it at a time. What comes in again is known by its key.
+    /// Stores a page in batches. An event that is stored already is recognised by its key.
     async fn keep(&self, account: &Account, page: Vec<Told>) -> Result<(), StoreError> {
         let (desk, began) = (&self.desk, Instant::now());
         let mut admitted = Vec::new();

@@ -1,4 +1,4 @@
-//! Patience: how long a platform that could not be heard is left alone.
+//! The retry delays after failures to listen.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use nightdesk_types::limits::{
 
 use super::Unheard;
 
-/// How often in a row nothing could be heard.
+/// Counts consecutive failures.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     failures: u32,
 }
 
 impl Patience {
-    /// Something was heard and kept, be it silence.
+    /// Resets the count after a success, even if no event arrived.
     pub(super) const fn heard(&mut self) {
         self.failures = 0;
     }
 
-    /// Whether it was tried so often that what does not answer is gone on without.
+    /// Returns true if this is the last try, after which the desk continues without the missing messages.
     pub(super) const fn is_at_its_end(&self) -> bool {
         self.failures + 1 >= GAP_TRIES_MAX
     }
 
-    /// How long to wait after this.
+    /// Counts a failure and returns the retry delay.
     pub(super) fn after(&mut self, error: &Unheard) -> Duration {
         self.failures = self.failures.saturating_add(1);
         let doubled = LISTEN_AGAIN_MIN.saturating_mul(1 << (self.failures - 1).min(16));

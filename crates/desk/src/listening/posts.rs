@@ -1,4 +1,4 @@
-//! Posts: of a bot whose platform tells by itself, the platform is asked whether that comes through.
+//! Checks with a platform that posts events whether its posts arrive.
 
 use nightdesk_port::{Posting, Probe};
 use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
@@ -9,7 +9,7 @@ use crate::Account;
 use crate::hearing::Noted;
 
 impl Listening {
-    /// Asks once, notes what it means, and waits until it is time to ask again.
+    /// Probes once, records the result, and waits until the next probe is due.
     pub(super) async fn probe(
         &self,
         (probe, account): (&dyn Probe, &Account),
@@ -24,13 +24,13 @@ impl Listening {
             let lost = what_may_be_lost(posting);
             noted.heard(&self.desk, &account.bot, (POSTS_KEPT_FOR, &lost)).await?;
         }
-        // Either way it is time to look again.
+        // Both results mean that it is time to look again.
         drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);
         Ok(())
     }
 }
 
-/// What keeps a platform's posts from coming through, if anything does.
+/// Returns the reason that a platform's posts fail, if they do.
 fn obstacle(Posting { waiting, failed_ago }: Posting) -> Option<String> {
     let fails = waiting > 0 && failed_ago.is_some_and(|ago| ago < POST_FAILED_LATELY);
     fails.then(|| format!("what its platform posts is not taken, and {waiting} wait"))

@@ -1,4 +1,4 @@
-//! Source: what a platform told where it was asked is dealt with, and how far it was read is kept.
+//! Handles the events of a source in order and stores its cursor.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -15,23 +15,23 @@ use crate::inbound::{Placed, admit, place};
 use crate::quarantine::quarantine;
 use crate::{Account, Desk};
 
-/// What a stored cursor begins with while what came before it is still asked for: a death meanwhile costs neither
-/// the platform's session nor what is missing.
+/// The prefix of a stored cursor while a gap before it is open. It preserves the platform's session and the knowledge
+/// of the gap if the process dies meanwhile.
 const OWED: &str = "gap ";
 
-/// A source that this node reads, and how far it has.
+/// A source that this node reads, with its cursor.
 pub(super) struct Source {
     name: &'static str,
     epoch: NodeEpoch,
     pub(super) cursor: Option<String>,
-    /// Whether what came before the cursor is to be asked for, and since when.
+    /// The gap before the cursor, if it is still open.
     owed: Option<Owed>,
 }
 
-/// What is to be asked for before a source goes on.
+/// A gap that must be filled before the source continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Owed {
-    /// Since when something may be missing, as it was when that was noted: somebody may have heard since.
+    /// The start of the gap as first recorded, because events may have arrived since.
     since: Option<Timestamp>,
 }
 
@@ -41,7 +41,7 @@ impl Owed {
             .map_or_else(|| format!("{OWED}{cursor}"), |since| format!("{OWED}{since} {cursor}"))
     }
 
-    /// What is owed before a stored cursor, and the cursor itself.
+    /// Splits a stored cursor into the open gap, if any, and the cursor itself.
     fn read(stored: String) -> (Option<Self>, String) {
         let Some(owed) = stored.strip_prefix(OWED) else { return (None, stored) };
         let parts =
@@ -50,7 +50,7 @@ impl Owed {
         (Some(Self { since }), cursor.to_owned())
     }
 
-    /// What fell into the gap, by what is known now.
+    /// Returns the gap with the recorded start and the currently known chats.
     fn of(self, Gap { since, chats }: Gap) -> Gap {
         Gap { since: self.since.or(since), chats }
     }
@@ -72,8 +72,8 @@ impl Source {
         SourceMark { source: self.name.to_owned(), epoch: self.epoch, cursor }
     }
 
-    /// Deals with what was told, in order. Answers whether to read on: not if the source is somebody else's, or
-    /// the node stops. Then the rest is told to whoever comes next.
+    /// Handles events in order. Returns false if another node owns the source or this node stops; the next reader then
+    /// gets the rest.
     pub(super) async fn read(
         &mut self,
         listening: &Listening,
@@ -106,8 +106,8 @@ impl Source {
         Ok(true)
     }
 
-    /// Notes that a gap is to be filled, and where the source goes on after it, if nothing of that has to be stored
-    /// itself. Answers whether the source is still ours.
+    /// Records an open gap and the cursor after it, if the first event after the gap needs no storage itself. Returns
+    /// true if this node still owns the source.
     async fn owe(
         &self,
         desk: &Desk,
@@ -121,13 +121,13 @@ impl Source {
         self.moves(desk, account, &owed).await
     }
 
-    /// Notes that the gap before the cursor is filled.
+    /// Records that the gap before the cursor is filled.
     async fn has_paid(&self, desk: &Desk, account: &Account) -> Result<bool, StoreError> {
         let Some(cursor) = self.cursor.clone() else { return Ok(true) };
         self.moves(desk, account, &self.mark(cursor)).await
     }
 
-    /// Keeps what was told together. The cursor is where it was, or after what was stored of it, or after all.
+    /// Stores a batch. Afterwards the cursor is unchanged, after the stored part, or after the whole batch.
     async fn keep(
         &mut self,
         Listening { desk, drain, .. }: &Listening,
@@ -157,7 +157,7 @@ impl Source {
             return Ok(false);
         }
         let Some(mark) = last else { return Ok(true) };
-        // What was refused, or said nothing, stored no cursor.
+        // If the last event was refused, empty or unreadable, its cursor is not stored yet.
         let is_ours = is_stored || self.moves(desk, account, &mark).await?;
         self.cursor = Some(mark.cursor);
         Ok(is_ours)
@@ -174,7 +174,7 @@ impl Source {
     }
 }
 
-/// The next of what was told that may be put together. Before one that is after a gap, the gap is filled.
+/// Returns the next batch. An event after a gap starts a new batch, so that the gap is filled first.
 fn run(rest: &mut VecDeque<Told>) -> Vec<Told> {
     let goes_on = |told: &&Told| !told.is_after_gap;
     let more = rest.iter().skip(1).take(SOURCE_TOGETHER_MAX - 1).take_while(goes_on).count();

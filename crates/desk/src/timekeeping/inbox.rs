@@ -1,7 +1,6 @@
-//! Fires through the inbox: entries that the desk itself makes.
+//! Delivers fires through the inbox, as entries that the desk itself creates.
 //!
-//! They come from a chat that no platform has. Nobody reads there, so what an agent answers is taken and goes
-//! nowhere.
+//! Their chat exists on no platform and has no reader, so an agent's reply there is accepted and dropped.
 
 use std::sync::Arc;
 
@@ -15,21 +14,21 @@ use uuid::Uuid;
 
 use crate::{Desk, letters, waking};
 
-/// What the desk is called where platforms are named.
+/// The desk's name in place of a platform's.
 const PLATFORM: &str = "desk";
 
-/// What stands before a job's name in the name of its chat.
+/// The prefix of a job's chat id, before the job's name.
 const CHAT: &str = "cron:";
 
-/// No bot heard it.
+/// The bot id of entries that come from no bot.
 const NO_BOT: BotId = BotId::from_uuid(Uuid::nil());
 
-/// Whether a chat is one of those that the desk makes up.
+/// Returns true if the desk created the chat.
 pub(crate) fn is_ours(chat_id: &str) -> bool {
     chat_id.starts_with(CHAT)
 }
 
-/// Puts fires where all entries lie.
+/// Puts fires into inboxes.
 pub(super) struct Inboxes(pub(super) Arc<Desk>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Showing: on platforms where what is shown fades, it is shown again until the agent is up.
+//! Repeats a status until the agent has a line, on platforms where a status fades.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,15 +12,15 @@ use tokio::time::Instant;
 use crate::Desk;
 use crate::pause::pause;
 
-/// Chats in which it is being shown, each once.
+/// The chats that show the status, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Showing(Arc<Mutex<HashSet<(BotId, String)>>>);
 
-/// One of them. It is over when this is dropped.
+/// One chat that shows the status. Dropping it ends the display.
 struct Shown(Showing, (BotId, String));
 
 impl Showing {
-    /// `None`: it is shown there already, or in too many chats.
+    /// Returns `None` if the chat shows the status already or too many chats do.
     fn begin(&self, bot: BotId, chat: &str) -> Option<Shown> {
         let chat = (bot, chat.to_owned());
         let mut chats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,12 +35,12 @@ impl Drop for Shown {
     }
 }
 
-/// How long what is shown lasts there. `None`: until something follows.
+/// Returns the time for which the bot's platform shows a status. `None`: until the next message.
 pub(crate) async fn lasts(desk: &Desk, bot: BotId) -> Option<Duration> {
     desk.accounts.of(bot).await.ok()??.platform.status_lasts()
 }
 
-/// Shows it again and again until the agent is up, or for so long as people may believe it.
+/// Repeats the status until the agent has a line, at most for `WAKING_SHOWN_FOR`.
 pub(super) async fn until_up(
     desk: &Desk,
     (bot, chat): (BotId, &str),
@@ -58,7 +58,7 @@ pub(super) async fn until_up(
     }
 }
 
-/// Whether an agent has a line. What is not known is a yes: then it is not shown.
+/// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
 async fn is_up(desk: &Desk, (scope, agent): (TenantScope, AgentId)) -> bool {
     let found = desk.records.0.status(scope, Some(agent), "").await;
     let asleep = |found: Vec<nightdesk_wake::Status>| {

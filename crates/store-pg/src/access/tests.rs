@@ -1,5 +1,5 @@
-//! Clients that hang up in the middle of a request lose nobody else's writes, and a server that
-//! was away fails nobody once it is back.
+//! A client that disconnects during a request loses no writes of other requests, and a server restart fails no request
+//! once the server is back.
 
 use std::task::Poll;
 
@@ -25,8 +25,8 @@ async fn run(options: &PgConnectOptions, sql: String) {
     connection.close().await.unwrap();
 }
 
-/// Writes rows while other requests are given up inside `begin`. Answers how many writes were
-/// reported as done and are not there.
+/// Writes rows while other requests are dropped inside `begin`. Returns the number of writes that were reported as done
+/// and are missing.
 async fn lost(database: &str, options: PgPoolOptions) -> i64 {
     run(&server(), format!("create database {database}")).await;
     let server = server().database(database);
@@ -45,7 +45,7 @@ async fn lost(database: &str, options: PgPoolOptions) -> i64 {
     reported - there
 }
 
-/// A request that is dropped while it begins its transaction, after so many steps of it.
+/// Drops a request after this number of steps of its `begin`.
 async fn hang_up(pool: &PgPool, steps: i32) {
     let mut begin = Box::pin(pool.begin());
     for _ in 0..steps {
@@ -68,7 +68,7 @@ async fn without_the_rollback_writes_are_lost() {
     assert!(lost > 0, "the check must be able to see the loss");
 }
 
-/// Some work for a tenant, which holds its connection for a moment.
+/// Does work for a tenant that holds its connection for a moment.
 async fn work(store: &Pg) -> Result<(), StoreError> {
     let scope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
     store

@@ -1,4 +1,4 @@
-//! Reach: the rows of a change, as they come from their door.
+//! Reads the rows of a change from their door function.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::row::misfit;
 
-/// One row of a change; what it has depends on its kind.
+/// One row of a change; the columns that are set depend on its kind.
 struct Row {
     kind: String,
     version: Option<i64>,
@@ -31,7 +31,7 @@ struct Row {
     rules: Option<String>,
 }
 
-/// Reads what changed about a bot.
+/// Reads the changes of a bot.
 pub(super) async fn changes(
     connection: &mut PgConnection,
     bot: BotId,

@@ -12,7 +12,7 @@ use crate::row::misfit;
 
 mod bound;
 
-/// Events and recipients as columns, the way the statement reads them.
+/// Events and recipients as columns, in the form of the statement's parameters.
 #[derive(Default)]
 struct Columns {
     tenants: Vec<Uuid>,
@@ -30,14 +30,14 @@ struct Columns {
     key_ids: Vec<i64>,
 }
 
-/// Where each event's source stands, for a batch in which some source has a memory.
+/// The cursor of each event's source, for a batch in which at least one source has a cursor.
 struct Marks {
     sources: Vec<Option<String>>,
     epochs: Vec<Option<i64>>,
     cursors: Vec<Option<String>>,
 }
 
-/// Which of the tenant's data keys sealed the bodies: none.
+/// The data key of unsealed bodies.
 const NOT_SEALED: i64 = 0;
 
 pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
@@ -124,7 +124,7 @@ fn marks(events: &[Accept]) -> Option<Marks> {
     })
 }
 
-/// One row of the answer: an event's outcome, once per entry it became.
+/// One row of the result: an event's outcome, once for each of its entries.
 struct Row {
     event: i32,
     outcome: String,
@@ -136,7 +136,7 @@ struct Row {
     presence: Option<String>,
 }
 
-/// One answer per event, whatever the rows say: an event without one is an error.
+/// Returns one result for each event. An event without a row is an error.
 fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
     let mut puts: Vec<Option<Put>> = (0..events).map(|_| None).collect();
     for row in rows {

@@ -1,4 +1,4 @@
-//! What an operator sees of an inbox, and does to it.
+//! The operator's view of an inbox and changes to it.
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
@@ -56,7 +56,7 @@ impl Aside for Pg {
     ) -> Result<bool, StoreError> {
         self.scoped("set an entry aside", scope, move |connection| {
             Box::pin(async move {
-                // The cursor is locked first, as everybody does who moves it.
+                // The cursor is locked first, as in every statement that moves it.
                 let locked = sqlx::query!(
                     "select from inbox_cursors where tenant_id = $1 and agent_id = $2 for update",
                     scope.tenant().uuid(),
@@ -103,7 +103,7 @@ impl Aside for Pg {
                     seq: Seq::new(row.seq),
                     at: row.at.to_jiff(),
                     parked: false,
-                    // Whoever asks is no node: the sweep calls the agent if it has to.
+                    // The caller is not a node; the sweep calls the agent if necessary.
                     presence: Presence::Awake,
                 }))
             })
@@ -135,7 +135,7 @@ impl Aside for Pg {
 
 type Whose = (Uuid, Uuid);
 
-/// Puts an entry that no platform said, and has its agent called if it sleeps.
+/// Puts an entry that came from no platform, and makes its agent's wake due if it has no line.
 pub(crate) async fn put_by_hand(
     connection: &mut PgConnection,
     (tenant, agent): Whose,
@@ -225,7 +225,7 @@ async fn show(
     whose: Whose,
     seq: Seq,
 ) -> sqlx::Result<Option<Shown>> {
-    // What is parked may still lie among the entries too; the parked one is the truth then.
+    // A parked entry may still be among the entries too; then the parked row counts.
     let row = sqlx::query!(
         r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
                chat_id as "chat_id!", body as "body!", reason,
@@ -261,7 +261,7 @@ async fn show(
     Ok(Some(Shown { listed, state, origin: row.origin.map(Seq::new), body: row.body }))
 }
 
-/// Whether an entry that is not parked waits, or who has it since when.
+/// Returns the state of an entry that is not parked: waiting, or acked with its times.
 async fn state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::Result<State> {
     let row = sqlx::query!(
         r#"select $3 > c.acked_seq and not $3 <@ c.ahead as "waits!",

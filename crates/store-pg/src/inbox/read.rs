@@ -52,7 +52,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
     waiting(count, rows).map_err(|error| StoreError::broken("read what waits", error))
 }
 
-/// One row of the answer: an entry, or that there is none.
+/// One row of the result: an entry, or a row without one if none waits.
 struct Row {
     ask: i32,
     replaced: bool,

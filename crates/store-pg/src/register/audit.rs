@@ -1,4 +1,4 @@
-//! The audit log. Its rows are written by triggers, in the transaction of what they tell of.
+//! The audit log. Triggers write its rows in the transaction of the change that they record.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::{Auditing, Chain, Deed, Kind, Link};
@@ -9,8 +9,7 @@ use sqlx::PgConnection;
 
 use crate::Pg;
 
-/// Whose head moved within so many rounds of anchoring is told again, so that a round that failed
-/// leaves no gap.
+/// The number of anchoring rounds for which a moved head is reported, so that a failed round leaves no gap.
 const ROUNDS: f64 = 3.0;
 
 #[async_trait]
@@ -103,8 +102,8 @@ impl Auditing for Pg {
     }
 }
 
-/// Tells of an act that may change no row. Last in its transaction: who holds the head of a chain
-/// waits for nothing else.
+/// Records an act that may change no row. It comes last in its transaction, so that no transaction waits for anything
+/// else while it holds the head of a chain.
 pub(crate) async fn tell(
     connection: &mut PgConnection,
     scope: TenantScope,

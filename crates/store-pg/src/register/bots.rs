@@ -155,7 +155,7 @@ impl Pg {
     }
 }
 
-/// A bot, once for each of its live keys, or once without.
+/// A bot, once for each of its live keys, or once without a key.
 struct Row {
     tenant: Uuid,
     bot: Uuid,
@@ -187,7 +187,7 @@ impl Row {
     }
 }
 
-/// Enters a bot's key.
+/// Inserts a bot's key.
 pub(super) async fn enter_bot_key(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -195,7 +195,7 @@ pub(super) async fn enter_bot_key(
     key: &NewSecret,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        // By the clock, so that of two keys entered in one transaction one is newer.
+        // `clock_timestamp` orders two keys that one transaction inserts.
         "insert into bot_keys (tenant_id, bot_id, bot_key_id, sealed, key_id, created_at)
          values ($1, $2, $3, $4, $5, clock_timestamp())",
         scope.tenant().uuid(),

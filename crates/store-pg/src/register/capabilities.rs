@@ -1,4 +1,4 @@
-//! Capabilities, as they are asked for. The accept writes them.
+//! Reads capabilities. The accept writes them.
 
 use async_trait::async_trait;
 use nightdesk_register::{Lending, Lessee, StoredCapability};

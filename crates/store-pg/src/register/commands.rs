@@ -1,4 +1,4 @@
-//! Commands: who has which name where.
+//! The store of command names and their agents.
 
 use async_trait::async_trait;
 use nightdesk_register::{CommandDigest, Commanding, HeldCommand, OnBot};

@@ -118,8 +118,8 @@ impl Enrolling for Pg {
     }
 }
 
-/// One enrolment of a tenant at a time: of two with one token, or for one name, the later
-/// sees what the earlier did.
+/// Locks the tenant, so that its enrolments run one at a time. Of two enrolments with one token or for one name, the
+/// later sees the result of the earlier.
 async fn lock_tenant(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
     sqlx::query!("select from tenants where tenant_id = $1 for update", scope.tenant().uuid())
         .fetch_one(connection)
@@ -205,7 +205,7 @@ async fn use_up(
     if used.rows_affected() == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
 }
 
-/// What ended long ago is forgotten whenever something new is made, so that it never grows.
+/// Deletes entries that expired long ago. Each new entry triggers this, so the tables do not grow.
 async fn forget(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
     sqlx::query!(
         "with old as (

@@ -73,7 +73,7 @@ impl Gateways for Pg {
                 )
                 .fetch_optional(&mut *connection)
                 .await?;
-                // Nobody is woken any more where it said.
+                // The wake targets that the gateway set end with it.
                 sqlx::query!(
                     "delete from wakers where tenant_id = $1 and gateway_id = $2",
                     scope.tenant().uuid(),
@@ -144,7 +144,7 @@ impl Gateways for Pg {
                 )
                 .execute(&mut *connection)
                 .await?;
-                // Another node may have been first.
+                // Another node may have inserted it first.
                 for_tokens(connection, scope, agent).await
             })
         })
@@ -173,7 +173,7 @@ impl Gateways for Pg {
     }
 }
 
-/// The gateway of an agent's tokens. No gateway that comes by itself may have such a name.
+/// Returns the gateway of an agent's tokens. No gateway that enrols or provisions may have such a name.
 async fn for_tokens(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -194,7 +194,7 @@ async fn for_tokens(
     }))
 }
 
-/// Enters a gateway that has no secret yet.
+/// Inserts a gateway without a secret.
 pub(super) async fn enter_gateway(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -211,7 +211,7 @@ pub(super) async fn enter_gateway(
     gateway.fetch_one(connection).await
 }
 
-/// Lets the secrets a gateway has end with the overlap, if they do not end before.
+/// Ends the gateway's secrets after the overlap, unless they end earlier.
 pub(super) async fn end_secrets(
     connection: &mut PgConnection,
     scope: TenantScope,

@@ -1,4 +1,4 @@
-//! How well bots hear.
+//! The store of the bots' reception state.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The desk's signing keys. They are no tenant's, so there is no wall around them; they are
-//! sealed by a key that is not in here.
+//! The desk's signing keys. They belong to no tenant, so no row-level security covers them; they are sealed by a key
+//! that is not in the database.
 
 use async_trait::async_trait;
 use nightdesk_register::issuer::{Issuing, KeyAlgorithm, StoredKey};
@@ -19,7 +19,7 @@ impl Issuing for Pg {
         let key = key.clone();
         self.single("enter a signing key", move |connection| {
             Box::pin(async move {
-                // Whose number is taken first wins, also when that is committed only now.
+                // The first insert of a number wins, also if it commits only now.
                 sqlx::query!(
                     "insert into signing_keys (number, kid, algorithm, sealed, used_from)
                      values ($1, $2, $3, $4, $5) on conflict (number) do nothing",

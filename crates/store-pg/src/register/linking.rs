@@ -21,7 +21,7 @@ impl Linking for Pg {
         let code = code.as_bytes().to_vec();
         self.scoped("enter a link code", scope, move |connection| {
             Box::pin(async move {
-                // One after the other, so that two at once do not both find room.
+                // The lock serialises requests, so that two at the same time do not both pass the limit.
                 sqlx::query!(
                     "select from agents where tenant_id = $1 and agent_id = $2 for update",
                     scope.tenant().uuid(),

@@ -1,4 +1,4 @@
-//! Who there is, for an operator to look at.
+//! Lists tenants, agents and gateways for an operator.
 
 use std::collections::HashMap;
 
@@ -111,7 +111,7 @@ async fn gateways(
     scope: TenantScope,
     after: &str,
 ) -> sqlx::Result<Vec<ListedGateway>> {
-    // A line whose node began another life is over, though nobody was left to say so.
+    // A line whose node restarted is over, although no process closed it.
     let rows = sqlx::query_as!(
         GatewayRow,
         r#"select g.gateway_id, g.name, a.name as agent,

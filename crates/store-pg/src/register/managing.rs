@@ -1,4 +1,4 @@
-//! What managing an agent's reach needs besides.
+//! Further queries for managing an agent's reach.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
@@ -122,14 +122,14 @@ fn named(principal: &str) -> sqlx::Result<Principal> {
     Principal::named(principal).ok_or_else(|| misfit("agents", "principal"))
 }
 
-/// Somebody bound to an agent, or on its list.
+/// A person bound to an agent or on its list.
 struct Person {
     is_bound: bool,
     bot: Uuid,
     author: String,
 }
 
-/// People bound to an agent, and who else is on its list.
+/// Returns the people bound to an agent, and the further people on its list.
 async fn people(
     connection: &mut PgConnection,
     tenant: Uuid,

@@ -28,7 +28,7 @@ impl Provisioning for Pg {
         self.scoped("provision a gateway", identity.scope, move |connection| {
             Box::pin(async move {
                 enter(connection, &identity, &provision.said.gateway).await?;
-                // Locked, so that those who ask at once are given one secret.
+                // The lock makes concurrent requests get the same secret.
                 let holder = holder(connection, identity.scope, &provision.said.gateway).await?;
                 let gateway = match may_be_called(identity.agent, holder.as_ref()) {
                     Ok(Some(gateway)) => gateway.uuid(),
@@ -73,7 +73,7 @@ impl Provisioning for Pg {
     }
 }
 
-/// Enters the gateway, unless somebody has the name.
+/// Inserts the gateway, unless the name is taken.
 async fn enter(connection: &mut PgConnection, identity: &Identity, name: &str) -> sqlx::Result<()> {
     sqlx::query!(
         "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
@@ -87,7 +87,7 @@ async fn enter(connection: &mut PgConnection, identity: &Identity, name: &str) -
     Ok(())
 }
 
-/// Notes what it fronts. Of more than a line may front, the oldest goes.
+/// Writes the platform that the gateway fronts. If there are more than a line may front, the oldest is deleted.
 async fn note(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -127,7 +127,7 @@ async fn note(
     Ok(())
 }
 
-/// Notes what the agent is called, in place of what its gateway said before.
+/// Writes the agent's display name in place of the previous one.
 async fn call_agent(
     connection: &mut PgConnection,
     identity: &Identity,
@@ -145,8 +145,7 @@ async fn call_agent(
     Ok(())
 }
 
-/// Notes where the gateway can be woken, in place of what it said before. What an operator said
-/// stands.
+/// Writes the gateway's wake URL in place of the previous one. If the operator set wake targets, none is added.
 async fn wake_at(
     connection: &mut PgConnection,
     identity: &Identity,
@@ -183,7 +182,7 @@ async fn wake_at(
     Ok(())
 }
 
-/// The secret that this boot was given, perhaps for another platform.
+/// Returns the secret that this boot of the gateway got before, perhaps for another platform.
 async fn young_secret(
     connection: &mut PgConnection,
     identity: &Identity,
@@ -218,8 +217,8 @@ async fn young_secret(
     }))
 }
 
-/// Gives the gateway the new secret. Those of earlier boots end with the overlap; those that ended,
-/// and the oldest of too many, go.
+/// Gives the gateway the new secret. Secrets of earlier boots end after the overlap; ended secrets and the oldest
+/// beyond the limit are deleted.
 async fn replace_secret(
     connection: &mut PgConnection,
     identity: &Identity,

@@ -1,4 +1,4 @@
-//! How much a tenant may have. Triggers and the accept hold to it.
+//! The tenants' quotas. Triggers and the accept enforce them.
 
 use async_trait::async_trait;
 use nightdesk_register::Quotas;

@@ -1,4 +1,4 @@
-//! Who may reach an agent, as it is written down. Triggers note every change.
+//! The store of agents' reach. Triggers record every change.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
@@ -241,7 +241,7 @@ impl Reaching for Pg {
     }
 }
 
-/// The scope and the chat of a grant, as its row has them.
+/// Returns the scope and the chat of a grant as its row has them.
 fn columns(granted: &Granted) -> (String, String) {
     match granted {
         Granted::Chat { chat, scope } => (scope.clone().unwrap_or_default(), chat.clone()),

@@ -1,4 +1,4 @@
-//! The sessions that agents were set up with, and the tokens that keep ours going.
+//! The sessions that agents were set up with, and the refresh tokens of the desk's own sessions.
 
 use async_trait::async_trait;
 use nightdesk_register::enrolment::{Digest, Identity};
@@ -67,7 +67,7 @@ impl Sessions for Pg {
         shown: Digest,
         next: Digest,
     ) -> Result<Refreshed, StoreError> {
-        // What is looked for there is only found by who has the token.
+        // The tenant id is unverified here; without the token, the result is always `Unknown`.
         let (scope, session) = (TenantScope::of(tenant), Session::own(session));
         self.scoped("refresh a session", scope, move |connection| {
             Box::pin(async move {
@@ -126,7 +126,7 @@ async fn end(
     Ok(ended.rows_affected() == 1)
 }
 
-/// Notes that a token was shown. Answers whether it is still good; `None`: there is none such.
+/// Marks a token as traded. Returns true if it is still valid, or `None` if it does not exist.
 async fn trade(
     connection: &mut PgConnection,
     scope: TenantScope,
@@ -145,7 +145,7 @@ async fn trade(
     traded.fetch_optional(connection).await
 }
 
-/// What was traded long ago is forgotten at each trade, so that it never grows.
+/// Deletes tokens that were traded long ago. Each trade triggers this, so the table does not grow.
 async fn forget(
     connection: &mut PgConnection,
     scope: TenantScope,

@@ -1,4 +1,4 @@
-//! Rows of the shelf become ours here.
+//! Converts rows of the shelf.
 
 use jiff_sqlx::Timestamp;
 use nightdesk_shelf::{Approval, Kept, PublicKey, Revision, SkillMeta, SkillStatus, VersionInfo};
@@ -6,7 +6,7 @@ use sqlx::types::Json;
 
 use crate::row::misfit;
 
-/// A revision, and what is known of its skill now.
+/// A revision with the current metadata of its skill.
 pub(super) struct RevisionRow {
     pub(super) meta: Json<SkillMeta>,
     pub(super) source: Vec<u8>,
@@ -19,13 +19,13 @@ pub(super) struct RevisionRow {
 }
 
 impl RevisionRow {
-    /// The newest: what is known is of it.
+    /// Converts the newest revision; the metadata describes it.
     pub(super) fn newest(self) -> sqlx::Result<Revision> {
         let status_changed_at = self.meta.status_changed_at.unwrap_or(self.meta.updated_at);
         self.revision(status_changed_at)
     }
 
-    /// Another one: when its status had changed is not known any more.
+    /// Converts an earlier revision, for which the time of the status change is no longer known.
     pub(super) fn earlier(self) -> sqlx::Result<Revision> {
         let changed_at = secs(self.changed_at);
         self.revision(changed_at)

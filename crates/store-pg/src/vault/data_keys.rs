@@ -1,4 +1,4 @@
-//! Data keys, and what they seal.
+//! Data keys and the rows that they seal.
 
 use nightdesk_types::limits::REKEY_ROWS_MAX;
 use nightdesk_types::{DataKeyId, StoreError, TenantScope};
@@ -54,7 +54,7 @@ pub(super) async fn add(
         .await
 }
 
-/// Notes that a key's elder sisters seal nothing new.
+/// Marks the older keys of the tenant as replaced, so that they seal nothing new.
 async fn replace(connection: &mut PgConnection, by: &WrappedRow) -> sqlx::Result<()> {
     sqlx::query!(
         "update tenant_keys set replaced_at = now()
@@ -131,7 +131,7 @@ pub(super) async fn reseal(
         .await
 }
 
-/// Rows as columns, the way a statement reads them.
+/// Rows as columns, in the form of the statement's parameters.
 struct Columns {
     rows: Vec<Uuid>,
     was: Vec<Vec<u8>>,

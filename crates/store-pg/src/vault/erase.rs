@@ -1,4 +1,4 @@
-//! A tenant's end.
+//! Erases a tenant.
 
 use nightdesk_types::limits::UPKEEP_ROWS_MAX;
 use nightdesk_types::{StoreError, TenantScope};

@@ -1,4 +1,4 @@
-//! Secrets of the desk's own. They are no tenant's, so there is no wall around them.
+//! The desk's own secrets. They belong to no tenant, so no row-level security covers them.
 
 use nightdesk_types::StoreError;
 use nightdesk_vault::{OwnRow, OwnTable};
@@ -70,7 +70,7 @@ pub(super) async fn shared(store: &Pg, name: String, first: OwnRow) -> Result<Ow
     store
         .single("share a secret", move |connection| {
             Box::pin(async move {
-                // Of two nodes that enter it, one is first; the other takes that.
+                // If two nodes insert it, the first one wins and the other reads that row.
                 sqlx::query!(
                     "insert into desk_secrets (secret_id, name, sealed) values ($1, $2, $3)
                      on conflict do nothing",

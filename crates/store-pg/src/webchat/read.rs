@@ -1,4 +1,4 @@
-//! What a page reads.
+//! The queries of a chat page.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) async fn since(
         .scoped("read what changed in a chat", chat.scope, move |connection| {
             Box::pin(async move {
                 let mut news = head(connection, &chat).await?;
-                // Most looks find nothing new.
+                // Most requests find nothing new.
                 if news.head > after {
                     news.lines = changed(connection, &chat, after, lines_max).await?;
                 }
@@ -36,7 +36,7 @@ pub(super) async fn latest(store: &Pg, chat: &Chat, lines_max: usize) -> Result<
     store
         .scoped("read a chat", chat.scope, move |connection| {
             Box::pin(async move {
-                // The head first: what is written in between is then read twice, not missed.
+                // The head is read first, so that a line written in between is read twice instead of missed.
                 let mut news = head(connection, &chat).await?;
                 news.lines = last(connection, &chat, lines_max).await?;
                 Ok(news)
@@ -49,7 +49,7 @@ fn bounded(lines_max: usize) -> i64 {
     i64::try_from(lines_max).unwrap_or(i64::MAX)
 }
 
-/// Where a chat stands, without its lines. A chat nobody wrote in stands at its beginning.
+/// Returns the state of a chat without its lines. An unused chat has the state of its beginning.
 async fn head(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<News> {
     let row = sqlx::query!(
         r#"select last_seq, status, status_at as "set_at: jiff_sqlx::Timestamp",

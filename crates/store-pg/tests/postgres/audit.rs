@@ -1,4 +1,4 @@
-//! The audit log, as somebody with the database in their hands sees it.
+//! Tests of the audit log against an attacker with access to the database.
 
 use nightdesk_register::Entering;
 use nightdesk_register::audit::{Auditing, Fault, Kind, Verifier};
@@ -11,7 +11,7 @@ use crate::server::{Database, run};
 
 const ANN: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
 
-/// A database in which ann has done six things.
+/// Creates a database in which ann has done six things.
 async fn database() -> (Database, Pg) {
     let database = Database::new().await;
     let store = database.store();
@@ -90,20 +90,20 @@ async fn what_is_not_committed_is_not_told() {
     run(&mut app, &format!("begin; {add}; rollback")).await;
     assert_eq!(verdict(&store).await, Ok(6));
 
-    // By hand, past every command: it is told all the same, and says that nobody said who.
+    // A direct insert, without any command: the log records it all the same, with the default actor.
     run(&mut app, add).await;
     assert_eq!(verdict(&store).await, Ok(7));
     let deeds = store.deeds(ANN, 6, 1).await.expect("read the audit log");
     assert_eq!((deeds[0].actor.as_str(), deeds[0].kind.as_str()), ("desk", "agent-created"));
 }
 
-/// What ann's chain tells after so many rows, without what it is about.
+/// Returns the kinds of the rows in ann's chain after this number.
 async fn kinds(store: &Pg, after: i64) -> Vec<String> {
     let deeds = store.deeds(ANN, after, 100).await.expect("read the audit log");
     deeds.into_iter().map(|deed| deed.kind).collect()
 }
 
-/// Sets entries of ann's first agent aside, as the accept would.
+/// Parks entries of ann's first agent, as the accept would.
 fn parked(seqs: std::ops::Range<i64>, reason: &str) -> String {
     format!(
         "insert into inbox_parked (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)

@@ -1,4 +1,4 @@
-//! Several nodes, one issuer.
+//! Tests of several nodes with one issuer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::server::Database;
 
 const URL: &str = "https://desk.test";
 
-/// A node's issuer: a pool of its own, and the key file.
+/// Creates a node's issuer with its own pool and the key file.
 fn issuer(database: &Database, key_file: &str) -> Issuer {
     let vault = Vault::from_key_file(key_file).expect("a good key file");
     Issuer::over(Arc::new(database.store()), vault, URL)

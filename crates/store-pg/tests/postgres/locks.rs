@@ -1,4 +1,4 @@
-//! Gathered accepts take their locks in one order.
+//! Tests that gathered accepts take their locks in one order.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::suites::postgres;
 /// Agents in each batch.
 const AGENTS: usize = 8;
 
-/// Two writers put the same new keys for the same agents, in opposite order. Answers whether
-/// one of so many batches failed.
+/// Lets two writers put the same new keys for the same agents in opposite order. Returns true if at least one of the
+/// batches failed.
 async fn one_fails(store: &Arc<Pg>, people: &People, batches: usize) -> bool {
     let gate = Gate::over(Arc::<Pg>::clone(store));
     for batch in 0..batches / 2 {

@@ -1,4 +1,4 @@
-//! Planted bugs: each check is shown green on what we ship, and red on the mistake.
+//! Planted bugs: each check passes on the shipped code and fails on the bug.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::server::{Database, run};
 use crate::suites::{Postgres, postgres};
 
-/// Somebody with an agent in a tenant of their own.
+/// A person with an agent in their own tenant.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
     pub(crate) author: String,
@@ -29,14 +29,14 @@ pub(crate) struct Person {
     pub(crate) gateway: GatewayId,
 }
 
-/// A bot, and people bound on it.
+/// A bot and the people bound on it.
 pub(crate) struct People {
     pub(crate) bot: Bot,
     pub(crate) people: Vec<Person>,
 }
 
 impl People {
-    /// Enters so many.
+    /// Inserts this number of people.
     pub(crate) async fn of(postgres: &Postgres, count: usize) -> Self {
         let store = &postgres.store;
         let operator = tenant(store, 0).await;
@@ -64,7 +64,7 @@ impl People {
         store.accept(&[accept]).await.expect("put").pop().expect("an answer")
     }
 
-    /// An admitted event, ready to be written.
+    /// Returns an admitted event, ready to be written.
     pub(crate) async fn accept(&self, store: &Arc<Pg>, event: &EventBuilder) -> Accept {
         let gate = Gate::over(Arc::<Pg>::clone(store));
         Accept::of(&event.admitted(&self.bot, &gate).await.expect("admitted"), None)
@@ -88,7 +88,7 @@ async fn person(store: &Pg, bot: nightdesk_types::BotId, number: usize) -> Perso
     Person { author, scope, agent, gateway }
 }
 
-/// Replaces parts of a function. Each part must be there.
+/// Replaces parts of a function. Each part must exist.
 pub(crate) async fn replace_in_function(
     database: &Database,
     function: &str,
@@ -105,7 +105,7 @@ pub(crate) async fn replace_in_function(
     run(&mut admin, &sql).await;
 }
 
-/// A reader that follows its cursor: reads, moves on, and never looks back.
+/// Reads like a client that follows its cursor: reads, moves on, and never reads earlier entries again.
 async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     let Person { scope, agent, gateway, .. } = *person;
     let caller = Caller { scope, agent, gateway, acks: true };
@@ -133,8 +133,8 @@ async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     seen
 }
 
-/// X3: an accept that takes its number early and commits late, others beside it, and a reader
-/// that follows. Answers how many entries the reader missed.
+/// X3: runs an accept that takes its number early and commits late, concurrent accepts, and a reader that follows.
+/// Returns the number of entries that the reader missed.
 async fn missed_by_a_reader(postgres: &Postgres) -> usize {
     const EVENTS: usize = 8;
     let people = People::of(postgres, 1).await;
@@ -156,7 +156,7 @@ async fn missed_by_a_reader(postgres: &Postgres) -> usize {
     EVENTS - seen.len()
 }
 
-/// Waits until the late accept stalls, or for as long as it would if nothing stalls it.
+/// Waits until the late accept stalls, or for the same time if it does not.
 pub(crate) async fn wait_for_a_stall(database: &Database) {
     let mut admin = database.admin().await;
     for _ in 0..20 {
@@ -184,7 +184,7 @@ async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
     let postgres = postgres().await;
     let mut admin = postgres.database.admin().await;
     run(&mut admin, "create sequence planted; grant usage on planted to nightdesk_app").await;
-    // Numbers in the order they were taken, not of the commits, and no lock on the head.
+    // Numbers in the order of their allocation, not of the commits, and no lock on the head.
     let planted = [
         (
             "update inbox_heads h\n        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),\n            bytes = h.bytes + ordered.bytes\n        from (select c.* from counted c order by c.tenant, c.agent) as ordered\n        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent\n        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,\n            h.reach_version, h.bytes - ordered.bytes as bytes_base",
@@ -200,7 +200,7 @@ async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
     assert!(missed_by_a_reader(&postgres).await > 0, "X3 must be seen");
 }
 
-/// X4: events of one bot in any order. Answers how many were taken for duplicates.
+/// X4: puts events of one bot in any order. Returns the number of those reported as duplicates.
 async fn taken_for_duplicates(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 1).await;
     let mut duplicates = 0;
@@ -228,7 +228,7 @@ async fn with_a_high_water_mark_lower_events_are_dropped() {
     assert!(taken_for_duplicates(&postgres).await > 0, "X4 must be seen");
 }
 
-/// X19: two tenants' agents get an entry each. Answers how many foreign entries one reads.
+/// X19: gives the agents of two tenants one entry each. Returns the number of foreign entries that one agent reads.
 async fn foreign_entries_read(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 2).await;
     for person in &people.people {
@@ -262,8 +262,8 @@ async fn without_the_wall_a_forgotten_where_shows_foreign_entries() {
     assert!(foreign_entries_read(&postgres).await > 0, "X19 must be seen");
 }
 
-/// X21: a batch over several tenants. Answers how many events were reported as taken, and are
-/// in nobody's inbox, though the source will never send them again.
+/// X21: puts a batch over several tenants. Returns the number of events that were reported as taken and are in no
+/// inbox, although the source never sends them again.
 async fn lost_from_a_batch(postgres: &Postgres, policy: Policy) -> usize {
     let people = People::of(postgres, 4).await;
     if policy == Policy::Equality {
@@ -282,16 +282,16 @@ async fn lost_from_a_batch(postgres: &Postgres, policy: Policy) -> usize {
     reported.saturating_sub(usize::try_from(stored).expect("a count"))
 }
 
-/// What the wall compares a row's tenant with.
+/// The value that the policies compare a row's tenant with.
 #[derive(PartialEq, Eq)]
 enum Policy {
-    /// The tenants of the batch, as we ship it.
+    /// The tenants of the batch, as shipped.
     Shipped,
     /// One tenant.
     Equality,
 }
 
-/// Every policy compares with one tenant, as if batches had one.
+/// Makes every policy compare with one tenant, which is wrong for batches.
 async fn plant_equality(database: &Database) {
     run(
         &mut database.admin().await,

@@ -1,4 +1,4 @@
-//! A database of its own for each test, from a template that is migrated once per run.
+//! Creates a separate database for each test, from a template that is migrated once per run.
 
 use nightdesk_store_pg::{Pg, connect_options, migrate};
 use sqlx::postgres::PgConnectOptions;
@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection};
 
 const TEMPLATE: &str = "nightdesk_template";
 
-/// Any number: who holds this lock makes the template.
+/// An arbitrary number; the holder of this lock creates the template.
 const TEMPLATE_LOCK: i64 = 7_101_977;
 
 /// A database that only this test uses.
@@ -15,7 +15,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Makes one, empty but for the migrations.
+    /// Creates a database that contains only the migrations.
     pub(crate) async fn new() -> Self {
         let mut admin = connect("postgres").await;
         admin
@@ -39,25 +39,25 @@ impl Database {
         Self { name }
     }
 
-    /// The store, logged in as the desk does.
+    /// Returns the store, with the login of the desk.
     pub(crate) fn store(&self) -> Pg {
         let url = admin_url(&self.name).replace("postgres@", "nightdesk_app@");
         Pg::connect(&url, None).expect("a URL of ours")
     }
 
-    /// A connection as the desk's role, without the store around it.
+    /// Returns a connection with the desk's role, without the store.
     pub(crate) async fn app(&self) -> PgConnection {
         let options = options(&self.name).username("nightdesk_app");
         options.connect().await.expect("connect as the desk")
     }
 
-    /// A connection that no wall binds, to look and to plant.
+    /// Returns a connection without row-level security, to inspect rows and to plant bugs.
     pub(crate) async fn admin(&self) -> PgConnection {
         connect(&self.name).await
     }
 }
 
-/// Runs SQL that a test made itself.
+/// Runs SQL that a test composed.
 pub(crate) async fn run(connection: &mut PgConnection, sql: &str) {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.expect(sql);
 }
@@ -70,7 +70,7 @@ async fn ensure_template(admin: &mut PgConnection) {
             .await
             .expect("look for the template");
     if !there {
-        // Under another name until it is whole, so that a run that died half-way leaves none.
+        // The template gets its name only when it is complete, so that a run that died leaves none.
         let making = format!("{TEMPLATE}_making");
         run(admin, &format!("drop database if exists {making}")).await;
         run(admin, &format!("create database {making}")).await;

@@ -1,4 +1,4 @@
-//! Shelves, as somebody with the database in their hands sees them.
+//! Tests of shelves with direct access to the database.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::server::Database;
 
 const ANN: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
 
-/// A database in which ann shares something.
+/// Creates a database in which ann shares skills and data.
 async fn database() -> (Database, Arc<Pg>) {
     let database = Database::new().await;
     let store = Arc::new(database.store());

@@ -1,5 +1,5 @@
-//! X22: a source with a cursor has one writer, or a crash between two writers' commits loses
-//! the earlier event.
+//! X22: a source with a cursor has one writer; otherwise a crash between the commits of two writers loses the earlier
+//! event.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 use crate::planted::{People, Person};
 use crate::suites::{Postgres, postgres};
 
-/// The store, but that a batch for one agent never gets to its commit: there the node dies.
+/// The store, except that a batch for one agent never commits: there the node dies.
 struct DiesOn {
     store: Arc<Pg>,
     agent: AgentId,
@@ -81,8 +81,8 @@ fn said_by(person: &Person) -> EventBuilder {
     event().from(&person.author).keyed(&person.author)
 }
 
-/// A source says one thing to each person; the node dies on the first. Its next life reads on
-/// from the cursor. Answers how many events are in nobody's inbox then.
+/// Puts one event of a source for each person; the node dies on the first. Its next life resumes at the cursor. Returns
+/// the number of events that are then in no inbox.
 async fn lost_over_a_crash(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 8).await;
     let store = &postgres.store;

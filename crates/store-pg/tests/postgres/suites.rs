@@ -1,4 +1,4 @@
-//! The conformance suites, on PostgreSQL.
+//! The conformance suites on PostgreSQL.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,11 @@ use crate::server::{Database, run};
 pub(crate) struct Postgres {
     pub(crate) database: Database,
     pub(crate) store: Arc<Pg>,
-    /// How long ago it all began, in days.
+    /// The number of days by which rows were aged.
     days: AtomicU64,
 }
 
-/// A fresh store.
+/// Creates a fresh store.
 pub(crate) async fn postgres() -> Postgres {
     let database = Database::new().await;
     let store = Arc::new(database.store());
@@ -123,7 +123,7 @@ impl TimedHarness for Postgres {
         SystemClock::started().now()
     }
 
-    /// The database's clock cannot be moved, so every row grows older instead.
+    /// Ages every row, because the database's clock cannot be moved.
     async fn let_pass(&self, span: Duration) {
         let mut admin = self.database.admin().await;
         let days = span.as_secs().div_ceil(86_400);

@@ -1,4 +1,4 @@
-//! Keys are replaced on a real database, and what is sealed opens where it belongs and nowhere else.
+//! Tests key rotation on a real database, and that a sealed value opens only where it belongs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::planted::People;
 use crate::server::{Database, run};
 use crate::suites::{Postgres, postgres};
 
-/// A desk with keys of its own, and a tenant with a bot and a gateway.
+/// A desk with its own keys, and a tenant with a bot and a gateway.
 struct Desk {
     database: Database,
     store: Arc<Pg>,
@@ -59,7 +59,7 @@ impl Desk {
         Locksmith::over(Arc::<Pg>::clone(&self.store), vault(keys))
     }
 
-    /// Whether a desk with these keys opens the tenant's secrets.
+    /// Returns true if a desk with these keys opens the tenant's secrets.
     async fn opens_with(&self, keys: &[&str]) -> bool {
         let register = self.register(keys);
         let bot = register.bot(self.bot).await.ok().flatten();
@@ -106,7 +106,7 @@ async fn a_rotation_that_died_is_begun_again() {
         let register = desk.register(&[old]);
         register.create_tenant(&format!("tenant {number}")).await.expect("enter a tenant");
     }
-    // The first step of it, and then nothing more.
+    // Executes only the first step of a rotation.
     let vault = vault(&[&new, old]);
     let rows = desk.store.wrapped_by(Some(self::vault(&[old]).sealing())).await.expect("read");
     let rewrapped: Vec<_> = rows
@@ -176,7 +176,7 @@ async fn of_an_erased_tenant_nothing_opens_and_nobody_is_served() {
     register.create_tenant("acme").await.expect("its name is free");
 }
 
-/// Somebody who was lent something, as the accept wrote it.
+/// A person to whom a capability was lent, as the accept wrote it.
 struct Lent {
     postgres: Postgres,
     cast: People,
@@ -194,7 +194,7 @@ impl Lent {
         let vault = Vault::from_key_file(&key_file).expect("a good key");
         let mut admin = postgres.database.admin().await;
         for person in &cast.people {
-            // The suites' keys are none: these open.
+            // The suites use dummy keys; these can be opened.
             let tenant = person.scope.tenant();
             let (_, wrapped) = vault.new_data_key(tenant, nightdesk_types::DataKeyId::new(1));
             let sql = "update tenant_keys set wrapped = $1 where tenant_id = $2";
@@ -204,7 +204,7 @@ impl Lent {
         Self { postgres, cast, register: Register::over(store, vault) }
     }
 
-    /// Has an event come from the first person, with something lent for it.
+    /// Accepts an event of the first person with a capability.
     async fn lend(&self, key: &str, good_for: Duration) {
         let ann = &self.cast.people[0];
         let event = event().keyed(key).from(&ann.author);

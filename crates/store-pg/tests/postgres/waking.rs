@@ -1,4 +1,4 @@
-//! No wake is lost between two transactions that do not see each other.
+//! Tests that no wake is lost between two transactions that do not see each other.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const TERMS: Terms = Terms { has_command: true, wakes_per_hour: 60 };
 
 const LIFE: Duration = Duration::from_mins(10);
 
-/// Somebody whose agent has a line.
+/// Creates a person whose agent has a line.
 async fn awake(postgres: &Postgres) -> (People, LineClaim) {
     let people = People::of(postgres, 1).await;
     let epoch = postgres.store.begin("n", LIFE).await.expect("a node begins");
@@ -28,27 +28,27 @@ async fn awake(postgres: &Postgres) -> (People, LineClaim) {
     (people, LineClaim { scope, agent, generation: taken.generation })
 }
 
-/// The accept stands still after it looked for a line.
+/// Makes the accept pause after it looked for a line.
 const SLOW_ACCEPT: (&str, &str) = (
     "    return query\n    select s.event",
     "    perform pg_sleep(0.4);\n    return query\n    select s.event",
 );
 
-/// A line's end stands still after it looked for entries.
+/// Makes a line's end pause after it looked for entries.
 const SLOW_END: (&str, &str) =
     ("p_parting, p_grace\n    );", "p_parting, p_grace\n    );\n    perform pg_sleep(0.4);");
 
-/// A line's end does not care for the head.
+/// Makes a line's end skip the head's lock.
 const NO_HEAD: (&str, &str) = ("h.agent_id = p_agent for update;", "h.agent_id = p_agent;");
 
-/// Which of the two comes first.
+/// The transaction that comes first.
 #[derive(Clone, Copy, Debug)]
 enum First {
     Accept,
     End,
 }
 
-/// An entry is accepted while its agent's line ends. Answers how many wakes are due.
+/// Accepts an entry while its agent's line ends. Returns the number of due wakes.
 async fn due_after_both(postgres: &Postgres, first: First) -> usize {
     let (people, line) = awake(postgres).await;
     let slow = match first {
@@ -100,8 +100,8 @@ async fn without_the_heads_lock_it_wakes_nobody() {
     }
 }
 
-/// A wake is due and nothing waits any more; an entry is accepted while somebody claims it. Answers
-/// how many claim it after both are through.
+/// Makes a wake due without waiting entries, and accepts an entry while a claim runs. Returns the number of claims that
+/// succeed after both.
 async fn claimed_after_both(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 1).await;
     let Person { scope, agent, .. } = people.people[0];

@@ -1,5 +1,4 @@
-//! The wall between tenants, read from the catalogue, so that a new table or function cannot
-//! be forgotten.
+//! Tests the isolation of tenants from the catalogue, so that no new table or function is missed.
 
 use sqlx::{PgConnection, Row};
 
@@ -8,7 +7,7 @@ use crate::server::{Database, run};
 /// Tables that belong to no tenant.
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
-/// Everything that may look across tenants, and who it runs as.
+/// All functions that may read across tenants, with the role that each runs as.
 const DEFINERS: [(&str, &str); 52] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
@@ -156,7 +155,7 @@ async fn without_a_tenant_nothing_is_shown_and_nothing_written() {
     let unset = sqlx::query("select * from agents").fetch_all(&mut app).await;
     assert!(unset.is_err(), "unset");
 
-    // After a transaction the setting is empty, not gone.
+    // After a transaction the setting is empty, not absent.
     run(&mut app, "begin; select set_config('app.tenants', '{}', true); commit").await;
     let after = sqlx::query("select * from agents").fetch_all(&mut app).await;
     assert!(after.is_err(), "after a transaction");

@@ -1,4 +1,4 @@
-//! Chats on our own pages: what takes ten thousand lines to show.
+//! Tests of page chats that need ten thousand lines.
 
 use nightdesk_types::limits::CHAT_LINES_KEPT_MAX;
 use nightdesk_types::{BotId, TenantId, TenantScope, Timestamp};

@@ -1,4 +1,4 @@
-//! The accept of events that bear something lent. Few do, so that the others have a statement without.
+//! The accept of events with capabilities. Few events have one, so the others use a statement without them.
 
 use nightdesk_inbox::{Accept, Bound};
 use nightdesk_types::StoreError;
@@ -10,7 +10,7 @@ use super::super::ordinal;
 use super::{Columns, Row};
 use crate::Pg;
 
-/// What was lent, as columns.
+/// Capabilities as columns.
 #[derive(Default)]
 pub(super) struct Lent {
     events: Vec<i32>,
@@ -23,7 +23,7 @@ pub(super) struct Lent {
     secs: Vec<f64>,
 }
 
-/// What was lent with these events, if anything was.
+/// Returns the capabilities of these events, if there are any.
 pub(super) fn columns(events: &[Accept]) -> Option<Lent> {
     let mut lent = Lent::default();
     for (index, event) in events.iter().enumerate() {
